@@ -9,16 +9,15 @@ export UV_COMPILE_BYTECODE = 1
 BIN := .venv/bin
 UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
-# How many tests run at a time.
-WORKERS ?= 2
-# Tests in processes of their own wait a third of their time and more, so that one more finds room.
-UNIT_WORKERS ?= 3
+# How many tests run at a time. Kernels, servers and pages wait a third of their time and more, so
+# that one more than processors finds room.
+WORKERS ?= 3
 # How many cases of each parametrised test run; 0 runs all (tests/tiers.py).
 CASES ?= 8
 PYTEST := $(BIN)/python -m pytest -q -rs
 # Neighbours stay together as far as possible, since they share servers; no worker waits for another.
 PARALLEL := -n $(WORKERS) --dist worksteal
-UNIT := $(PYTEST) -n $(UNIT_WORKERS) --dist worksteal tests
+UNIT := $(PYTEST) -n $(WORKERS) --dist worksteal tests
 ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_site --ignore tests/laws
 # The rooms that depend on the version of Python.
 ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics tests/test_mcp

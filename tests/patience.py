@@ -7,14 +7,20 @@ A wait that succeeds costs nothing, so that nobody has to guess how slow a machi
 import os
 import threading
 import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # Seconds
 PATIENCE = 60.0 * float(os.environ.get("TOOLBENCH_PATIENCE") or 1)
-# Seconds between two looks
-INTERVAL = 0.01
+# Seconds between the first two looks, and the most between two: a page has its own work to do
+SOONEST, LATEST = 0.01, 0.1
 
 
-def eventually(condition, *, unless=None, what="it"):
+def eventually(
+    condition: Callable[[], T], *, unless: Callable[[], object] | None = None, what: str = "it"
+) -> T:
     """Wait until *condition* returns something true, and return that.
 
     Args:
@@ -25,15 +31,17 @@ def eventually(condition, *, unless=None, what="it"):
     """
     end = time.monotonic() + PATIENCE
     pause = threading.Event()
+    interval = SOONEST
     while not (answer := condition()):
         failure = unless() if unless else None
         assert not failure, f"{what} cannot come true any more: {failure}"
         assert time.monotonic() < end, f"{what} did not come true in {PATIENCE:g} s"
-        pause.wait(INTERVAL)
+        pause.wait(interval)
+        interval = min(1.2 * interval, LATEST)
     return answer
 
 
-def join(thread):
+def join(thread: threading.Thread) -> None:
     """Wait until *thread* has ended; it fails the test if it does not."""
     thread.join(PATIENCE)
     assert not thread.is_alive(), f"{thread.name} did not end in {PATIENCE:g} s"

@@ -31,8 +31,10 @@ def tried(package, part, layers):
 
 @pytest.mark.slow
 def test_each_module_can_be_imported_alone(pytestconfig):
-    """One of ten is tried here, and each with `--cases 0`: it takes a fork for each."""
-    part = 1 if pytestconfig.getoption("--cases", 8) == 0 else 10
+    """One of thirty is tried here, and each with `--cases 0`: it takes a fork for each."""
+    part = 30
+    if pytestconfig.getoption("--cases", 8) == 0:
+        part = 1
     faults, total = tried(PACKAGE, part, layers())
     assert faults == []
     assert total > 500 / part

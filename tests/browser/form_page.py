@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from patience import eventually
 from playwright.sync_api import Locator, Page
 
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 FORM_AT, ASK_AT = 0, 1
 ASK = "print(json.dumps([form.value, form.blocked]))"
@@ -37,20 +37,21 @@ class FormPage:
         """Wait until the kernel has this value: key strokes arrive one after the other."""
         answer: list[Any] = []
 
-        def ask() -> bool:
+        def knows() -> bool:
             self.notebook.run(ASK_AT)
             answer[:] = json.loads(self.notebook.text(ASK_AT))
             return answer == [value, blocked]
 
         try:
-            poll(ask, until="the kernel knows")
-        except TimeoutError:
+            eventually(knows, what="what the kernel knows")
+        except AssertionError:
+            # Says what it knows instead
             assert answer == [value, blocked]
             raise
 
     def has_focus(self, name: str) -> None:
         """Wait until `focused` says *name*."""
-        poll(lambda: self.focused() == name, until=f"the cursor is at {name}")
+        eventually(lambda: self.focused() == name, what=f"the cursor is at {name}")
 
     def focused(self) -> str:
         """The label of what has the cursor; before it that of its group, if it has one."""

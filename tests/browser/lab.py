@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.axe import THEMES, use_theme
-from browser.polling import poll
 from browser.server import JupyterServer
 from browser.tab import WINDOW, Tab
 
@@ -104,7 +104,7 @@ class NotebookPage(Hands):
         """
         if self._evaluate("rig.isLab()"):
             self._evaluate("rig.clear()")
-            outcome = poll(lambda: self._evaluate("rig.outcome"), until="the page is empty")
+            outcome = eventually(lambda: self._evaluate("rig.outcome"), what="the page is empty")
             assert outcome == "done", outcome
         else:
             self.shut_down()
@@ -150,8 +150,7 @@ class NotebookPage(Hands):
         """Wait for what was started last.
 
         Raises:
-            TimeoutError: It was still not done.
-            AssertionError: The front end refused to do it, or kernel or server ended.
+            AssertionError: It was still not done, the front end refused, or kernel or server ended.
         """
         outcome = self._poll("rig.outcome", "the notebook is done")
         assert outcome == "done", outcome
@@ -189,13 +188,14 @@ class NotebookPage(Hands):
 
     def wait_until_drawn(self, index: int, least: int) -> None:
         """Wait until a cell's output has *least* elements, and no more come."""
-        elements, counts = self.output(index).locator("*"), [0]
+        elements = self.output(index).locator("*")
+        counts: list[int] = []
 
         def still() -> bool:
             counts.append(elements.count())
-            return least <= counts[-1] == counts[-2]
+            return counts[-1] >= least and counts[-10:] == 10 * counts[-1:]
 
-        poll(still, until=f"cell {index} has {least} elements")
+        eventually(still, what=f"cell {index} has {least} elements")
 
     def themes(self) -> Iterator[str]:
         """Have the page in each theme, `light` at last; only in that, unless the test looks closely."""
@@ -214,7 +214,7 @@ class NotebookPage(Hands):
         return self.tab.page.evaluate(question)
 
     def _poll(self, question: str, until: str) -> Any:
-        return poll(lambda: self._evaluate(question), until=until, unless=self._failure)
+        return eventually(lambda: self._evaluate(question), what=until, unless=self._failure)
 
     def _failure(self) -> str | None:
         """What has ended that a notebook needs."""
@@ -271,7 +271,7 @@ class ClassicPage(Hands):
         def probe() -> Any:
             return self.tab.page.evaluate(f"Boolean({question})")
 
-        poll(probe, until=until, unless=lambda: self.server.end)
+        eventually(probe, what=until, unless=lambda: self.server.end)
 
 
 def text_in(field: Locator) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlencode
 
-from browser.polling import poll
+from patience import eventually
 
 FrontEnd = Literal["lab", "notebook", "voila", "nbclassic"]
 
@@ -95,7 +95,7 @@ class JupyterServer:
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
         try:
-            self.address = poll(self._answering, until="Jupyter answers")
+            self.address = eventually(self._answering, what="Jupyter answers")
         except BaseException as error:
             self._stop()
             error.add_note(self.log[-3000:])
@@ -114,7 +114,7 @@ class JupyterServer:
     @property
     def end(self) -> str | None:
         """In words how it ended, if it has."""
-        code = self._process.poll()
+        code = self._process.eventually()
         return None if code is None else f"Jupyter has ended with exit code {code}."
 
     @property
@@ -162,7 +162,7 @@ class JupyterServer:
 
     def _answering(self) -> str | None:
         """The server's address once it answers; it chose the port itself."""
-        if (code := self._process.poll()) is not None:
+        if (code := self._process.eventually()) is not None:
             message = f"Jupyter ended with exit code {code} instead of serving."
             raise RuntimeError(message)
         info = self._runtime / f"jpserver-{self._process.pid}.json"

@@ -1,8 +1,8 @@
 """An app that tries to leave its frame: by links, forms, its history, files, windows and dialogs."""
 
+from patience import eventually
 from playwright.sync_api import Dialog, Download
 
-from browser.polling import poll
 from browser.tab import Tab
 from browser.test_app_network import served
 from browser.trap import Trap
@@ -74,19 +74,19 @@ def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
             view.goto(before)
             view.goto(address)
             view.frame_locator("iframe").locator("iframe").wait_for()
-            poll(
+            eventually(
                 lambda: (
                     bool(begun := view.evaluate("begun"))
                     and [note["number"] for note in begun] == [*range(begun[0]["of"])]
                 ),
-                until="every attempt has begun",
+                what="every attempt has begun",
             )
             # They come after requests of the app
             for _ in range(3):
                 view.evaluate(CONTROL, trap.address)
-            poll(
+            eventually(
                 lambda: trap.requests.count("GET /control") == 3,
-                until="the requests of the page have come",
+                what="the requests of the page have come",
             )
             assert trap.caught <= {"nothing", "GET /control"}
             assert view.url == address
@@ -99,7 +99,7 @@ def test_the_attempts_reach_the_trap_where_nothing_holds_them(page: Tab) -> None
     """The same page in a tab of its own sends requests, also of its clicks and to a UDP port."""
     with Trap() as trap, served(LEAVING.replace("TRAP", trap.address)) as address:
         page.page.goto(address, wait_until="commit")
-        poll(
+        eventually(
             lambda: trap.caught >= REACHED,
-            until="the requests of the attempts have come",
+            what="the requests of the attempts have come",
         )

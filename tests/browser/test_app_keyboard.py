@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from patience import eventually
 from playwright.sync_api import FrameLocator, Page
 
-from browser.polling import poll
 from browser.tab import Tab
 from browser.test_app_network import served
 from toolbench.mcp.apps.preview import App, AppAddress, preview
@@ -79,9 +79,9 @@ def test_an_app_is_clicked_and_typed_into(page: Tab) -> None:
         view.keyboard.type("xyz", delay=30)
         assert view.locator("#password").input_value() == "xyz"
         view.keyboard.press("Tab")
-        poll(
+        eventually(
             lambda: view.evaluate("document.activeElement.tagName") == "IFRAME",
-            until="Tab has reached the app",
+            what="Tab has reached the app",
         )
 
 

@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+from patience import eventually
 
-from browser.polling import poll
 from browser.tab import Tab
 from browser.trap import Trap
 from toolbench.mcp.apps.app_network import network_in
@@ -70,9 +70,9 @@ def test_an_app_reaches_what_is_allowed_and_no_more(page: Tab, *, is_online: boo
             inner = page.page.frame_locator("iframe").frame_locator("iframe")
             inner.get_by_text("tried").wait_for()
             requests = REQUESTS if is_online else set()
-            poll(
+            eventually(
                 lambda: target.caught - {"nothing"} >= requests,
-                until="the allowed requests have come",
+                what="the allowed requests have come",
             )
             assert target.caught - {"nothing"} == requests
         assert other.caught <= {"nothing"}

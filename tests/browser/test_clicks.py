@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.lab import Hands, NotebookPage, write_notebook
-from browser.polling import poll
 
 TOOL = """
 %load_ext toolbench
@@ -74,7 +74,7 @@ class Gates:
             os.close(gate)
             return True
 
-        poll(opened, until=f"the kernel waits after {value}")
+        eventually(opened, what=f"the kernel waits after {value}")
 
 
 def typed_ahead(page: Hands, gates: Gates, notebook: Path) -> Locator:
@@ -130,6 +130,7 @@ def test_a_click_waits_for_no_dead_kernel(new_lab: Hands, nbroot: Path, tmp_path
     expect(field).to_have_value("84")
 
 
+@pytest.mark.long
 def test_a_click_comes_to_the_third_notebook_of_a_page(lab: NotebookPage, nbroot: Path):
     """Each kernel brings its module; those of the other notebooks let the click pass."""
     page = lab.tab.page

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 from browser.trap import Trap
 
 ICONS = """
@@ -73,9 +73,9 @@ class TestIcons:
         assert trap.requests == []
 
     def has_icon(self, place: Locator) -> None:
-        poll(
+        eventually(
             lambda: place.locator("img").evaluate_all(WIDTHS_OF_ICONS) == [[20, 24]],
-            until="the icon is drawn",
+            what="the icon is drawn",
         )
 
 
@@ -211,6 +211,7 @@ GROUNDS = "fields => [...new Set(fields.map(it => getComputedStyle(it).backgroun
 CUT = "parts => parts.filter(it => it.scrollWidth > it.clientWidth).map(it => it.textContent)"
 
 
+@pytest.mark.long
 class TestLayout:
     @pytest.mark.usefixtures("looks")
     def test_in_a_window_of_1280_pixels(self, lab: NotebookPage, nbroot: Path) -> None:

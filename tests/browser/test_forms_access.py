@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator
 
 from browser.axe import violations
 from browser.form_page import FORM_AT, FormPage
 from browser.lab import NotebookPage
-from browser.polling import poll
 
 # One field of every kind, each with help.
 KINDS = """
@@ -129,7 +129,7 @@ class TestAccessibility:
             # 640 is what 200 % leaves of 1280
             for width in (1280, 700, 640):
                 at.page.set_viewport_size({"width": width, "height": 2400})
-                poll(lambda: not cut_off(at), until="all of it fits")
+                eventually(lambda: not cut_off(at), what="all of it fits")
                 lab.picture(f"form-{theme}-{width}")
         controls = controls_of(at.form)
         assert "" not in dict(controls)

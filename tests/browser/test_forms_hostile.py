@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from payloads import PAYLOADS
 from playwright.sync_api import expect
 
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 from browser.tripwire import TRIPWIRE, show_safely
 
 TESTS = Path(__file__).parents[1]
@@ -94,5 +94,5 @@ class TestHostileSchemas:
             expect(new_lab.output(index).locator(".tb-form")).to_have_count(2)
         new_lab.picture("form-hostile")
         new_lab.run(len(cells) - 1)
-        poll(lambda: page.evaluate("window.fired"), until="it fires")
+        eventually(lambda: page.evaluate("window.fired"), what="it fires")
         assert page.evaluate("window.fired") == ["1"]

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import expect
 
 from browser.form_page import ASK, FormPage
 from browser.lab import NotebookPage
-from browser.polling import poll
 
 FORM = """
 import json
@@ -63,7 +63,7 @@ def called(at: FormPage) -> str:
 
 def arrives(at: FormPage, name: str) -> None:
     """Wait until the cursor is at *name*: it comes with an answer of the kernel."""
-    poll(lambda: called(at) == name, until=f"the cursor is at {name}")
+    eventually(lambda: called(at) == name, what=f"the cursor is at {name}")
 
 
 @pytest.fixture(params=["lab", pytest.param("notebook7", marks=pytest.mark.long)])

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from patience import eventually
+
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 PANEL = """\
 from toolbench import run_tool, tool
@@ -38,15 +39,15 @@ def test_a_new_run_leaves_the_focus_and_the_list_where_they_are(
     chosen = runs.get_by_role("row").filter(has_text="n = 5")
     chosen.get_by_role("button").click()
     panel.get_by_text("10", exact=True).first.wait_for()
-    poll(lambda: runs.evaluate(IN_SIGHT), until="the chosen run is in sight")
+    eventually(lambda: runs.evaluate(IN_SIGHT), what="the chosen run is in sight")
     lab.tab.page.evaluate(CALL, "run_tool(double, n=77)")
     runs.get_by_text("n = 77").wait_for()
     panel.get_by_role("tab", name="History (21)").wait_for()
-    poll(lambda: runs.evaluate(IN_SIGHT), until="the chosen run is in sight again")
-    poll(lambda: runs.evaluate("e => e.scrollTop") > 0, until="the list is scrolled again")
+    eventually(lambda: runs.evaluate(IN_SIGHT), what="the chosen run is in sight again")
+    eventually(lambda: runs.evaluate("e => e.scrollTop") > 0, what="the list is scrolled again")
     active = "document.activeElement.closest('tr')?.textContent"
-    poll(
+    eventually(
         lambda: "n = 5" in str(lab.tab.page.evaluate(active)),
-        until="the run has the focus again",
+        what="the run has the focus again",
     )
     assert panel.locator(".toolbench-chosen").inner_text().count("n = 5")

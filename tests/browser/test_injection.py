@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from payloads import PAYLOADS
 
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 from browser.tripwire import TRIPWIRE, show_safely
 
 TESTS = Path(__file__).parents[1]
@@ -226,6 +226,6 @@ class TestInjection:
 
         # The wire would have been tripped
         armed.run(len(cells) - 1)
-        poll(lambda: page.evaluate("window.fired"), until="it fires")
+        eventually(lambda: page.evaluate("window.fired"), what="it fires")
         assert page.evaluate("window.fired") == ["control"]
         assert armed.tab.foreign_requests == ["https://tripwire.invalid/control.png"]

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 TOOLS = """
 %load_ext toolbench
@@ -52,11 +52,11 @@ def test_a_thousand_tools_scroll(lab: NotebookPage, nbroot: Path):
     output = opened(lab, nbroot / "thousand.ipynb")
     tools = output.get_by_role("listbox", name="Tools")
     expect(tools.get_by_role("option")).not_to_have_count(0)
-    poll(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, until="few options are drawn")
+    eventually(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, what="few options are drawn")
     tools.evaluate("list => list.scrollTop = list.scrollHeight")
     last = tools.get_by_role("option", name="tool_999")
     expect(last).to_have_attribute("aria-posinset", "1002")
-    poll(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, until="few options are drawn")
+    eventually(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, what="few options are drawn")
     last.click()
     expect(last).to_have_attribute("aria-selected", "true")
     lab.wait_for_text("Does thing 999.", within=main_of(output))
@@ -102,10 +102,12 @@ def test_the_picked_tool_stays_in_sight(lab: NotebookPage, nbroot: Path):
         # Which finds another tool
         if words != "find":
             until = f"the picked tool is in sight at {words!r}"
-            poll(lambda: tools.evaluate(IN_SIGHT), until=until)
+            eventually(lambda: tools.evaluate(IN_SIGHT), what=until)
     tools.evaluate("list => list.scrollTop = 0")
     filter_by("tool", 1000)
-    poll(lambda: tools.evaluate("list => list.scrollTop") < 100, until="the list is at its top")
+    eventually(
+        lambda: tools.evaluate("list => list.scrollTop") < 100, what="the list is at its top"
+    )
 
 
 ACTIVE = """list => document
@@ -121,7 +123,7 @@ def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
     keys.press("Enter")
     lab.wait_for_text("Erase a file.", within=main_of(output))
     keys.press("End")
-    poll(lambda: "tool_999" in tools.evaluate(ACTIVE), until="the last line is active")
+    eventually(lambda: "tool_999" in tools.evaluate(ACTIVE), what="the last line is active")
     keys.press("Home")
     keys.press("Enter")
     lab.wait_for_text("Search the library.", within=main_of(output))
@@ -163,10 +165,10 @@ def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage, nb
         return right["x"] >= left["x"] + left["width"]
 
     lab.tab.page.set_viewport_size({"width": 1280, "height": 900})
-    poll(beside, until="the panes stand beside each other")
+    eventually(beside, what="the panes stand beside each other")
     for width in (700, 400):
         lab.tab.page.set_viewport_size({"width": width, "height": 900})
-        poll(lambda: not beside(), until="they stand below each other")
+        eventually(lambda: not beside(), what="they stand below each other")
 
 
 @pytest.mark.long

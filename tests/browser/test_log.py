@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator
 
 from browser.explored import connect, opened
 from browser.lab import NotebookPage
-from browser.polling import poll
 
 CHATTY = """
 import sys
@@ -26,6 +26,7 @@ IS_OVER = """box => {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("looks")
 def test_lines_stay_in_their_box(lab: NotebookPage, nbroot: Path) -> None:
     """The newest is seen first, beside nothing else; the wheel reaches the oldest."""
@@ -59,4 +60,4 @@ def reach(box: Locator, text: str) -> None:
         assert inner is not None
         return outer["y"] <= inner["y"] + 1 <= outer["y"] + outer["height"]
 
-    poll(is_in_sight, until=f"{text} is in sight")
+    eventually(is_in_sight, what=f"{text} is in sight")

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 ASK = '''
 from toolbench import current_run, tool
@@ -82,9 +82,9 @@ def tabs_stay_in_place(panel: Locator) -> None:
     for tab in tabs:
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
-        poll(lambda: [left(each) for each in tabs] == edges, until="no tab has moved")
+        eventually(lambda: [left(each) for each in tabs] == edges, what="no tab has moved")
         labels = [each.locator(".lm-TabBar-tabLabel") for each in tabs]
-        poll(lambda: len({*map(middle, labels)}) == 1, until="the tabs stand in one line")  # noqa: B023
+        eventually(lambda: len({*map(middle, labels)}) == 1, what="the tabs stand in one line")  # noqa: B023
     tabs[0].click()
 
 
@@ -93,7 +93,7 @@ def every_stop_has_a_ring(lab: NotebookPage, panel: Locator) -> None:
     for name in TABS:
         tab = panel.get_by_role("tab", name=name)
         tab.click()
-        poll(lambda: panel.evaluate(CONTENT), until="the tab is filled")
+        eventually(lambda: panel.evaluate(CONTENT), what="the tab is filled")
         # By mouse it has the focus without a ring
         tab.evaluate("tab => tab.blur()")
         lab.tab.page.keyboard.press("Shift")
@@ -102,7 +102,7 @@ def every_stop_has_a_ring(lab: NotebookPage, panel: Locator) -> None:
         while panel.evaluate("panel => panel.contains(document.activeElement)"):
             active = lab.tab.page.evaluate(ACTIVE)
             ring = f"there is a ring in {name} around {active}"
-            poll(lambda: lab.tab.page.evaluate(RING), until=ring)
+            eventually(lambda: lab.tab.page.evaluate(RING), what=ring)
             lab.tab.page.keyboard.press("Tab")
             stops += 1
         assert stops > 2, name
@@ -122,7 +122,7 @@ def question_is_one_column(lab: NotebookPage, panel: Locator) -> None:
     more = question.get_by_role("button", name="Advanced input")
     grade = question.get_by_text("grade", exact=True)
     parts = (text, grade, more, accept)
-    poll(lambda: len({*map(left, parts)}) == 1, until="all of it begins at one edge")
+    eventually(lambda: len({*map(left, parts)}) == 1, what="all of it begins at one edge")
     lab.click("Cancel question", within=question)
     expect(accept).to_have_count(0)
     expect(keys).to_be_visible()
@@ -134,14 +134,14 @@ def code_has_its_button_beside_its_label(panel: Locator) -> None:
     schema = panel.get_by_role("group", name="What a model gets")
     copy = panel.get_by_title("Copy: What a model gets")
     run = panel.get_by_role("button", name="Run", exact=True)
-    poll(lambda: left(schema) - left(run) < 2, until="the schema begins below Run")
+    eventually(lambda: left(schema) - left(run) < 2, what="the schema begins below Run")
     expect(copy).to_be_visible()
     panel.get_by_role("tab", name="Code").click()
     label = panel.locator(".toolbench-code > label")
     copy_code = panel.locator(".toolbench-code").get_by_role("button", name="Copy")
-    poll(lambda: abs(middle(label) - middle(copy_code)) < 4, until="both stand in one line")
+    eventually(lambda: abs(middle(label) - middle(copy_code)) < 4, what="both stand in one line")
     editor = panel.locator(".toolbench-code > .toolbench-editor")
-    poll(lambda: left(editor) == left(run), until="the code begins below Run")
+    eventually(lambda: left(editor) == left(run), what="the code begins below Run")
 
 
 def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
@@ -152,12 +152,12 @@ def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
     runs = panel.get_by_role("group", name="Runs")
     expect(runs.get_by_role("button")).to_have_count(1)
     width = "part => part.scrollWidth <= part.clientWidth"
-    poll(lambda: runs.evaluate(width), until="the runs fit")
+    eventually(lambda: runs.evaluate(width), what="the runs fit")
     times = panel.get_by_role("group", name="Runs").locator("time")
     assert times.inner_text().count(":") == 2 and "M" not in times.inner_text()
     hint = panel.get_by_text("read-only", exact=True)
     cost = panel.get_by_text("tokens")
-    poll(lambda: abs(middle(hint) - middle(cost)) < 2, until="both stand in one line")
+    eventually(lambda: abs(middle(hint) - middle(cost)) < 2, what="both stand in one line")
     run, *others = (
         panel.get_by_role("button", name=name, exact=True)
         for name in ("Run", "Copy call", "Advanced input")
@@ -169,7 +169,7 @@ def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
         below = max(heights) - middle(run)
         return len(heights) == 1 and abs(middle(state) - middle(run)) < 4 < below
 
-    poll(in_lines, until="state and buttons stand in two lines")
+    eventually(in_lines, what="state and buttons stand in two lines")
     lab.picture("history-narrow")
     lab.tab.page.set_viewport_size(WIDE)
     lab.tab.page.evaluate(SIDEBAR)

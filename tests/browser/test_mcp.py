@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import FrameLocator, expect
 from test_mcp.peers import misbehaving
 
 from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage
-from browser.polling import poll
 from browser.trap import Trap
 from browser.tripwire import TRIPWIRE
 
@@ -255,12 +255,12 @@ class TestApp:
                 app_in(new_lab).get_by_text("tried everything").wait_for()
                 explorer.pick("Resources", "ui://shop/leave")
                 explorer.click("Read")
-                poll(lambda: is_refused(new_lab), until="it may not leave")
+                eventually(lambda: is_refused(new_lab), what="it may not leave")
                 assert trap.caught <= {"nothing"}
                 # the page itself, under no such policy, falls into the trap
                 page.evaluate(CONTROL, trap.port)
                 traces = {"GET /control", "udp"}
-                poll(lambda: traces <= trap.caught, until="it works")
+                eventually(lambda: traces <= trap.caught, what="it works")
                 assert trap.caught - {"nothing"} == traces
                 assert page.evaluate("window.fired") == []
                 assert page.url == url

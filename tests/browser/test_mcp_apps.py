@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import expect
 
 from browser.axe import use_theme
 from browser.explored import Explored, connect, opened
 from browser.lab import NotebookPage
-from browser.polling import poll
 from browser.test_mcp import app_host, app_in
 from browser.trap import Trap
 from browser.tripwire import TRIPWIRE
@@ -96,7 +96,7 @@ class TestAttack:
                 assert set(REFUSED.split()) <= set(refused.split()), refused
                 expect(explorer.box.get_by_text("can delete or overwrite data")).to_have_count(0)
                 expect(app_host(new_lab).locator("iframe")).to_have_count(1)
-                poll(lambda: trap.caught <= {"nothing"}, until="all is quiet")
+                eventually(lambda: trap.caught <= {"nothing"}, what="all is quiet")
                 assert page.evaluate("window.fired") == []
                 assert page.url == url
                 assert len(page.context.pages) == 1

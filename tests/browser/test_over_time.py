@@ -33,6 +33,7 @@ CELLS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("looks")
 def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None:
     """By mouse and keys alone; what is written is a recording, and a page that reads by itself."""

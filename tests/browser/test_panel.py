@@ -5,10 +5,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.lab import NotebookPage, text_in, write_notebook
-from browser.polling import poll
 
 TOOL = """
 import base64, os, threading
@@ -163,9 +163,9 @@ class TestPanel:
         lab.type_into("folder", "/srv/data", within=panel)
         lab.click("Run", within=panel)
         lab.wait_for_text("part-5.txt", within=panel)
-        poll(
+        eventually(
             lambda: beside_run(panel) == ["Run", "Cancel", "bar", "state", "Copy call"],
-            until="the bar stands between the buttons",
+            what="the bar stands between the buttons",
         )
         lab.show(PANEL)
         panel.evaluate("o => o.scrollIntoView({block: 'start'})")
@@ -177,7 +177,7 @@ class TestPanel:
         expect(panel.locator("em", has_text="three")).to_have_count(1)
         look(lab, PANEL, "panel")
         lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
-        poll(lambda: not overflowing(lab, PANEL), until="all of it fits")
+        eventually(lambda: not overflowing(lab, PANEL), what="all of it fits")
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
 
     def asks(self, lab: NotebookPage) -> None:
@@ -230,7 +230,7 @@ class TestPanel:
         cut = "tabs => tabs.filter(t => t.scrollWidth > t.clientWidth).map(t => t.innerText)"
         labels = lab.output(PANEL).locator(".toolbench-tabs .lm-TabBar-tabLabel")
         expect(labels).to_have_count(tabs.count())
-        poll(lambda: not labels.evaluate_all(cut), until="all can be read")
+        eventually(lambda: not labels.evaluate_all(cut), what="all can be read")
         lab.tab.page.evaluate(toggle)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
 
@@ -257,7 +257,7 @@ class TestPanel:
         benched = lab.output(BENCHED)
         look(lab, BENCHED, "bench")
         lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
-        poll(lambda: not overflowing(lab, BENCHED), until="all of it fits")
+        eventually(lambda: not overflowing(lab, BENCHED), what="all of it fits")
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
         benched.get_by_label("Search", exact=True).fill("eras")
         open_erase(benched)
@@ -266,7 +266,7 @@ class TestPanel:
             search = benched.get_by_label("Search", exact=True)
             search.fill("")
             search.press_sequentially(word)
-            picked = poll(lambda: benched.evaluate(PICK_FIRST), until="one is picked")
+            picked = eventually(lambda: benched.evaluate(PICK_FIRST), what="one is picked")
             main = benched.locator(".toolbench-pane-main")
             main.get_by_text(picked).locator("visible=true").first.wait_for()
         # The last click may have overtaken "eras"

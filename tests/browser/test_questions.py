@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from patience import eventually
 from playwright.sync_api import expect
 
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 SETUP = """
 %load_ext toolbench
@@ -67,9 +67,9 @@ def test_the_end_of_a_cell_leaves_the_question_of_another_notebook(
     expect(own.locator("input.jp-Stdin-input")).to_be_visible()
     own.get_by_role("button", name="Stop", exact=True).click()
     lab.wait_until_done()
-    poll(
+    eventually(
         lambda: not page.evaluate(f"({WAITS})(rig.panel())"),
-        until="the own mark is gone",
+        what="the own mark is gone",
     )
     assert page.evaluate(f"({WAITS})(other)")
     lab.picture("question-over")
@@ -77,9 +77,9 @@ def test_the_end_of_a_cell_leaves_the_question_of_another_notebook(
     lab.picture("question-of-another-notebook")
     other.locator("input.jp-Stdin-input").fill("Peas")
     other.locator("input.jp-Stdin-input").press("Enter")
-    poll(
+    eventually(
         lambda: not page.evaluate(f"({WAITS})(other)"),
-        until="the question is answered",
+        what="the question is answered",
     )
     page.evaluate("other.sessionContext.shutdown()")
     assert lab.tab.console_errors == []

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.lab import ClassicPage, NotebookPage, write_notebook
-from browser.polling import poll
 
 CELLS = (
     "%load_ext toolbench",
@@ -117,9 +117,9 @@ def test_a_panel_says_that_its_kernel_was_restarted(lab: NotebookPage, nbroot: P
         assert SENTENCE not in place.evaluate(BEFORE)
     lab.tab.page.evaluate(RESTART)
     for place in places:
-        poll(
+        eventually(
             lambda place=place: place.evaluate(BEFORE) == [SENTENCE],
-            until="the panel says so",
+            what="the panel says so",
         )
     lab.run_all()
     for place in places:

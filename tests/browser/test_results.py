@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 TOOLS = """
 %load_ext toolbench
@@ -141,9 +141,9 @@ run_tool(numbers)"""
     lab.tab.page.evaluate(sidebar)
     for width in (1280, 800):
         lab.tab.page.set_viewport_size({"width": width, "height": 960})
-        poll(
+        eventually(
             lambda: person.evaluate(PARTS) == model.evaluate(PARTS),
-            until=f"the cards are level at {width} pixels",
+            what=f"the cards are level at {width} pixels",
         )
 
 

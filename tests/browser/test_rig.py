@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import nbformat
 import pytest
+from patience import eventually
 from playwright.sync_api import Error
 
 from browser.chromium import Chromium
@@ -33,6 +34,12 @@ def greeting(request: pytest.FixtureRequest, nbroot) -> str:
     return file
 
 
+def says(lab: NotebookPage, text: str) -> bool:
+    """Whether the second cell prints *text* now."""
+    lab.run(1)
+    return lab.text(1) == text
+
+
 class TestJupyterLab:
     def test_typed_text_reaches_the_kernel_and_a_button_answers(self, lab: NotebookPage, greeting):
         """The whole way: keys -> widget -> kernel -> widget -> page."""
@@ -40,10 +47,10 @@ class TestJupyterLab:
         lab.run_all()
         assert lab.text(1) == "''\n"
         lab.type_into("Name", "Ada Lovelace")
+        # Not before: ipywidgets keeps back what is typed while the kernel is busy, and no clicks
+        eventually(lambda: says(lab, "'Ada Lovelace'\n"), what="the text has reached the kernel")
         lab.click("Greet", within=lab.output(0))
         lab.wait_for_text("Ada Lovelace", within=lab.output(0))
-        lab.run(1)
-        assert lab.text(1) == "'Ada Lovelace'\n"
         lab.show(0)
         assert lab.screenshot("rig").stat().st_size > 0
         assert lab.errors() == []

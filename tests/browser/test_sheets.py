@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from patience import eventually
 from playwright.sync_api import expect
 
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 FORMS = """
 %load_ext toolbench
@@ -30,14 +30,14 @@ def test_two_forms_share_their_style_sheet(lab: NotebookPage, nbroot: Path) -> N
     lab.run(0)
     lab.wait_for_module()
     page = lab.tab.page
-    poll(lambda: page.evaluate(STYLES) == 0, until="no form has its own")
+    eventually(lambda: page.evaluate(STYLES) == 0, what="no form has its own")
     assert page.evaluate(SHEETS) == 1
     field = lab.output(0).get_by_label("second", exact=True)
     label = lab.output(0).locator("label", has_text="second")
     assert label.evaluate(WEIGHT) == "600"
     lab.run(1)
     expect(field).to_have_accessible_description("What to look for. Enter a value.")
-    poll(lambda: page.evaluate(STYLES) == 0, until="errors bring none")
+    eventually(lambda: page.evaluate(STYLES) == 0, what="errors bring none")
     lab.run(2)
     expect(lab.output(0).get_by_label("first", exact=True)).to_have_count(0)
     assert page.evaluate(SHEETS) == 1
@@ -72,7 +72,7 @@ def test_an_editor_of_a_user_keeps_its_own_styles(lab: NotebookPage, nbroot: Pat
     lab.run(0)
     lab.wait_for_module()
     page = lab.tab.page
-    poll(lambda: page.evaluate(SHEETS) == 1, until="ours is shared")
+    eventually(lambda: page.evaluate(SHEETS) == 1, what="ours is shared")
     swatch = lab.output(0).locator(".swatch")
     assert swatch.evaluate(COLOR) == "rgb(1, 2, 3)"
     assert lab.tab.console_errors == []

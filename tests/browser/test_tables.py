@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.explored import SHOP, connect
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 CELLS = (
     "%load_ext toolbench",
@@ -57,6 +57,7 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
                 lab.picture(f"table-{index}-{theme}-{width}")
 
 
+@pytest.mark.long
 def test_fade_where_there_is_more_and_go_below_names_where_there_is_no_room(
     lab: NotebookPage, nbroot: Path
 ) -> None:
@@ -84,7 +85,7 @@ def test_fade_where_there_is_more_and_go_below_names_where_there_is_no_room(
     for width, is_below in ((1280, False), (460, True)):
         lab.tab.page.set_viewport_size({"width": width, "height": 1000})
         until = f"the sentence is at its place at {width} pixels"
-        poll(lambda: is_below_its_name(frame) is is_below, until=until)  # noqa: B023
+        eventually(lambda: is_below_its_name(frame) is is_below, what=until)  # noqa: B023
         expect(frame).not_to_have_class(FADES)
 
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import eventually
 from playwright.sync_api import expect
 
 from browser.lab import write_notebook
-from browser.polling import poll
 from browser.tab import Tab
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "tour.py"
@@ -130,8 +130,8 @@ class TestTerminal:
         browser.chmod(0o755)
         with checkout.start(DISPLAY=":0", BROWSER=f"{browser} %s") as process:
             try:
-                poll(opened.exists, until="the browser opens")
-                poll(opened.read_text, until="it has its page")
+                eventually(opened.exists, what="the browser opens")
+                eventually(opened.read_text, what="it has its page")
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
                 process.communicate(timeout=30)

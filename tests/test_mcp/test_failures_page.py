@@ -11,8 +11,8 @@ from test_mcp.peers import MISBEHAVING
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "mcp-failures.md"
+# `make nightly` tests the other ways too.
 IN_EVERY_RUN = ("stdio (newer)",)
-"""Both transports and both eras. `make long` tests the other two pairs."""
 
 pytestmark = pytest.mark.skipif(
     not MISBEHAVING.is_file(), reason=f"NOT TESTED: {MISBEHAVING} is missing"
@@ -35,7 +35,9 @@ def row(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look", [seen.modes_seen, seen.tools_seen])
+@pytest.mark.parametrize(
+    "look", [seen.tools_seen, pytest.param(seen.modes_seen, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(
     "way",
     [

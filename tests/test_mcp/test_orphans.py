@@ -46,7 +46,16 @@ def kernel():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize(
+    "end",
+    [
+        "killed",
+        "restarted now",
+        "shut down",
+        pytest.param("shut down now", marks=pytest.mark.long),
+        pytest.param("asked to end", marks=pytest.mark.long),
+    ],
+)
 def test_no_server_outlives_its_kernel(kernel, end):
     """However a kernel ends, the server that a launcher started ends with it."""
     client = kernel.blocking_client()

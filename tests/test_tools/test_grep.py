@@ -288,7 +288,7 @@ def narrow(root: Path, pattern: str) -> tuple[set[str], set[str]]:
 
 
 class TestRipgrep:
-    @settings(max_examples=40)
+    @settings(max_examples=10)
     @example(pattern="ab", include="*.txt")
     @example(pattern="i", include=None)
     @example(pattern="s", include=None)

@@ -301,13 +301,13 @@ class TestWeight:
         assert wire.live == before
 
     @pytest.mark.slow
-    def test_a_thousand_runs_leave_nothing_behind(self, wire):
-        """No comm and no thread more after 1,000 runs than after the first."""
+    def test_many_runs_leave_nothing_behind(self, wire):
+        """No comm and no thread more after 300 runs than after the first."""
         panel = ToolPanel(tools.talk)
         panel.run()
         finish(panel)
         comms, threads = len(wire.live), threading.active_count()
-        for _ in range(1_000):
+        for _ in range(300):
             assert panel.run().done.wait(PATIENCE)
         finish(panel)
         eventually(lambda: threading.active_count() <= threads)
