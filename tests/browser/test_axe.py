@@ -37,7 +37,7 @@ def index(folder: str, depth: int = 3, kind: Literal["text", "all"] = "text") ->
         print(f"line {n} " + "that is long " * 30)
     if folder == "wait":
         run.progress(3, 12, "part 3")
-        told.wait(30)
+        told.wait(60)
     return {"folder": folder, "words": {"total": 5526, "none": None}, "ok": True, "long": "wide" * 200}
 
 @tool(destructive=True)

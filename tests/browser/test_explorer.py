@@ -31,7 +31,7 @@ server.tool(lambda: "found", name="find")
 server.resource("books://all", name="All books", icons=icons("red"))(lambda: "none")
 server.resource("books://{shelf}", name="One shelf", icons=icons("orange"))(lambda shelf: shelf)
 server.prompt(lambda: "Which book?", name="choose", icons=icons("blue"))
-client = MCPClient(timeout=20)
+client = MCPClient(timeout=60)
 client.connect("library", server)
 client.connect("other", FastMCP("other"))
 Explorer(client, "library")
@@ -203,7 +203,7 @@ async def count(ctx: Context) -> str:
     return "10"
 server.resource("books://all", name="All books", description="Each of them.")(lambda: "none")
 server.prompt(lambda: "Which book?", name="choose", description="Choose a book.")
-client = MCPClient(timeout=20)
+client = MCPClient(timeout=60)
 client.connect("library", server)
 client
 """

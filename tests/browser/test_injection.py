@@ -90,8 +90,8 @@ def run_all(payloads):
             panel.run()
             panels.append(panel)
     for panel in panels:
-        panel.runs.latest.done.wait(20)
-    ticker.wait_idle(20)
+        panel.runs.latest.done.wait(60)
+    ticker.wait_idle(60)
     return panels
 
 def markup_of(panel):
@@ -149,8 +149,8 @@ for start in range(0, len(PAYLOADS) - 10, 25)[some]:
 for panel in panels:
     for index in (1, 2, 3, 4, 0):
         panel._tabs.widget.selected_index = index
-    assert panel.runs.latest.done.wait(20)
-ticker.wait_idle(20)
+    assert panel.runs.latest.done.wait(60)
+ticker.wait_idle(60)
 w.VBox(panels)
 """
 QUESTIONS = """

@@ -72,7 +72,7 @@ def test_no_server_outlives_its_kernel(kernel, end):
         ENDS[end](kernel)
     finally:
         client.stop_channels()
-    ended, _, _ = select.select([watch], [], [], 30)
+    ended, _, _ = select.select([watch], [], [], PATIENCE)
     os.close(watch)
     if not ended:
         with suppress(ProcessLookupError):

@@ -139,9 +139,9 @@ class TestOutput:
             with IPythonExecutor(namespace="fresh") as executor:
                 code = (
                     "import threading\n"
-                    "def late(): print('in'); told.set(); over.wait(20); print('late')\n"
+                    "def late(): print('in'); told.set(); over.wait(60); print('late')\n"
                     "thread = threading.Thread(target=late); thread.start()\n"
-                    "told.wait(20);"
+                    "told.wait(60);"
                 )
                 shell = executor._shell()
                 shell.user_ns.update(told=begun, over=over)

@@ -36,7 +36,7 @@ IN_A_KERNEL = f"""
 {SERVER}
 from toolbench.mcp import MCPClient
 from toolbench.widgets.panel import ToolPanel
-client = MCPClient(timeout=20)
+client = MCPClient(timeout=60)
 client.connect("curious", server, mode="legacy")
 """
 AFTERWARDS = "client.sync_close()"

@@ -84,7 +84,7 @@ class TestInAKernel:
             kernel,
             "texts = []\n"
             "go = threading.Event()\n"
-            "def work(): texts.append(tool({'code': \"go.wait(20); print('inner'); display(price)\"}).text)\n"
+            "def work(): texts.append(tool({'code': \"go.wait(60); print('inner'); display(price)\"}).text)\n"
             "thread = threading.Thread(target=work); thread.start()\n"
             "print('outer'); go.set(); thread.join()\n"
             "texts",

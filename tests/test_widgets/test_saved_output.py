@@ -25,7 +25,7 @@ calls = count(1)
 server = FastMCP("counter")
 server.tool(lambda: f"{next(calls)} of one", name="one", annotations={"readOnlyHint": True})
 server.tool(lambda: f"{next(calls)} of two", name="two", annotations={"readOnlyHint": True})
-client = MCPClient(timeout=20)
+client = MCPClient(timeout=60)
 client.connect("counter", server)
 """
 COUNTING = """

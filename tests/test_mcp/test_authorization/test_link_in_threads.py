@@ -20,7 +20,7 @@ WORDS = "authorize in the browser: "
 IN_A_THREAD = """
 from threading import Thread
 from toolbench.mcp import MCPClient
-client = MCPClient(timeout=20)
+client = MCPClient(timeout=60)
 thread = Thread(target=client.connect, args=("notes", {entry!r}))
 thread.start()
 thread.join()
