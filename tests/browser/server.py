@@ -114,7 +114,7 @@ class JupyterServer:
     @property
     def end(self) -> str | None:
         """In words how it ended, if it has."""
-        code = self._process.eventually()
+        code = self._process.poll()
         return None if code is None else f"Jupyter has ended with exit code {code}."
 
     @property
@@ -162,7 +162,7 @@ class JupyterServer:
 
     def _answering(self) -> str | None:
         """The server's address once it answers; it chose the port itself."""
-        if (code := self._process.eventually()) is not None:
+        if (code := self._process.poll()) is not None:
             message = f"Jupyter ended with exit code {code} instead of serving."
             raise RuntimeError(message)
         info = self._runtime / f"jpserver-{self._process.pid}.json"
