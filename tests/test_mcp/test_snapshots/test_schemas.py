@@ -35,8 +35,41 @@ _SEEN_OTHERWISE = {
 """Cases in which jsoncompat judges otherwise, by the letter or for lack of a rule."""
 
 
+_TYPES = {
+    "string": {"type": "string"},
+    "integer": {"type": "integer"},
+    "integer with limits": {"type": "integer", "default": 3, "minimum": 1, "maximum": 9},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "list": {"type": "array", "items": {"type": "integer"}},
+    "object": {"type": "object", "properties": {"z": {"type": "integer"}}},
+    "choice": {"enum": ["b", "c"]},
+    "integer or null": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+    "anything": {},
+}
+
+
 def changes_of(before, after, direction="input"):
     return schema_changes("tools/t/inputSchema", "t", direction, before, after)
+
+
+@pytest.mark.parametrize("direction", ["input", "output"])
+@pytest.mark.parametrize("is_closed", [False, True])
+@pytest.mark.parametrize("is_required", [False, True])
+def test_a_new_property_breaks_only_a_call_that_must_have_it(direction, is_closed, is_required):
+    """Whatever its type is, and whatever other properties there are."""
+    verdicts = {}
+    for name, schema in _TYPES.items():
+        old = {"of": {"type": "string"}, "count": {"type": "integer"}}
+        before, after = ({"type": "object", "properties": p} for p in (old, {**old, "b": schema}))
+        if is_closed:
+            before["additionalProperties"] = after["additionalProperties"] = False
+        if is_required:
+            after["required"] = ["b"]
+        changes = changes_of(before, after, direction)
+        verdicts[name] = min((c.severity for c in changes), key=SEVERITIES.index)
+    expected = BREAKING if is_required and direction == "input" else ADDITIVE
+    assert verdicts == dict.fromkeys(_TYPES, expected)
 
 
 def worst(changes):

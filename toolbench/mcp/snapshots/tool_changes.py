@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
+from toolbench.jsonschema.walk import every
 from toolbench.mcp.snapshots.change import Change, Kind, Severity
 from toolbench.mcp.snapshots.schema_diff.comparison import compare
 from toolbench.mcp.snapshots.schema_diff.difference import (
@@ -93,8 +94,9 @@ def schema_changes(place: str, name: str, direction: Direction, old: Any, new: A
     changes = [_change(place, name, direction, d, witness) for d in differences]
     if not any(change.severity == "breaking" for change in changes):
         # new keys do not break a caller, but they break a schema that was closed
-        new = {d.where.rpartition("/")[2] for d in differences if d.effect == "new"}
-        keys = frozenset(new | {ANOTHER}) if new and direction == "output" else None
+        new_keys = {d.where.rpartition("/")[2] for d in differences if d.effect == "new"}
+        new_keys |= _property_names(new) - _property_names(old)
+        keys = frozenset(new_keys | {ANOTHER}) if new_keys and direction == "output" else None
         changes += _overlooked(place, name, direction, witness, keys)
     if not changes:
         text = f"{name}: the {direction} schema is written differently, with the same meaning."
@@ -194,6 +196,12 @@ def _overlooked(
             text = f"{name}: {witness.sentence(example)} ({why})."
             return [Change("changed", "breaking", place, None, None, text, value)]
     return []
+
+
+def _property_names(schema: Any) -> set[str]:
+    """Return the names of all properties in *schema*, at any level."""
+    parts = (part.get("properties") for _, part in every(schema))
+    return {name for names in parts if isinstance(names, Mapping) for name in names}
 
 
 def _without_keys(value: Any, keys: frozenset[str]) -> Any:

@@ -83,6 +83,9 @@ def _objects(node: Node, depth: int) -> Iterator[Any]:
     if not node.is_closed:
         other = "a" if node.additional is None else example_of(node.additional)
         yield {**base, ANOTHER: other}
-    yield from _in_turn(
-        ({**base, name: value} for value in values) for name, values in parts.items()
-    )
+    yield from _in_turn(_with_part(base, name, values) for name, values in parts.items())
+
+
+def _with_part(base: dict[str, Any], name: str, values: list[Any]) -> Iterator[Any]:
+    for value in values:
+        yield {**base, name: value}
