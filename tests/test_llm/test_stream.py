@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from test_llm.recorded import FIRST, MESSAGES, SECOND, TEXT
 from test_llm.samples import GREP, WRITE, sdk, taking
+from toolbench import tool
 from toolbench.errors import BodyError
 from toolbench.llm.calls import ToolCallAccumulator, parse_tool_calls
 
@@ -250,6 +251,148 @@ class TestOddities:
     def test_nothing_yet(self):
         """Without a chunk there is no call."""
         assert parse_tool_calls(ToolCallAccumulator().message, TOOLS) == []
+
+
+def part(index, id_=None, name=None, arguments=""):
+    """A chunk of a chat completion with a piece of a call."""
+    function = {"arguments": arguments} | ({"name": name} if name else {})
+    head = {key: value for key, value in (("index", index), ("id", id_)) if value is not None}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [{**head, "function": function}]}}]}
+
+
+def event(kind, **fields):
+    """An event of the Responses API."""
+    return {"type": f"response.{kind}", **fields}
+
+
+def added(id_, name, **place):
+    """The event of the Responses API that begins a call."""
+    item = {"type": "function_call", "id": id_, "call_id": f"call_{id_}", "name": name}
+    return event("output_item.added", item={**item, "arguments": ""}, **place)
+
+
+def block(name, *pieces):
+    """The events of a call in the Messages API, of a server that numbers each block 0."""
+    start = {"type": "tool_use", "id": f"id_{name}", "name": name, "input": {}}
+    yield {"type": "content_block_start", "index": 0, "content_block": start}
+    for piece in pieces:
+        delta = {"type": "input_json_delta", "partial_json": piece}
+        yield {"type": "content_block_delta", "index": 0, "delta": delta}
+
+
+AT, FOLDER = '{"at": "x"}', '{"folder": "/tmp/x"}'
+MIXED = {
+    "another id at a known index, its arguments at a new one": [
+        part(0, "a", "look"),
+        part(0, arguments=AT),
+        part(0, "b", "clear"),
+        part(1, arguments=FOLDER),
+    ],
+    "each call is 0": [
+        part(0, "a", "look"),
+        part(0, arguments=AT),
+        part(0, "b", "clear"),
+        part(0, arguments=FOLDER[:9]),
+        part(0, arguments=FOLDER[9:]),
+    ],
+    "each call is 0, without ids": [
+        part(0, name="look"),
+        part(0, arguments=AT),
+        part(0, name="clear"),
+        part(0, arguments=FOLDER),
+    ],
+    "no index": [
+        part(None, "a", "look"),
+        part(None, arguments=AT),
+        part(None, "b", "clear"),
+        part(None, arguments=FOLDER),
+    ],
+    "another id with each piece": [
+        part(0, "a", "look"),
+        part(0, "a2", arguments=AT),
+        part(1, "b", "clear"),
+        part(1, "b2", arguments=FOLDER[:9]),
+        part(1, "b3", arguments=FOLDER[9:]),
+    ],
+    "another id with each piece, and the name again": [
+        part(0, "a", "look", AT),
+        part(0, "b", "clear"),
+        part(0, "b2", "clear", FOLDER[:9]),
+        part(0, "b3", "clear", FOLDER[9:]),
+    ],
+    "a known id at the index of another call": [
+        part(0, "a", "look"),
+        part(1, "b", "clear"),
+        part(0, "b", arguments=FOLDER),
+        part(1, "a", arguments=AT),
+    ],
+    "equal ids": [
+        part(0, "a", "look"),
+        part(0, "a", arguments=AT),
+        part(1, "a", "clear"),
+        part(1, arguments=FOLDER),
+        part(1),
+    ],
+}
+MIXED_ELSEWHERE = {
+    "responses, no index": [
+        added("f1", "look"),
+        added("f2", "clear"),
+        event("function_call_arguments.delta", item_id="f2", delta=FOLDER),
+        event("function_call_arguments.done", item_id="f1", arguments=AT),
+    ],
+    "responses, each item is 0": [
+        added("f1", "look", output_index=0),
+        event("function_call_arguments.delta", item_id="f1", output_index=0, delta=AT),
+        added("f2", "clear", output_index=0),
+        event("function_call_arguments.delta", item_id="f2", output_index=0, delta=FOLDER),
+    ],
+    "responses, another id with each event": [
+        added("f1", "look", output_index=0),
+        added("f2", "clear", output_index=1),
+        event("function_call_arguments.delta", item_id="z1", output_index=1, delta=FOLDER),
+        event("function_call_arguments.delta", item_id="z2", output_index=0, delta=AT),
+    ],
+    "anthropic, each block is 0": [*block("look", AT), *block("clear", FOLDER[:9], FOLDER[9:])],
+}
+
+
+class TestCallsOfServersThatCannotCount:
+    """Whatever a server does with index and id: the arguments are at their call.
+
+    Otherwise `clear` would be ready to run with its defaults.
+    """
+
+    @tool
+    @staticmethod
+    def look(at: str) -> str:
+        """Look."""
+
+    @tool
+    @staticmethod
+    def clear(folder: str = "/", force: bool = True) -> str:
+        """Clear a folder."""
+
+    def check(self, chunks):
+        calls = parse_tool_calls(joined(chunks), [self.look, self.clear])
+        assert [(call.name, call.arguments) for call in calls] == [
+            ("look", {"at": "x"}),
+            ("clear", {"folder": "/tmp/x"}),
+        ]
+        assert not any(call.error for call in calls)
+
+    # Each case is a rule of its own
+    @pytest.mark.every_case
+    @pytest.mark.parametrize("kind", MIXED)
+    def test_of_chat_completions(self, kind):
+        """A known id wins; a piece without id and known index belongs to the open call."""
+        self.check(MIXED[kind])
+
+    @pytest.mark.every_case
+    @pytest.mark.parametrize("kind", MIXED_ELSEWHERE)
+    def test_of_others(self, kind):
+        """An item is known by its id, a block by its start."""
+        self.check(MIXED_ELSEWHERE[kind])
 
 
 class TestPartialArguments:

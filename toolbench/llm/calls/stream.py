@@ -1,5 +1,6 @@
 """Join the chunks of a streamed message of any provider."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -90,14 +91,23 @@ def _texts(value: Any) -> Any:
 
 
 class _Chat:
-    """Joins the chunks of chat completions: names and ids arrive once, arguments in pieces."""
+    """Joins the chunks of chat completions: names and ids arrive once, arguments in pieces.
+
+    Servers number calls in ways of their own: each with 0, each piece anew, or not at all; some
+    send another id with each piece. A known id says more than the index, and a piece without
+    both belongs to the call that is open.
+    """
 
     def __init__(self) -> None:
         self._head: Json = {}
         self._content = _Text()
         self._other: dict[str, _Text] = {}
         self._images: list[Any] = []
-        self._calls: dict[Any, Json] = {}
+        self._calls: list[Json] = []
+        self._by_id: dict[Any, Json] = {}
+        self._by_index: dict[Any, Json] = {}
+        self._open: Json | None = None
+        """The call that got the last piece."""
         self._finish: Any = None
 
     def add(self, chunk: Mapping[str, Any]) -> None:
@@ -110,35 +120,61 @@ class _Chat:
                 if isinstance(delta.get(key), str):
                     self._other.setdefault(key, _Text()).add(delta[key])
             self._images += delta.get("images") or ()
-            for place, part in enumerate(delta.get("tool_calls") or ()):
+            parts = delta.get("tool_calls") or ()
+            for place, part in enumerate(parts):
                 index = part.get("index")
-                self._join(place if index is None else index, part)
+                if index is None and len(parts) > 1:
+                    index = place
+                self._join(index, part)
 
     def _join(self, index: Any, part: Mapping[str, Any]) -> None:
         id_, function = part.get("id"), part.get("function") or {}
-        call = self._calls.get(index)
-        if call is not None and id_ and call["id"] and call["id"] != id_:
-            # Some servers number every call 0
-            index, call = id_, self._calls.get(id_)
-        if call is None:
+        name, arguments = function.get("name"), function.get("arguments")
+        # Padding
+        if not (id_ or name or arguments):
+            return
+        call = self._by_id.get(id_) or self._by_index.get(index)
+        if call is None and not name and (index is None or not id_):
+            call = self._open
+        if call is None or self._begins_another(call, index, id_, function):
             call = {
                 "id": None,
                 "type": "function",
                 "function": {"name": "", "arguments": _Text()},
             }
-            self._calls[index] = call
-        call["id"] = call["id"] or id_
+            self._calls.append(call)
+            if index is not None:
+                self._by_index[index] = call
+        self._open = call
+        if id_:
+            call["id"] = call["id"] or id_
+            self._by_id[id_] = call
         joined = call["function"]
-        if function.get("name") and function["name"] != joined["name"]:
-            joined["name"] += function["name"]
-        joined["arguments"].add(function.get("arguments"))
+        if name and name != joined["name"]:
+            joined["name"] += name
+        joined["arguments"].add(arguments)
+
+    def _begins_another(self, call: Json, index: Any, id_: Any, function: Any) -> bool:
+        """Tell whether a piece that seems to belong to *call* is the first of another call.
+
+        Such a piece has a name. But some servers repeat the name, and some send it in pieces.
+        """
+        name, joined = function.get("name"), call["function"]
+        if not name:
+            return False
+        has_new_id = bool(id_ and call["id"] and id_ != call["id"])
+        is_new = has_new_id or (index is not None and index not in self._by_index)
+        if name != joined["name"]:
+            return is_new or bool(str(joined["arguments"]))
+        has_arguments = bool(str(function.get("arguments") or "").strip())
+        return (is_new or has_arguments) and _is_object(str(joined["arguments"]))
 
     @property
     def message(self) -> Json:
         message = {
             "role": "assistant",
             "content": str(self._content),
-            "tool_calls": _texts(list(self._calls.values())),
+            "tool_calls": _texts(self._calls),
             **{key: str(text) for key, text in self._other.items() if str(text)},
         }
         if self._images:
@@ -147,18 +183,49 @@ class _Chat:
         return {**self._head, "choices": [choice]}
 
 
+def _is_object(arguments: str) -> bool:
+    """Tell whether *arguments* are complete: the JSON text of an object."""
+    if not arguments.rstrip().endswith("}"):
+        return False
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 class _Responses:
     """Joins the events of the Responses API; a finished item or response replaces its pieces."""
 
     def __init__(self) -> None:
         self._response: Json = {}
         self._items: dict[Any, Json] = {}
+        self._places: dict[Any, Any] = {}
+        """The place of each item in `_items`, by the id of the item."""
+
+    def _place(self, kind: str, event: Mapping[str, Any]) -> Any:
+        """Return the key in `_items` of the item that *event* is about.
+
+        The id of an item says more than its index, which some servers leave out.
+        """
+        id_ = event.get("item_id") or (event.get("item") or {}).get("id")
+        if id_ in self._places:
+            return self._places[id_]
+        place, is_first = event.get("output_index"), kind == "response.output_item.added"
+        if is_first and id_ and place in self._items:
+            place = id_
+        if place is None:
+            place = id_ or len(self._items) - (0 if is_first else 1)
+        if id_:
+            self._places[id_] = place
+        return place
 
     def add(self, event: Mapping[str, Any]) -> None:
-        kind, place = event.get("type", ""), event.get("output_index")
+        kind = event.get("type", "")
         if isinstance(event.get("response"), Mapping):
             self._response = dict(event["response"])
-        elif kind in ("response.output_item.added", "response.output_item.done"):
+            return
+        place = self._place(kind, event)
+        if kind in ("response.output_item.added", "response.output_item.done"):
             item = dict(event.get("item") or {})
             if isinstance(item.get("content"), list):
                 # A copy, which deltas extend
@@ -204,20 +271,28 @@ class _Anthropic:
 
     def __init__(self) -> None:
         self._message: Json = {"type": "message"}
-        self._blocks: dict[Any, Json] = {}
+        self._blocks: list[Json] = []
+        self._by_index: dict[Any, Json] = {}
 
     def add(self, event: Mapping[str, Any]) -> None:
         kind, place = event.get("type"), event.get("index")
         if kind == "message_start":
             self._message |= event.get("message") or {}
         elif kind == "content_block_start":
-            self._blocks[place] = dict(event.get("content_block") or {})
+            self._begin(place, event.get("content_block") or {})
         elif kind == "content_block_delta":
-            self._join(self._blocks.setdefault(place, {}), event.get("delta") or {})
+            if place not in self._by_index:
+                self._begin(place, {})
+            self._join(self._by_index[place], event.get("delta") or {})
         elif kind == "message_delta":
             self._message |= {k: v for k, v in (event.get("delta") or {}).items() if v}
             used = {k: v for k, v in (event.get("usage") or {}).items() if v}
             self._message["usage"] = (self._message.get("usage") or {}) | used
+
+    def _begin(self, place: Any, block: Mapping[str, Any]) -> None:
+        """Add *block*; some servers give each block the same number."""
+        self._by_index[place] = dict(block)
+        self._blocks.append(self._by_index[place])
 
     @staticmethod
     def _join(block: Json, delta: Mapping[str, Any]) -> None:
@@ -231,7 +306,7 @@ class _Anthropic:
 
     @property
     def message(self) -> Json:
-        return {**self._message, "content": _texts(list(self._blocks.values()))}
+        return {**self._message, "content": _texts(self._blocks)}
 
 
 _CLAUDE_PIECES = (
