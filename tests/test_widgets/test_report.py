@@ -6,6 +6,7 @@ from contextlib import nullcontext
 import pytest
 from ipywidgets import FloatProgress
 from patience import PATIENCE, eventually
+from test_mcp.peers import scripted
 from test_runs import tools
 
 from test_widgets.front import click, is_of, walk
@@ -13,11 +14,16 @@ from test_widgets.tooling import buttons, finish, shown
 from toolbench import Observation, current_run, history, tool
 from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.core.content import TextContent
+from toolbench.display.escape import escape
+from toolbench.display.page import badge
+from toolbench.mcp import MCPClient
 from toolbench.runs.engine import perform
+from toolbench.runs.history.history import RunHistory
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.report import RunReport
+from toolbench.widgets.panel.snippets import as_pytest
 
 
 class TestRun:
@@ -312,3 +318,58 @@ def seen_bars(value, total):
     go_on.set()
     finish(panel)
     return shares
+
+
+PROMISE = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+WRONG = {"n": "forty-two"}
+
+
+@pytest.fixture
+def run_of(tmp_path):
+    """Runs a server's tool whose answer has a text, and the wrong content; returns its panel."""
+
+    def run(text):
+        hints = {"readOnlyHint": True}
+        tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": PROMISE}
+        content = [{"type": "text", "text": text}]
+        script = {
+            "tools/list": [{"result": {"tools": [{**tool, "annotations": hints}]}}],
+            "tools/call": [{"result": {"content": content, "structuredContent": WRONG}}],
+        }
+        with MCPClient(timeout=PATIENCE) as client:
+            session = client.connect("s", scripted(tmp_path / "script", script))
+            panel = ToolPanel(session.tool("t"))
+            panel.run()
+            finish(panel)
+        return panel
+
+    return run
+
+
+@pytest.mark.usefixtures("no_records", "no_open_panels")
+class TestResultThatBreaksItsPromise:
+    @pytest.mark.parametrize("text", ['{"n": "forty-two"}', '{"m": 1}', "no JSON"])
+    def test_is_amber_and_says_why(self, run_of, tmp_path, text):
+        """Whatever its text is: in the panel, in the history and in the file of the history."""
+        history().persist(tmp_path / "runs.jsonl")
+        panel = run_of(text)
+        again = RunHistory()
+        again.persist(tmp_path / "runs.jsonl")
+        words, reason = "succeeded, not as declared", "output schema: n: should be an integer"
+        assert badge(words, "warning") in shown(panel)
+        for view in (shown(panel), history()[-1].to_html(), again[-1].to_html()):
+            assert escape(reason) in view
+            assert words in view
+        assert words in repr(history())
+        assert words in repr(again)
+        assert "assert observation.as_declared" in as_pytest(panel.tool, {})
+
+    @pytest.mark.parametrize(
+        ("text", "is_shown"), [('{"n": "forty-two"}', False), ('{"m": 1}', True), ("x", True)]
+    )
+    def test_shows_the_data_that_its_text_does_not_have(self, run_of, text, is_shown):
+        """A program reads the structured content, a model the text: a person sees both."""
+        panel = run_of(text)
+        for view in (shown(panel), history()[-1].to_text()):
+            assert ("Structured content, which differs from the text" in view) == is_shown
+            assert "forty-two" in view

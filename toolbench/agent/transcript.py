@@ -39,7 +39,7 @@ from toolbench.display.render import to_text
 from toolbench.plain import clip
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
-from toolbench.runs.history.state_words import STATE_WORDS
+from toolbench.runs.history.state_words import STATE_WORDS, state_tone, state_words
 from toolbench.wording import counted, time_taken
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def _state(answer: AnswerEvent | None) -> tuple[str, Tone]:
         return STATE_WORDS["cancelled"], "warning"
     if answer.answer.is_error:
         return STATE_WORDS["error"], "danger"
-    return STATE_WORDS["ok"], "success"
+    return state_words("ok", answer.answer), state_tone("ok", answer.answer)
 
 
 def _result(answer: AnswerEvent, depth: int) -> Html:

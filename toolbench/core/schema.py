@@ -348,6 +348,16 @@ class Observation(Schema):
         """Remarks about the result for people; no model gets them."""
         return ()
 
+    @property
+    def _is_as_declared(self) -> bool:
+        """Whether the result is what its tool declares to return; only a server's may be another."""
+        return True
+
+    @property
+    def _unread_data(self) -> Any:
+        """Data of the result that its text for people does not have; None if there is none."""
+        return None
+
 
 _read_now: ContextVar[tuple[Observation, ...]] = ContextVar("toolbench_read", default=())
 """The observations whose `to_llm_content` is running: it may read `text` itself."""

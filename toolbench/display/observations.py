@@ -15,7 +15,7 @@ from toolbench.display.blocks import block_views, blocks_html, blocks_text
 from toolbench.display.caps import cap_joined
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, visible
-from toolbench.display.json_tree import json_html, parse_json
+from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, table_html
@@ -26,6 +26,7 @@ from toolbench.wording import counted
 PERSON = "What a person sees"
 MODEL = "What the model reads"
 BOTH = "A person and the model read the same"
+_STRUCTURED = "Structured content, which differs from the text"
 LIMIT = 60_000
 """The number of characters of a result to show in each card, by default."""
 
@@ -82,6 +83,7 @@ def result_html(
     error = _error_text(observation, blocks)
     head = call + (notice(error, "danger") if error else "")
     looks = head + _view_html(observation, limit, later) + _unread(observation)
+    looks += _unread_data_html(observation, limit)
     read = _model_card(blocks, limit)
     if _reads_the_same(observation, blocks):
         exact = _APART + fold("As text, as the model reads it", read.content) + "</div>"
@@ -167,11 +169,13 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
     """Tell whether a person and the model read the same content; the model reads *blocks*.
 
-    They read different content if the result has its own view, a table or a warning for the person,
-    if its text is very long, or if it has terminal colours, which a model reads as escape codes.
+    They read different content if the result has its own view, a table, a warning or more data for
+    the person, if its text is very long, or if it has terminal colours, which a model reads as
+    escape codes.
     """
-    asides: Sequence[str] = getattr(observation, "_asides", ())
-    if asides or not _is_plain(observation):
+    if _asides(observation) or not _is_plain(observation):
+        return False
+    if _unread_data(observation) is not None:
         return False
     header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
     content = [*([header] if observation.is_error else []), *_content(observation)]
@@ -197,17 +201,44 @@ def _content(observation: Observation) -> Sequence[Content]:
 def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
     """Return the view that the result's class defines; else a table, a JSON tree or text."""
     if _is_plain(observation) and not observation.is_error:
-        returned = returned_frame(observation)
-        if returned is not None:
-            table = partial(table_html, later=later, typed=True)
-            return safely(table, returned, say=to_html)
-        if _images(observation):
-            return _content_html(_content(observation), limit)
-        value = _tree_of(observation)
-        if value is not None:
-            return json_html(value, limit=limit)
+        view = _data_html(observation, limit, later)
+        if view:
+            return _asides_html(observation) + view
     html = safely(partial(to_html, limit=limit), _visualized(observation, limit))
     return html + _pictures(observation)
+
+
+def _data_html(observation: Observation, limit: int, later: int) -> str:
+    """Return the result as a table, pictures or a JSON tree; empty if it is a text."""
+    returned = returned_frame(observation)
+    if returned is not None:
+        table = partial(table_html, later=later, typed=True)
+        return safely(table, returned, say=to_html)
+    if _images(observation):
+        return _content_html(_content(observation), limit)
+    value = _tree_of(observation)
+    return "" if value is None else json_html(value, limit=limit)
+
+
+def _asides(observation: Observation) -> Sequence[str]:
+    """Return the remarks about the result for people."""
+    asides: Sequence[str] = getattr(observation, "_asides", ())
+    return asides
+
+
+def _asides_html(observation: Observation) -> str:
+    asides = _asides(observation)
+    return notice("\n".join(asides), "warning") if asides else ""
+
+
+def _unread_data(observation: Observation) -> Any:
+    """Return data for people that the text of *observation* does not have; None if there is none."""
+    return getattr(observation, "_unread_data", None)
+
+
+def _unread_data_html(observation: Observation, limit: int) -> str:
+    data = _unread_data(observation)
+    return "" if data is None else section(_STRUCTURED, json_html(data, limit=limit))
 
 
 def _content_html(blocks: Sequence[Any], limit: int) -> Html:
@@ -279,6 +310,9 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     error = _error_text(observation, blocks)
     if error:
         person_text = f"{to_text(error)}\n{person_text}"
+    data = _unread_data(observation)
+    if data is not None:
+        person_text += f"\n{_STRUCTURED}:\n{json_text(data, limit=limit)}"
     if _reads_the_same(observation, blocks) and not _images(observation):
         return f"{BOTH}:\n{person_text}"
     blocks_of = partial(blocks_text, verbatim=True, limit=limit)

@@ -242,7 +242,7 @@ class ToolMagics(Magics):
                 (
                     r.id,
                     name,
-                    state_words(r.state),
+                    state_words(r.state, r.observation),
                     f"{r.seconds:.3f}",
                     r.source,
                     plain(r.json_arguments),

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 from pydantic_core import PydanticSerializationError, to_json
 
-from toolbench.core.coercion.answer_data import answer_data
+from toolbench.core.coercion.answer_data import answer_data, is_said_by
 from toolbench.core.coercion.dataframe import frame_of
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
@@ -85,6 +85,13 @@ class MCPObservation(Observation):
     def _asides(self) -> list[str]:
         return self.warnings
 
+    @property
+    def _unread_data(self) -> Any:
+        if self.structured is None:
+            return None
+        texts = [item.text for item in self._person_content if isinstance(item, TextContent)]
+        return None if is_said_by(texts, self.structured) else self.structured
+
     def _content_for(self, reader: Reader) -> Sequence[Content]:
         """Return the content of the blocks for *reader*."""
         return [item for _, item in self._items_for(reader)]
@@ -133,6 +140,12 @@ class MCPToolObservation(MCPObservation):
     tool_name: str
     meta: dict[str, Any] | None = None
     """The `_meta` of the result."""
+    as_declared: bool = True
+    """Whether the structured content fits the output schema of the tool; `warnings` says why not."""
+
+    @property
+    def _is_as_declared(self) -> bool:
+        return self.as_declared
 
     def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
         """Return the blocks for *reader* by priority; blocks of equal priority keep their order."""
@@ -155,14 +168,14 @@ def tool_observation(
     """Return *result*, the server's answer to `tools/call`, as the observation of the tool *tool*.
 
     *promise* is the validator of the tool's output schema. If the structured content does not fit
-    this schema, the observation has a warning; it does not become an error.
+    this schema, the observation has a warning and is not `as_declared`; it does not become an error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True
     blocks = _blocks(result, warnings)
     structured = result.get("structuredContent")
-    if not is_error:
-        _check(structured, promise, warnings, is_present="structuredContent" in result)
+    misfits = [] if is_error or promise is None else _misfits(result, promise)
+    warnings += misfits
     content = [item for block in blocks for item in describe(block, warnings)]
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
@@ -175,6 +188,7 @@ def tool_observation(
         structured=structured,
         warnings=warnings,
         meta=meta if isinstance(meta, dict) else None,
+        as_declared=not misfits,
     )
 
 
@@ -223,22 +237,14 @@ def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, An
     return [block if isinstance(block, dict) else {"value": block} for block in content]
 
 
-def _check(
-    structured: Any,
-    promise: SchemaValidator | None,
-    warnings: list[str],
-    *,
-    is_present: bool,
-) -> None:
-    if promise is None:
-        return
-    if not is_present:
-        warnings.append("The tool promises structured content and sent none.")
-        return
-    warnings.extend(
+def _misfits(result: Mapping[str, Any], promise: SchemaValidator) -> list[str]:
+    """Return the reasons why the structured content of *result* is not what the tool declares."""
+    if "structuredContent" not in result:
+        return ["The tool promises structured content and sent none."]
+    return [
         f"The structured content does not fit the tool's output schema: {problem}."
-        for problem in promise.problems(structured)
-    )
+        for problem in promise.problems(result["structuredContent"])
+    ]
 
 
 def _in_place_of_nothing(

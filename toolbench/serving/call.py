@@ -285,7 +285,7 @@ class ServedCall:
         """How the call ended, in words; empty if it has not ended."""
         if self.by_hand:
             return "was answered by hand"
-        return f"has ended ({state_words(self.state)})" if self.is_over else ""
+        return f"has ended ({state_words(self.state, self.run.outcome)})" if self.is_over else ""
 
     def _reply(self, answer: Answer) -> bool:
         """Give *answer* to the oldest of `questions`; return False if there is no question."""

@@ -15,7 +15,7 @@ from toolbench.display.objects import call_html
 from toolbench.display.page import Tone, badge, fold, notice, short
 from toolbench.display.render import to_html, to_text
 from toolbench.plain import clip
-from toolbench.runs.history.state_words import state_words
+from toolbench.runs.history.state_words import state_tone, state_words
 from toolbench.serving.access.client_config import CLIENTS, ClientConfig
 from toolbench.serving.call import ServedCall
 from toolbench.wording import counted, duration
@@ -31,7 +31,6 @@ _NAME = 40
 _BRIEF = 160
 # Characters of a result in each of its views, and of the printed output
 _LIMIT = 5_000
-_TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
 
@@ -125,14 +124,14 @@ def words(call: ServedCall) -> str:
     """Return the state of *call* in a few words."""
     if call.by_hand:
         return "answered by hand"
-    return "waits for you" if call.questions else state_words(call.state)
+    return "waits for you" if call.questions else state_words(call.state, call.run.outcome)
 
 
 def tone(call: ServedCall) -> Tone:
     """Return the colour for the state of *call*."""
     if call.by_hand or call.questions:
         return "warning"
-    return _TONES.get(call.state, "neutral")
+    return state_tone(call.state, call.run.outcome)
 
 
 def outcome(call: ServedCall) -> str:

@@ -25,6 +25,24 @@ def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str)
     return _parsed(texts[0])
 
 
+def is_said_by(texts: Sequence[str], structured: Any) -> bool:
+    """Tell whether *texts*, the text blocks of an answer, say the same as its structured content.
+
+    They do as its JSON, as the text in its `{"result": ...}` wrapper, or as one block for each item
+    of a list.
+    """
+    wanted = (structured, _unwrapped(structured))
+    parsed = [_parsed(text) for text in texts]
+    said: list[Any] = [list(texts), parsed]
+    if len(texts) == 1:
+        said += [texts[0], parsed[0]]
+    try:
+        return any(one in wanted for one in said)
+    except RecursionError:
+        # Nested too deeply for a view
+        return True
+
+
 def _unwrapped(structured: Any) -> Any:
     """Return `3` for `{"result": 3}`: FastMCP wraps values that are not objects in this way."""
     if not isinstance(structured, dict) or structured.keys() != {"result"}:

@@ -245,7 +245,8 @@ class RunHistory(Sequence[RunRecord]):
         for column in ("run", "tool", "state", "seconds", "from", "arguments"):
             table.add_column(column, no_wrap=column != "arguments")
         for r, name in zip(records, tool_names(records), strict=True):
-            cells = (r.id, name, state_words(r.state), f"{r.seconds:.3f}", r.source)
+            state = state_words(r.state, r.observation)
+            cells = (r.id, name, state, f"{r.seconds:.3f}", r.source)
             texts = (*map(str, cells), text_of(plain(r.json_arguments)))
             table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
         return dict(bundle(Group(table, *map(Text, self.remarks_on(records)))))

@@ -270,7 +270,8 @@ class RunRecord:
 
     @property
     def _remark(self) -> str:
-        return f"{state_words(self.state)} after {self.time_taken}, from {self.source}"
+        words = state_words(self.state, self.observation)
+        return f"{words} after {self.time_taken}, from {self.source}"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {

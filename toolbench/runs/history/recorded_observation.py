@@ -58,6 +58,18 @@ class RecordedObservation(ResultObservation):
     form: SkipJsonSchema[str] = Field(default="", repr=False)
     """What the result was: `nothing`, `text`, `json` (the text is its JSON), `data` (in `result`,
     which is not written), `table`, `object` or `large`; empty if unknown."""
+    warnings: SkipJsonSchema[list[str]] = Field(default_factory=list, repr=False)
+    """The problems of a server's answer."""
+    as_declared: SkipJsonSchema[bool] = Field(default=True, repr=False)
+    """Whether the answer of a server fits the output schema of the tool."""
+
+    @property
+    def _asides(self) -> list[str]:
+        return self.warnings
+
+    @property
+    def _is_as_declared(self) -> bool:
+        return self.as_declared
 
     @property
     def data(self) -> Any:
@@ -135,7 +147,7 @@ def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
     own = {name: fields[name] for name in ("content", "is_error") if name in fields}
     if is_stopped and own.get("is_error"):
         return UnfinishedObservation.model_validate(own)
-    observation = RecordedObservation(**own, form=str(fields.get("form", "")))
+    observation = RecordedObservation(**own, form=str(fields.get("form", "")), **_faults(fields))
     blocks, structured = fields.get("blocks") or [], fields.get("structured")
     if not blocks and structured is None:
         return observation
@@ -159,7 +171,16 @@ def kept_of(observation: Observation) -> Observation:
     note = f"{head}\n… {size:,} bytes were returned; history keeps only the start."
     if isinstance(observation, UnfinishedObservation):
         return UnfinishedObservation.from_text(note, is_error=observation.is_error)
-    return RecordedObservation.from_text(note, is_error=observation.is_error, form="large")
+    faults = _faults(vars(observation))
+    is_error = observation.is_error
+    return RecordedObservation.from_text(note, is_error=is_error, form="large", **faults)
+
+
+def _faults(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the problems that *fields* have, if they are the fields of a server's answer."""
+    if "as_declared" not in fields:
+        return {}
+    return {name: fields[name] for name in ("warnings", "as_declared") if name in fields}
 
 
 def fields_of(observation: Observation) -> dict[str, Any]:

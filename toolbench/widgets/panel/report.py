@@ -231,7 +231,7 @@ def _state_html(run: Run, *, over: bool) -> Html:
     if state in ENDED and not over:
         # Its result is not prepared yet
         state = "stopping" if run.cancelled else "running"
-    number, text = run.id, state_badge(state)
+    number, text = run.id, state_badge(state, run.outcome)
     return Html(f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>')
 
 

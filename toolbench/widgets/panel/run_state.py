@@ -1,24 +1,24 @@
 """Show the state of a run as a badge, and the limits of runs without threads."""
 
-from typing import Any, get_args
+from typing import Any
 
+from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
-from toolbench.display.page import Tone, badge
-from toolbench.runs.history.state_words import STATE_WORDS
-from toolbench.runs.run import State
+from toolbench.display.page import badge
+from toolbench.runs.history.state_words import state_tone, state_words
 from toolbench.threads import NO_THREADS, have_threads
 
-_TONES: dict[State, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 
+def state_badge(state: str, outcome: Observation) -> Html:
+    """Return *state* as a badge; empty for a run that has not begun.
 
-def state_badge(name: str) -> Html:
-    """Return the state *name* as a badge; empty for a run that has not begun."""
-    for state in get_args(State):
-        if state == name and STATE_WORDS[state]:
-            return badge(STATE_WORDS[state], _TONES.get(state, "neutral"))
-    return Html("")
+    *outcome* is the result of the run, empty before its end.
+    """
+    if not state_words(state):
+        return Html("")
+    return badge(state_words(state, outcome), state_tone(state, outcome))
 
 
 def limits_html(tool: ToolDefinition[Any, Any]) -> Html:

@@ -35,7 +35,7 @@ def _row(index: int, record: RunRecord) -> str:
     time = f'<time datetime="{record.started.isoformat()}">{begun:%H:%M:%S}</time>'
     cells = (
         time,
-        state_badge(record.state),
+        state_badge(record.state, record.observation),
         short(arguments_text(record.json_arguments)),
         escape(record.time_taken),
         short(record.source),

@@ -63,15 +63,20 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a pytest test that calls *tool* with *arguments* and checks that the tool does not fail."""
+    """Return a pytest test that calls *tool* with *arguments* and checks that the tool does not fail.
+
+    The test of a server's tool also checks that the result fits the tool's output schema.
+    """
     handle = _in_a_file(tool)
     depth = 8 if handle.block else 4
+    of_server = tool.source != ToolDefinition.source
     call = f"observation = run_tool({handle.expression}, {_literal(arguments, depth)})"
     body = [
         *handle.setup,
         *_note(arguments).splitlines(),
         *([handle.block, f"    {call}"] if handle.block else [call]),
         "assert not observation.is_error, observation.text",
+        *(["assert observation.as_declared, observation.warnings"] if of_server else []),
     ]
     lines = [
         *_FUTURE.findall(handle.code),

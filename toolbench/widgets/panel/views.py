@@ -20,6 +20,7 @@ from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.plain import as_sent
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.state_words import state_words
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls
@@ -307,7 +308,8 @@ class HistoryView(View):
 
 
 def _label(record: RunRecord) -> str:
-    return f"{record.id}: {record.state}, {record.time_taken}"
+    words = state_words(record.state, record.observation)
+    return f"{record.id}: {words}, {record.time_taken}"
 
 
 VIEWS: dict[str, type[View]] = {

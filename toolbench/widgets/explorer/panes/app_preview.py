@@ -174,7 +174,7 @@ def _allow_label(addresses: Sequence[str]) -> str:
 def _calls_html(bridge: AppBridge) -> Html:
     """Return a line for each of the last calls and messages of the app."""
     lines = [
-        f"<li>{state_badge(run.state)}<code>{escape(run.tool.name[:200])}</code>"
+        f"<li>{state_badge(run.state, run.outcome)}<code>{escape(run.tool.name[:200])}</code>"
         f" (run {run.id})</li>"
         for run in bridge.runs
     ]
