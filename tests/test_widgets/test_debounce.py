@@ -66,6 +66,25 @@ def test_a_click_after_an_answer_is_another():
 
 
 @pytest.mark.usefixtures("clock")
+def test_a_click_after_an_edit_is_another():
+    """However soon it comes: here, at the same moment, and the page has waited for the keys."""
+    runs = []
+
+    @tool
+    def keep(text: str) -> str:
+        """Keep the text."""
+        runs.append(text)
+        return text
+
+    panel = ToolPanel(keep)
+    for text in ("a", "ab"):
+        type_into(panel.form.slot.child("text").editor.widget, text)
+        click(buttons(panel)["Run"], settled=True)
+        finish(panel)
+    assert runs == ["a", "ab"]
+
+
+@pytest.mark.usefixtures("clock")
 def test_a_question_that_nobody_answered_leaves_a_double_click_one():
     """The time of the run is over before the second half comes."""
     started = []

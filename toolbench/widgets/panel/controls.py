@@ -111,8 +111,12 @@ class RunControls:
             self._clear()
 
     def edited(self) -> None:
-        """React to an edit in the form: the next click waits until all typed keys have arrived."""
+        """React to an edit in the form: the next click waits until all typed keys have arrived.
+
+        It is no second click of a double click, however soon it comes.
+        """
         self._debounce.edited()
+        self.expect_click()
 
     def when_quiet(self, act: Callable[[], object]) -> None:
         """Call *act* when the last typed keys have arrived."""
@@ -121,7 +125,7 @@ class RunControls:
     def expect_click(self) -> None:
         """Let the next click start a run, even if it comes soon after the click before.
 
-        After a person has answered a question, a quick click is not a double click.
+        After a person has answered a question or edited a field, a quick click is not a double click.
         """
         self._begun = -QUIET
 
