@@ -193,7 +193,7 @@ def test_a_call_written_as_text_is_answered_as_text():
         requests.append(messages)
         return '{"name": "add", "arguments": {"a": 1}}' if len(requests) == 1 else "2."
 
-    c = talk(as_model(model), [add])
+    c = talk(as_model(model, written_calls=True), [add])
     assert c.run() == "answered"
     assert [m["role"] for m in requests[-1]] == ["user", "assistant", "user"]
     assert "<tool_response>\n2\n</tool_response>" in requests[-1][-1]["content"]

@@ -1,6 +1,7 @@
 """Calls that a model wrote into its text, and calls that run and answer by themselves."""
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,8 @@ from toolbench.llm import parse_tool_calls, respond
 from toolbench.llm.calls.written_calls import written_calls
 from toolbench.llm.models.transport.request_body import request_body
 
+# What a model that is declared to write calls as text has said
+calls_of = partial(parse_tool_calls, written_calls=True)
 ARGUMENTS = {"pattern": "TODO", "limit": 5}
 CALL = json.dumps({"name": "grep", "arguments": ARGUMENTS})
 OTHER = json.dumps({"name": "file_editor", "arguments": {"path": "a", "content": "b"}})
@@ -85,7 +88,7 @@ class TestFound:
     def test_and_answered_in_the_dialect_of_the_message(self, writing, provider):
         """However it is written: the call, said to be mended, and an answer of that provider."""
         message = SHAPES[provider](WRITINGS[writing])
-        (call,) = parse_tool_calls(message, [GREP, WRITE])
+        (call,) = calls_of(message, [GREP, WRITE])
         assert (call.name, call.arguments, call.error) == ("grep", ARGUMENTS, None)
         assert call.metadata.provider == provider
         assert "written as text" in str(call.repairs[0])
@@ -108,7 +111,7 @@ class TestFound:
             f"```json\n{CALL}\n```\n```json\n{OTHER}\n```",
             f"{CALL}\n{OTHER}",
         ):
-            calls = parse_tool_calls(SHAPES["openai"](text), [GREP, WRITE])
+            calls = calls_of(SHAPES["openai"](text), [GREP, WRITE])
             assert [call.name for call in calls] == ["grep", "file_editor"]
             assert len({call.id for call in calls}) == 2
 
@@ -121,19 +124,19 @@ class TestFound:
         """What stands in a string of the call is no mark."""
         arguments = {"pattern": mark, "limit": 5}
         text = form.format(json.dumps({"name": "grep", "arguments": arguments}))
-        (call,) = parse_tool_calls(SHAPES["openai"](text), [GREP])
+        (call,) = calls_of(SHAPES["openai"](text), [GREP])
         assert call.arguments == arguments
 
     def test_of_an_unknown_tool_is_an_error(self):
         """The model is told which tools there are, as of any call."""
         text = CALL.replace("grep", "find_everything")
-        (call,) = parse_tool_calls(SHAPES["openai"](text), [GREP])
+        (call,) = calls_of(SHAPES["openai"](text), [GREP])
         assert "grep" in str(call.error)
 
     def test_that_is_cut_off_is_an_error(self):
         """Between tags it is known to be a call: it is never guessed what it was to be."""
         message = SHAPES["openai"](f"<tool_call>{CALL[:-9]}")
-        (call,) = parse_tool_calls(message, [GREP])
+        (call,) = calls_of(message, [GREP])
         assert call.name == "grep"
         assert "JSON" in str(call.error)
 
@@ -143,7 +146,7 @@ class TestFound:
         message = SHAPES["openai"](CALL) | {
             "tool_calls": [{"id": "1", "type": "function", "function": function}]
         }
-        (call,) = parse_tool_calls(message, [GREP, WRITE])
+        (call,) = calls_of(message, [GREP, WRITE])
         assert call.name == "file_editor"
 
     @pytest.mark.parametrize(
@@ -162,7 +165,7 @@ class TestFound:
     )
     def test_nowhere_else(self, text):
         """Other JSON, an example in the middle of words, a text that only looks like it."""
-        assert parse_tool_calls(SHAPES["openai"](text), [GREP]) == []
+        assert calls_of(SHAPES["openai"](text), [GREP]) == []
 
     # Each case is a rule of its own
     @pytest.mark.every_case
@@ -171,13 +174,47 @@ class TestFound:
     def test_never_where_it_is_only_quoted(self, writing, provider):
         """JSON of a call among words, in quoted code, or thought of: the model speaks of it."""
         message = SHAPES[provider](QUOTED[writing])
-        assert parse_tool_calls(message, [GREP, WRITE]) == []
+        assert calls_of(message, [GREP, WRITE]) == []
 
     @given(st.text(alphabet='{}[]"name:, argumentsgrep<tool_call>/`\n', max_size=60))
     def test_never_fails(self, text):
         """Any text is read, or left as it is."""
         calls, words = written_calls(text)
         assert calls or words == text
+
+
+NOT_JSON = {
+    "Qwen coder": "<tool_call>\n<function=grep>\n<parameter=pattern>\nTODO\n</parameter>\n"
+    "</function>\n</tool_call>",
+    "Qwen coder, without the tag": "I look.\n<function=grep>\n<parameter=pattern>TODO</parameter>"
+    "</function>",
+    "Llama 3": '<function=grep>{"pattern": "TODO"}</function>',
+    "Llama 4": '[grep(pattern="TODO", limit=5)]',
+    "Mistral": '[TOOL_CALLS]grep[ARGS]{"pattern": "TODO"}',
+    "GLM": "<tool_call>grep\n<arg_key>pattern</arg_key>\n<arg_value>TODO</arg_value>\n</tool_call>",
+    "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.grep:0"
+    '<|tool_call_argument_begin|>{"pattern": "TODO"}<|tool_call_end|><|tool_calls_section_end|>',
+    "gpt-oss": "<|channel|>commentary to=functions.grep <|constrain|>json<|message|>"
+    '{"pattern": "TODO"}<|call|>',
+}
+
+
+class TestOfAFormThatIsNotRead:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
+    @pytest.mark.parametrize("model", NOT_JSON)
+    def test_is_an_error_that_says_how(self, model):
+        """It is never guessed, and never the answer: the model can send the call again."""
+        (call,) = calls_of(SHAPES["openai"](NOT_JSON[model]), [GREP])
+        assert (call.name, call.tool, call.arguments) == ("grep", GREP, {})
+        assert "write it as JSON" in str(call.error)
+
+    @pytest.mark.every_case
+    @pytest.mark.parametrize("model", NOT_JSON)
+    def test_is_no_call_where_it_is_quoted(self, model):
+        """As with JSON: the model speaks of it."""
+        text = f"{model} writes:\n```\n{NOT_JSON[model]}\n```"
+        assert calls_of(SHAPES["openai"](text), [GREP]) == []
 
 
 class TestSentBack:
@@ -187,7 +224,7 @@ class TestSentBack:
         message = SHAPES[provider](CALL)
         if provider == "responses":
             message["role"] = "assistant"
-        (call,) = parse_tool_calls(message, [GREP], provider=provider)
+        (call,) = calls_of(message, [GREP], provider=provider)
         answer = call.answer(Observation.from_text("3 matches"))
         body = request_body("m", [message, answer], [], provider, {})
         text = json.dumps(body)

@@ -94,6 +94,8 @@ def model_text(model: Model) -> str:
         facts += [{name: own[name] for name in _FACTS if name in own}]
     elif not isinstance(model, ScriptedModel | PersonModel):
         facts.append(model)
+    if own.get("written_calls"):
+        facts.append("written_calls")
     return _text(facts)
 
 

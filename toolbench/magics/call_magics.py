@@ -58,7 +58,10 @@ class CallMagics(Magics):
         if options is None:
             return None
         message = fill_in(cell.strip(), self._namespace)
-        calls = llm.parse_tool_calls(message, self.catalog.tools(), provider=options.provider)
+        # A person looks at them before one runs
+        calls = llm.parse_tool_calls(
+            message, self.catalog.tools(), provider=options.provider, written_calls=True
+        )
         if options.out:
             self._namespace[options.out] = calls
         from toolbench.widgets.tool_calls import (  # noqa: PLC0415 - heavy

@@ -28,8 +28,9 @@ from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, CancelToken, Usage
-from toolbench.llm.models.protocol import Chunk, OnChunk
+from toolbench.llm.models.protocol import Chunk, OnChunk, writes_calls
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.wording import counted
@@ -225,7 +226,12 @@ class Requests:
     def _outcome_of(self, answer: Answer) -> Outcome:
         """Turn *answer* into events: waiting calls, or a message."""
         self.spend(answer.usage)
-        calls = parse_tool_calls(answer.message, self._toolset.tools, provider=self._model.provider)
+        calls = parse_tool_calls(
+            answer.message,
+            self._toolset.tools,
+            provider=self._model.provider,
+            written_calls=writes_calls(self._model),
+        )
         outcome = self._called(answer, calls) if calls else self._message_outcome(answer)
         unknown = self._notice(self._unknown_cost(answer.usage))
         return replace(outcome, news=(*outcome.news, *unknown))
@@ -256,7 +262,8 @@ class Requests:
             )
         )
         self._context.add([answer.message], [event.id])
-        return Outcome(over="answered", news=(event, *self._notice(problem)))
+        notices = self._notice(problem) + self._notice(unread_call(answer.text))
+        return Outcome(over="answered", news=(event, *notices))
 
     def _notice(self, text: str | None) -> list[Event]:
         notice = None if text is None else NoticeEvent(self._redactor.text(text))

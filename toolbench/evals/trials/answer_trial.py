@@ -12,7 +12,9 @@ from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Model
+from toolbench.llm.models.protocol import writes_calls
 from toolbench.plain import plain, str_of
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.output.exception_text import sentence_of
@@ -44,7 +46,12 @@ def trial_of(
     """
     try:
         answer, seconds = future.result()
-        calls = parse_tool_calls(answer.message, tools, provider=model.provider)
+        calls = parse_tool_calls(
+            answer.message,
+            tools,
+            provider=model.provider,
+            written_calls=writes_calls(model),
+        )
         usage = None if answer.usage is None else answer.usage.checked()
     except KeyboardInterrupt:
         raise
@@ -61,6 +68,8 @@ def trial_of(
     try:
         redactor = redactor_of(case, calls, tools)
         scored = scores(case, calls, redactor)
+        if case.calls and not calls and (note := unread_call(answer.text)):
+            scored["problems"] += (redactor.sentence(note),)
         hide_all = _redactor(model).joined(redactor)
         message = hide_all.value(plain(answer.message))
         facts["finish_reason"] = _word(answer.finish_reason, hide_all)

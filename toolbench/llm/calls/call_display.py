@@ -14,7 +14,7 @@ from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.redaction.detection.secrecy import hide
 
 ANSWER = "What goes back to the model"
-NO_CALL = "This message has no tool call: the model only wrote text."
+NO_CALL = "This message has no tool call that can be read: the model only wrote text."
 # Down to the text, in the message of each provider
 _OPEN_LEVELS = 6
 _PENDING = "Nothing, until the call is run."

@@ -19,6 +19,8 @@ class Sent:
     name: Any
     arguments: Any
     id: Any = None
+    problem: str | None = None
+    """Why the arguments cannot be read, if that is known."""
 
 
 @dataclass

@@ -22,7 +22,7 @@ from toolbench.llm.calls.messages import Message, Sent, read_message
 from toolbench.llm.calls.repairs import Mending, Repair
 from toolbench.llm.calls.stream import ToolCallAccumulator
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
-from toolbench.llm.calls.written_calls import written_calls
+from toolbench.llm.calls.written_calls import written_calls as calls_in
 from toolbench.llm.formats.argument_names import from_provider, sent_names
 from toolbench.llm.providers import Provider, tool_name
 from toolbench.plain import clip
@@ -90,14 +90,12 @@ def parse_tool_calls(
     *,
     aliases: Mapping[str, str] = ALIASES,
     provider: Provider | None = None,
+    written_calls: bool = False,
 ) -> list[ToolCall]:
     """Return the calls in *message*, in their order; an empty list if there are none.
 
     A call of an unknown tool, or with wrong arguments, is returned with an `error`; no
-    error is raised. If a message has no calls, calls that the model wrote into its text
-    are read. The JSON of these calls must be the whole text (bare or in a code fence),
-    or follow a mark such as `<tool_call>` with no words after it. JSON in the middle of
-    words is an example, not a call.
+    error is raised.
 
     Args:
         message: The response, its message, or the call alone, from a model of OpenAI (chat or
@@ -106,6 +104,11 @@ def parse_tool_calls(
         aliases: Other names for tools, each with the tool's real name.
         provider: The provider of the message. If it is left out, the keys of the message show the
             provider; a message that is only a name and arguments counts as MCP.
+        written_calls: Whether the model is known to write calls into its text. Then, if the message
+            has no calls, those in its text are read. Their JSON must be the whole text (bare or in
+            a code fence), or follow a mark such as `<tool_call>` with no words after it. JSON in
+            the middle of words is an example, not a call. Of any other model a text is a text: it
+            may quote a page or a file that has such a call in it.
 
     Raises:
         BodyError: If no known provider sends such a *message*.
@@ -114,19 +117,20 @@ def parse_tool_calls(
     if provider is not None:
         read.provider = provider
     offer = Offer(tools, read.provider, aliases)
-    if not read.calls:
+    if written_calls and not read.calls:
         _take_written(read)
     return [_call(sent, read, i, offer) for i, sent in enumerate(read.calls)]
 
 
 def _take_written(read: Message) -> None:
     """Read the calls that the model wrote into its text, and move them from the text to `read.calls`."""
-    calls, words = written_calls("".join(read.text))
+    calls, words = calls_in("".join(read.text))
     if not calls:
         return
     read.text = [words] if words else []
     read.calls = [
-        Sent(call.name, call.arguments, f"text_{place}") for place, call in enumerate(calls)
+        Sent(call.name, call.arguments, f"text_{place}", call.problem)
+        for place, call in enumerate(calls)
     ]
     read.repairs.append("the call was written as text")
 
@@ -177,6 +181,8 @@ def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
         FunctionCallValidationError: If the arguments cannot be read as a JSON object.
     """
     value = sent.arguments
+    if sent.problem is not None:
+        raise FunctionCallValidationError(name, [Problem((), sent.problem)])
     if isinstance(value, str) and not value.strip():
         value = None
     if isinstance(value, str):

@@ -1,10 +1,12 @@
-"""Find calls that a model wrote into its text by mistake, not as tool calls.
+"""Find calls that a model wrote into its text, not as tool calls.
 
 Small models do this, each kind with its own marks. JSON counts as a call if it is the whole text,
 or if it ends the text after a mark. JSON in the middle of words, or in quoted code, is an example
 and never runs. Sources: the chat templates of Hermes and Qwen
 (`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral
 (`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
+
+Other models write calls that are not JSON. Those are found, but not read.
 """
 
 import re
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.llm.calls.json_text import NotJsonError, embedded, json_at, read_json
+from toolbench.plain import clip
 
 _THINKING = re.compile(
     r"\A\s*<think>.*?(?:</think>|\Z)|\A(?!\s*(?:[{\[`]|<(?!think>))).*?</think>",
@@ -30,6 +33,24 @@ _OVER = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>",
 _BETWEEN = "\t\r\n ;,`"
 _NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"\\]*)"')
 _ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*(?=[{"\[])')
+_FOREIGN = re.compile(
+    # Qwen3-Coder, and Llama 3 with its own tools
+    r"<function=(?P<qwen>[\w.-]+)>(?=\s*[<{])"
+    # Claude and MiniMax
+    r"|<invoke name=\"(?P<claude>[\w.-]+)\">(?=\s*<)"
+    r"|\[TOOL_CALLS\]\s*(?P<mistral>[\w.-]+)\s*\[(?:ARGS|CALL_ID)\]"
+    r"|<tool_call>\s*(?P<glm>[\w.-]+)\s*<arg_key>"
+    r"|<\|tool_call_begin\|>\s*(?:functions\.)?(?P<kimi>[\w.-]+)"
+    r"|<\|channel\|>\s*commentary\s+to=(?:functions\.)?(?P<gpt_oss>[\w.-]+)"
+    # Llama 4: it is the whole text
+    r"|\A\s*\[(?P<llama>[A-Za-z_]\w*)\((?:\w+\s*=.*)?\)\]\s*\Z",
+    re.DOTALL,
+)
+"""The marks of calls that are not JSON, each with the name of the tool."""
+_NOT_READ = (
+    "the call is written in a form that is not read here: write it as JSON, "
+    '<tool_call>{"name": ..., "arguments": {...}}</tool_call>'
+)
 _KEYS = ("arguments", "parameters", "args")
 
 
@@ -39,6 +60,8 @@ class WrittenCall:
 
     name: str
     arguments: Any
+    problem: str | None = None
+    """Why the arguments cannot be read, if that is known."""
 
 
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
@@ -46,20 +69,33 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
 
     JSON counts as calls in two cases: it is the whole text, with or without a code fence; or it comes
     after a mark such as `<tool_call>` that is not in quoted code, and no words come after it.
-    Thinking before the calls, in `<think>`, is returned with the words.
+    Thinking before the calls, in `<think>`, is returned with the words. A call that is not JSON is
+    returned with a `problem`.
     """
-    if "{" not in text:
-        return [], text
     thinking = _THINKING.match(text)
     start = thinking.end() if thinking else 0
     thought, rest = text[:start], _before_end(text[start:])
-    if calls := _whole(rest.strip()):
+    if "{" in rest and (calls := _whole(rest.strip())):
         return calls, thought.strip()
-    mark = _MARK.search(rest)
-    if mark is None or _is_quoted(rest[: mark.start()]):
-        return [], text
-    calls, words = _marked(rest[mark.start() :]), f"{thought}{rest[: mark.start()]}"
-    return (calls, words.strip()) if calls else ([], text)
+    mark = _MARK.search(rest) if "{" in rest else None
+    words = rest[: mark.start()] if mark else ""
+    if mark and not _is_quoted(words) and (calls := _marked(rest[mark.start() :])):
+        return calls, f"{thought}{words}".strip()
+    foreign = _FOREIGN.search(rest)
+    if foreign and not _is_quoted(rest[: foreign.start()]):
+        return [WrittenCall(foreign[foreign.lastgroup or 0], None, _NOT_READ)], text
+    return [], text
+
+
+def unread_call(text: str) -> str | None:
+    """Return a sentence if *text*, the answer of a model, looks like a call that was not read."""
+    calls, _ = written_calls(text)
+    if not calls:
+        return None
+    return (
+        f"The text of this answer looks like a call of {clip(calls[0].name)}, and it was not run. If "
+        "the model writes its calls as text, make it by as_model(..., written_calls=True)."
+    )
 
 
 def _before_end(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from toolbench.llm.models.function import FunctionModel
 from toolbench.llm.models.price import Price
-from toolbench.llm.models.protocol import Model
+from toolbench.llm.models.protocol import Model, writes_calls
 from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.llm.models.transport.sdk import ClientModel, package_of
 from toolbench.llm.providers import Provider
@@ -19,6 +19,7 @@ def as_model(
     api_key_env: str | None = None,
     options: Mapping[str, Any] | None = None,
     price: Price | tuple[float, float] | None = None,
+    written_calls: bool = False,
 ) -> Model:
     """Turn *x* into a model.
 
@@ -38,6 +39,8 @@ def as_model(
             no key is sent. A client has its own key.
         options: Fields sent with every request, such as `{"temperature": 0}`.
         price: US dollars for a million input and output tokens, for `usage.cost`.
+        written_calls: Whether the model writes calls into its text, as small models do whose server
+            does not read them. Of any other model a text is never a call: it may quote a page.
 
     Raises:
         TypeError: If *x* cannot be a model.
@@ -57,6 +60,7 @@ def as_model(
             api_key_env=api_key_env,
             options=options,
             price=price,
+            written_calls=written_calls,
         )
     if api_key_env is not None:
         msg = "api_key_env is for an address: a client, or a function, has its own key."
@@ -73,19 +77,35 @@ def as_model(
             )
             raise ValueError(msg)
         return ClientModel(
-            client, model, name=name, provider=provider, options=options, price=price
+            client,
+            model,
+            name=name,
+            provider=provider,
+            options=options,
+            price=price,
+            written_calls=written_calls,
         )
-    return _own(x, name, provider, with_requests=bool(options or price))
+    return _own(
+        x, name, provider, written_calls=written_calls, with_requests=bool(options or price)
+    )
 
 
-def _own(x: Any, name: str | None, provider: Provider | None, *, with_requests: bool) -> Model:
+def _own(
+    x: Any,
+    name: str | None,
+    provider: Provider | None,
+    *,
+    written_calls: bool,
+    with_requests: bool,
+) -> Model:
     """Return *x* if it is a model; if *x* is a function, return a `FunctionModel`.
 
     *with_requests* tells whether the caller gave options or a price.
 
     Raises:
         TypeError: If *x* is a class, or is neither a model nor a function.
-        ValueError: If *with_requests* is true, because only a client or an address has requests.
+        ValueError: If *with_requests* is true, because only a client or an address has requests;
+            or if *written_calls* is true and *x* is a model, which says this of itself.
     """
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
@@ -94,9 +114,14 @@ def _own(x: Any, name: str | None, provider: Provider | None, *, with_requests: 
         msg = "options and price are for a client or an address, whose requests are made here."
         raise ValueError(msg)
     if isinstance(x, Model):
+        if written_calls and not writes_calls(x):
+            msg = f"{x.name} is a model already: set its attribute, model.written_calls = True."
+            raise ValueError(msg)
         return x
     if callable(x):
-        return FunctionModel(x, name=name, provider=provider or "openai")
+        return FunctionModel(
+            x, name=name, provider=provider or "openai", written_calls=written_calls
+        )
     msg = (
         f"{type(x).__name__} cannot answer for a model. Give a function (messages, tools) -> "
         "message, a client of openai, anthropic or google.genai as (client, 'model-name'), or an "

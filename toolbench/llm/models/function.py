@@ -45,6 +45,7 @@ class FunctionModel:
             runs in the background loop.
         name: The name of the model, for people; the function's own name if left out.
         provider: The dialect of the model's messages.
+        written_calls: Whether the model writes calls into its text.
     """
 
     def __init__(
@@ -53,8 +54,11 @@ class FunctionModel:
         *,
         name: str | None = None,
         provider: Provider = "openai",
+        written_calls: bool = False,
     ) -> None:
         self._function = function
+        self.written_calls = written_calls
+        """Whether calls in the model's text are read as calls."""
         self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
         self.provider = provider
 

@@ -116,7 +116,10 @@ class Answer:
 
 @runtime_checkable
 class Model(Protocol):
-    """A protocol: a model. `as_model` makes a model from a function, a client or an address."""
+    """A protocol: a model. `as_model` makes a model from a function, a client or an address.
+
+    A model that writes calls into its text has an attribute `written_calls`, which is true.
+    """
 
     @property
     def name(self) -> str:
@@ -146,6 +149,11 @@ class Model(Protocol):
             ModelError: If there is no answer; the message says why.
             ModelStoppedError: If *cancel* was cancelled.
         """
+
+
+def writes_calls(model: Model) -> bool:
+    """Tell whether *model* is declared to write calls into its text."""
+    return bool(getattr(model, "written_calls", False))
 
 
 def stopped(model: str) -> ModelStoppedError:

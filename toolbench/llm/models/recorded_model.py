@@ -23,6 +23,7 @@ from toolbench.llm.models.protocol import (
     Usage,
     offered,
     stopped,
+    writes_calls,
 )
 from toolbench.llm.providers import Provider
 from toolbench.plain import plain
@@ -79,6 +80,8 @@ class RecordedModel:
         self.name = str(name or (inner.name if inner else first.get("name")) or "recorded")
         provider_then: Provider = first.get("provider") or "openai"
         self.provider: Provider = inner.provider if inner else provider_then
+        self.written_calls = writes_calls(inner) if inner else bool(first.get("written_calls"))
+        """Whether calls in the model's text are read as calls."""
         self._answers: defaultdict[str, list[Json]] = defaultdict(list)
         for line in self._lines:
             self._answers[_key(line["request"])].append(line["answer"])
@@ -166,6 +169,8 @@ class RecordedModel:
             "request": request,
             "answer": {name: value for name, value in fields.items() if value is not None},
         }
+        if self.written_calls:
+            line["written_calls"] = True
         with self._lock:
             self._lines.append(line)
             key = _key(request)

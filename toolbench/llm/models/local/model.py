@@ -65,6 +65,8 @@ class LocalModel:
     """
 
     provider: Provider = "openai"
+    written_calls = True
+    """Whether calls in the model's text are read as calls."""
 
     def __init__(
         self,

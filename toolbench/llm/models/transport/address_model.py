@@ -59,6 +59,7 @@ class AddressModel(StreamedModel):
         api_key: The key of a server that this program started; *api_key_env* has priority.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
+        written_calls: Whether the model writes calls into its text.
 
     Raises:
         ValueError: If the address is not valid, or the variable is not set.
@@ -74,6 +75,7 @@ class AddressModel(StreamedModel):
         api_key: str | None = None,
         options: Mapping[str, Any] | None = None,
         price: Price | None = None,
+        written_calls: bool = False,
     ) -> None:
         base, model = urldefrag(address)
         parts = urlsplit(base)
@@ -107,6 +109,7 @@ class AddressModel(StreamedModel):
             },
             options=options,
             price=price,
+            written_calls=written_calls,
         )
         self._base = base
         self._pooled = Pooled(

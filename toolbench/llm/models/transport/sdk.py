@@ -52,6 +52,7 @@ class ClientModel(StreamedModel):
         provider: "responses" for OpenAI's Responses API; else the client's own dialect.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
+        written_calls: Whether the model writes calls into its text.
 
     Raises:
         ValueError: If the client does not support the dialect of *provider*.
@@ -66,6 +67,7 @@ class ClientModel(StreamedModel):
         provider: Provider | None = None,
         options: Mapping[str, Any] | None = None,
         price: Price | None = None,
+        written_calls: bool = False,
     ) -> None:
         package = package_of(client) or ""
         providers = _DIALECTS[package]
@@ -80,6 +82,7 @@ class ClientModel(StreamedModel):
             secrets=_keys_of(client),
             options=options,
             price=price,
+            written_calls=written_calls,
         )
         # Identifies the model
         self._base = str(getattr(client, "base_url", ""))

@@ -50,6 +50,7 @@ class StreamedModel:
         secrets: The secrets of the model, such as its key, by name.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
+        written_calls: Whether the model writes calls into its text.
     """
 
     def __init__(
@@ -62,7 +63,10 @@ class StreamedModel:
         secrets: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
         price: Price | None = None,
+        written_calls: bool = False,
     ) -> None:
+        self.written_calls = written_calls
+        """Whether calls in the model's text are read as calls."""
         self.name, self.provider, self.model = name, provider, model
         self.secrets = Secrets({k: v for k, v in (secrets or {}).items() if v})
         """The secrets, such as the key. Code that shows or saves requests and errors hides them."""
