@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
-from toolbench.jsonschema.walk import every
 from toolbench.mcp.snapshots.change import Change, Kind, Severity
 from toolbench.mcp.snapshots.schema_diff.comparison import compare
 from toolbench.mcp.snapshots.schema_diff.difference import (
@@ -95,7 +94,9 @@ def schema_changes(place: str, name: str, direction: Direction, old: Any, new: A
     if not any(change.severity == "breaking" for change in changes):
         # new keys do not break a caller, but they break a schema that was closed
         new_keys = {d.where.rpartition("/")[2] for d in differences if d.effect == "new"}
-        new_keys |= _property_names(new) - _property_names(old)
+        for each in differences:
+            if each.where.rpartition("/")[2] == "required":
+                new_keys |= _texts(each.after) - _texts(each.before)
         keys = frozenset(new_keys | {ANOTHER}) if new_keys and direction == "output" else None
         changes += _overlooked(place, name, direction, witness, keys)
     if not changes:
@@ -198,10 +199,9 @@ def _overlooked(
     return []
 
 
-def _property_names(schema: Any) -> set[str]:
-    """Return the names of all properties in *schema*, at any level."""
-    parts = (part.get("properties") for _, part in every(schema))
-    return {name for names in parts if isinstance(names, Mapping) for name in names}
+def _texts(values: Any) -> set[str]:
+    """Return the texts in *values*, which a server may have sent as anything."""
+    return {v for v in values if isinstance(v, str)} if isinstance(values, list) else set()
 
 
 def _without_keys(value: Any, keys: frozenset[str]) -> Any:
