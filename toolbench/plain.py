@@ -5,7 +5,7 @@ values may contain themselves, be nested too deeply, or have keys that are not t
 """
 
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -95,7 +95,7 @@ def as_sent(value: Any) -> Any:
     """Return *value*, an argument of a call in Python, as a model or a form sends it.
 
     See `json_default` for members of enums, dates and the like. Tuples and sets become lists, and
-    bytes in UTF-8 become text. Other objects stay as they are.
+    bytes become base64. Other objects stay as they are.
     """
     try:
         return _sent(value)
@@ -113,11 +113,26 @@ def _sent(value: Any) -> Any:
         return [_sent(item) for item in value]
     if issubclass(kind, Enum):
         return _sent(value.value)
-    if issubclass(kind, (*_WRITTEN, bytes)):
-        # Bytes that are not text
-        with suppress(ValueError):
-            return to_jsonable_python(value)
-    return value
+    if issubclass(kind, bytes | bytearray):
+        return base64_of(value)
+    return to_jsonable_python(value) if issubclass(kind, _WRITTEN) else value
+
+
+def base64_of(data: bytes | bytearray) -> str:
+    """Return *data* as base64, the form of bytes in JSON."""
+    return b64encode(data).decode()
+
+
+def bytes_in(text: str) -> bytes | None:
+    """Return the bytes of which *text* is the base64; None if it is not base64.
+
+    Line ends and the other alphabet, with `-` and `_`, are accepted too.
+    """
+    letters = "".join(text.split()).replace("-", "+").replace("_", "/")
+    try:
+        return b64decode(letters, validate=True)
+    except ValueError:
+        return None
 
 
 def is_json(value: Any) -> bool:
@@ -315,7 +330,7 @@ def _parts_walked(value: Any, inner: tuple[int, ...]) -> Any:
         case None | bool() | int() | float() | str():
             return value
         case bytes() | bytearray():
-            return b64encode(value).decode()
+            return base64_of(value)
         case Mapping():
             return {key_text(key): _walked(item, inner) for key, item in value.items()}
         case BaseModel():

@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, from_json, to_json
 from rich.console import RenderableType
 from rich.text import Text
 
+from toolbench.core.classes.base64_bytes import read_base64
 from toolbench.core.classes.kinds import Kinds
 from toolbench.core.classes.model_from_schema import extended_schema, foreign_model
 from toolbench.core.classes.model_schema import argument_schema
@@ -55,6 +56,11 @@ class Schema(Displayed, BaseModel):
                 msg = f"{cls.__name__}.{view} must be a property: put @property above `def {view}`."
                 raise RegistrationError(msg)
         _kinds.add(cls)
+
+    @classmethod
+    def __pydantic_on_complete__(cls) -> None:
+        super().__pydantic_on_complete__()
+        read_base64(cls)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

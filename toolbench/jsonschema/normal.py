@@ -18,6 +18,8 @@ from toolbench.jsonschema.walk import mapping, required_of, sequence
 if TYPE_CHECKING:
     from toolbench.jsonschema.view import NodesByName, SchemaView
 
+# Of JSON Schema, of pydantic, of OpenAPI
+_ENCODINGS = frozenset({"base64", "binary", "byte"})
 # The most alternatives to read: a hostile schema has any number
 _MOST = 200
 
@@ -106,6 +108,13 @@ class Node:
     def is_text(self) -> bool:
         """Whether the value is always a string or null."""
         return self.types == ("string",)
+
+    @property
+    def is_bytes(self) -> bool:
+        """Whether the value is a text that stands for bytes, such as the base64 of a file."""
+        is_encoded = not _ENCODINGS.isdisjoint((self.text("contentEncoding"), self.format))
+        is_image = self.text("contentMediaType").startswith("image/")
+        return self.type == "string" and (is_encoded or is_image)
 
     # --- texts and flags ------------------------------------------------------------
 

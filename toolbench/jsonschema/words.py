@@ -40,6 +40,7 @@ _OTHERS: Mapping[str, Callable[[Any], str]] = {
     "pattern": lambda value: f"matches {value}",
     "uniqueItems": lambda value: "no item twice" if value is True else "",
     "format": lambda value: f"format: {value}",
+    "contentEncoding": lambda value: f"encoded as {value}",
     "patternProperties": lambda value: f"keys match {' or '.join(value)}",
     "propertyNames": lambda value: f"keys fit {clip(value, 200)}",
     "additionalProperties": lambda value: (

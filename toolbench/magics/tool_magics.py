@@ -76,6 +76,7 @@ def _tool_parser() -> LineParser:
             "%tool split_bill total=84 people=4 -o bill",
             '%tool order dishes=["soup", "bread"] note="no salt"',
             '%tool order {"dishes": ["soup"], "guest": "${guest}"}',
+            "%tool read_scan page=@scans/1.png",
             "%tool split_bill total=80..90 people=[2,4] --sweep",
             "%tool split_bill --schema openai",
             "%tool split_bill --schema openai -o split_bill.json",
@@ -88,7 +89,8 @@ def _tool_parser() -> LineParser:
         "arguments",
         nargs="*",
         metavar="key=value",
-        help="the value is read as JSON if it can be, else as text",
+        help="the value is read as JSON if it can be, else as text; for an argument that takes bytes, "
+        "@path is the content of the file there, beside the notebook",
     )
     parser.add_argument("--schema", choices=tuple(FORMATS), help="show the tool as a model gets it")
     parser.add_argument(

@@ -21,7 +21,7 @@ _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 """The kinds of pydantic's errors about an unknown name."""
 _WITH_PARTS = frozenset({"model", "dataclass", "typed-dict"})
 """The kinds of pydantic's schemas of values with named parts."""
-_NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
+NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
 """The keys of pydantic's schemas under which no schema is."""
 _NOWHERE = object()
 
@@ -98,15 +98,15 @@ def _inside(action_type: type[BaseModel]) -> _Inside:
         if not action_type.__pydantic_complete__:
             # pydantic says why, when it validates
             return _Inside(can_drop=False)
-        schemas = list(_cores(action_type.__pydantic_core_schema__))
-        cores = [
+        schemas = list(cores(action_type.__pydantic_core_schema__))
+        parts = [
             core
             for core in schemas
             if core["type"] in _WITH_PARTS and core.get("cls") is not action_type
         ]
-        tables = [_table(c) for c in cores if c["type"] == "typed-dict"]
+        tables = [_table(c) for c in parts if c["type"] == "typed-dict"]
         inside = _Inside(
-            can_drop=bool(cores),
+            can_drop=bool(parts),
             tables=tuple(tables),
             can_differ=any(map(_can_differ, schemas)),
         )
@@ -114,7 +114,7 @@ def _inside(action_type: type[BaseModel]) -> _Inside:
     return inside
 
 
-def _cores(whole: Any) -> Iterator[dict[str, Any]]:
+def cores(whole: Any) -> Iterator[dict[str, Any]]:
     """Yield *whole*, a schema of pydantic-core, and all schemas inside it."""
     waiting, ids = [whole], set()
     while waiting:
@@ -127,7 +127,7 @@ def _cores(whole: Any) -> Iterator[dict[str, Any]]:
             if is_schema:
                 yield part
             # else its keys are names of a person, such as `type` and `metadata`
-            waiting += [v for k, v in part.items() if not (is_schema and k in _NO_SCHEMAS)]
+            waiting += [v for k, v in part.items() if not (is_schema and k in NO_SCHEMAS)]
         else:
             waiting += part
 

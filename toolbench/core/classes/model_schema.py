@@ -5,7 +5,7 @@ out the field instead. Constraints, defaults, enums, unions and recursion stay.
 """
 
 from json import dumps
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -15,8 +15,11 @@ from pydantic.json_schema import GenerateJsonSchema
 from toolbench.jsonschema.composition.inline import inline_defs, without_unset_nulls
 from toolbench.jsonschema.refs import resolve
 from toolbench.jsonschema.walk import every, mapping
+from toolbench.plain import as_sent
 from toolbench.redaction.detection.locations import is_secret
 
+BASE64 = "toolbench_base64"
+"""The mark in the metadata of pydantic's schema of `bytes`: its JSON is base64."""
 # A default that JSON cannot express
 _UNSAYABLE = object()
 _SIMPLE = frozenset({str, int, bool, type(None)})
@@ -44,6 +47,14 @@ class _Untitled(GenerateJsonSchema):
         limits = super().float_schema(schema).items()
         return {k: v for k, v in limits if not isinstance(v, float) or isfinite(v)}
 
+    def bytes_schema(self, schema: Any) -> dict[str, Any]:
+        if BASE64 not in schema.get("metadata", {}):
+            return super().bytes_schema(schema)
+        limits = (("minLength", "min_length"), ("maxLength", "max_length"))
+        # Four letters for every three bytes that are begun
+        lengths = {k: 4 * ceil(schema[name] / 3) for k, name in limits if name in schema}
+        return {"type": "string", "contentEncoding": "base64", **lengths}
+
     def default_schema(self, schema: Any) -> dict[str, Any]:
         schema_of_default = super().default_schema(schema)
         if schema_of_default.get("default") is _UNSAYABLE:
@@ -54,7 +65,7 @@ class _Untitled(GenerateJsonSchema):
         # no error: pydantic would put the repr of the default into a message, and a repr may raise
         try:
             # pydantic makes an adapter for each; most defaults are JSON values anyway
-            encoded = dft if type(dft) in _SIMPLE else super().encode_default(dft)
+            encoded = dft if type(dft) in _SIMPLE else super().encode_default(as_sent(dft))
             dumps(encoded, allow_nan=False, ensure_ascii=False).encode()
         except Exception:  # noqa: BLE001 - the default may be anything
             return _UNSAYABLE

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from toolbench.core.classes.base64_bytes import has_base64
 from toolbench.core.executor import innermost
 from toolbench.core.functions.decorator import tool as tool_decorator
 from toolbench.core.functions.docstrings import parse
@@ -57,7 +58,7 @@ def parts_of_function(
     if observation_type not in (None, Observation):
         observation = observation_type.__name__
         types = frozenset({observation})
-    lines = [*_fields(tool, node, function)]
+    lines = [*_fields(tool, node, function), *_config(tool, node, openhands=openhands)]
     body = "\n".join(lines) or "    pass"
     classes = (
         # no docstring: a model would read it
@@ -171,11 +172,19 @@ def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
             else annotation
         )
         yield f"    {attribute}: {hint}{'' if default is None else f' = {default}'}"
-    if node.args.kwarg is not None:
-        extra = node.args.kwarg.annotation
-        yield '    model_config = ConfigDict(extra="allow")'
-        if extra is not None:
-            yield f"    __pydantic_extra__: dict[str, {ast.unparse(extra)}]"
+
+
+def _config(tool: AnyTool, node: _Function, *, openhands: bool) -> Iterator[str]:
+    """Yield the lines of the action class about all of its fields."""
+    options = ['extra="allow"'] if node.args.kwarg is not None else []
+    if openhands and has_base64(tool.action_type):
+        # The SDK leaves bytes to pydantic
+        options += ['val_json_bytes="base64"', 'ser_json_bytes="base64"']
+    if options:
+        yield f"    model_config = ConfigDict({', '.join(options)})"
+    extra = node.args.kwarg and node.args.kwarg.annotation
+    if extra is not None:
+        yield f"    __pydantic_extra__: dict[str, {ast.unparse(extra)}]"
 
 
 def _options(field: FieldInfo, description: str | None) -> str:

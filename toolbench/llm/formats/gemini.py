@@ -61,7 +61,8 @@ _LIMIT = 5_000
 
 _IN_WORDS = frozenset(
     {
-        *("format", "default", "examples", "exclusiveMinimum", "exclusiveMaximum"),
+        *("format", "contentEncoding", "default", "examples"),
+        *("exclusiveMinimum", "exclusiveMaximum"),
         *("multipleOf", "uniqueItems", "patternProperties", "propertyNames"),
         *("additionalProperties", "not"),
     }

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from symtable import symtable
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -16,7 +17,13 @@ from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.example_values import example_values
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.words import NOUNS
-from toolbench.magics.arguments.word_values import example_of, list_of, value_of
+from toolbench.magics.arguments.word_values import (
+    content_of,
+    example_of,
+    list_of,
+    names_file,
+    value_of,
+)
 from toolbench.plain import clip, each_once
 from toolbench.redaction.detection.secrecy import Secrecy
 
@@ -48,8 +55,9 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
     """Read `key=value` words; *accepted* is the schema of the arguments.
 
     A value is text if the schema takes text there. Else it is read as JSON if it is
-    valid JSON. A word is a mistake if it has no `=`, repeats an argument, has a list or an object that
-    is not written as JSON, or a property of an object, such as `customer.name=Bob`.
+    valid JSON. `@path` is the content of a file if the schema takes bytes there. A word is a mistake if
+    it has no `=`, repeats an argument, has a list or an object that is not written as JSON, names a file
+    that cannot be read, or has a property of an object, such as `customer.name=Bob`.
     """
     arguments, mistakes = dict[str, Any](), dict[str, str]()
     objects, names = dict[str, dict[str, Any]](), set[str]()
@@ -71,6 +79,13 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
             hidden, _ = Secrecy(accepted.schema).hide({outer: objects[outer]})
             example = f"{outer}={clip(hidden[outer], _EXAMPLE)}"
             mistakes[outer] = _how_to_write(outer, accepted.at(outer), example)
+        elif names_file(text, node):
+            try:
+                arguments[name] = content_of(text)
+            except OSError as error:
+                mistakes[name] = (
+                    f"{word} cannot be read from {str(Path.cwd())!r}: {error.strerror}."
+                )
         else:
             arguments[name] = value
         if equals:

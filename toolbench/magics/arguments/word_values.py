@@ -1,10 +1,12 @@
 """Read the value of a `key=value` word, or show one for it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from toolbench.jsonschema.example_values import FORMAT_EXAMPLES, TEXTS, example_values
 from toolbench.jsonschema.normal import Node
+from toolbench.plain import base64_of
 from toolbench.redaction.detection.locations import is_secret
 
 
@@ -16,6 +18,20 @@ def value_of(text: str, node: Node) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def names_file(text: str, node: Node) -> bool:
+    """Tell whether *text*, such as `@photo.png`, names a file whose content is the value for *node*."""
+    return node.is_bytes and text.startswith("@")
+
+
+def content_of(text: str) -> str:
+    """Return the base64 of the file that *text* names, beside the notebook unless its path is absolute.
+
+    Raises:
+        OSError: If the file cannot be read.
+    """
+    return base64_of(Path(text[1:]).expanduser().read_bytes())
 
 
 def list_of(text: str, node: Node) -> list[Any] | None:

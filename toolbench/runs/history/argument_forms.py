@@ -62,5 +62,5 @@ def form_by_type(value: Any) -> Any:
     # An object without a JSON form, or a user's code
     with suppress(Exception):
         if not is_json(form) and is_readable(form):
-            return to_jsonable_python(form)
+            return to_jsonable_python(form, bytes_mode="base64")
     return form

@@ -21,7 +21,7 @@ from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.rules import Factory, Registry, Rule, Test
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text.date import Day
-from toolbench.widgets.fields.text.file import File, is_file
+from toolbench.widgets.fields.text.file import File
 from toolbench.widgets.fields.text.raw_json import Raw
 from toolbench.widgets.fields.text.secret import Secret
 from toolbench.widgets.fields.text.text_box import (
@@ -97,7 +97,7 @@ def _is_list(node: Node, path: Path) -> bool:
 
 def _is_item_list(node: Node, path: Path) -> bool:
     item = node.items if node.type == "array" else None
-    if item is None or item.is_constant or item.text("contentEncoding") or item.extension:
+    if item is None or item.is_constant or item.is_bytes or item.extension:
         return False
     if item.branches or item.nullable or is_secret(name_at(path), item.schema):
         return False
@@ -111,7 +111,7 @@ def _is_mark_list(node: Node, path: Path) -> bool:
 
 
 def _is_file(node: Node, path: Path) -> bool:
-    return node.type == "string" and is_file(node)
+    return node.is_bytes
 
 
 def _is_day(node: Node, path: Path) -> bool:

@@ -1,12 +1,9 @@
 """The editor of a file as base64 text. A person chooses a file or types; an image is shown."""
 
-import base64
-import binascii
-
 from ipywidgets import HTML, FileUpload, VBox, Widget
 
 from toolbench.display.escape import escape
-from toolbench.jsonschema.normal import Node
+from toolbench.plain import base64_of, bytes_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line
 
@@ -18,13 +15,6 @@ _IMAGES = (
     (b"GIF8", "image/gif"),
     (b"RIFF", "image/webp"),
 )
-_ENCODINGS = frozenset({"base64", "binary", "byte"})
-
-
-def is_file(node: Node) -> bool:
-    """Tell whether the values of *node* are bytes, encoded as text."""
-    is_encoded = not _ENCODINGS.isdisjoint((node.text("contentEncoding"), node.format))
-    return is_encoded or node.text("contentMediaType").startswith("image/")
 
 
 class File(Line):
@@ -64,7 +54,7 @@ class File(Line):
             content = bytes(upload.value[0]["content"])
             # The text holds the content now
             upload.value = ()
-            self.write(base64.b64encode(content).decode("ascii"))
+            self.write(base64_of(content))
 
     def put(self, text: str) -> None:
         """Replace the typed text by *text*; show a preview if *text* is an image in base64."""
@@ -84,7 +74,7 @@ class File(Line):
 
     def described(self) -> str:
         """Return the kind and the size of the file in the text."""
-        content = decoded(self.text)
+        content = bytes_in(self.text)
         if content is None:
             return f"{len(self.text):,} characters that are not base64"
         kind = image_kind(content) or self.node.text("contentMediaType") or "file"
@@ -103,19 +93,11 @@ class File(Line):
     def _look(self) -> None:
         if self._preview is None:
             return
-        content = decoded(self.text) or b""
+        content = bytes_in(self.text) or b""
         kind = image_kind(content)
-        data = base64.b64encode(content).decode("ascii")
+        data = base64_of(content)
         name = escape(f"{self.slot.label}: preview")
         self._preview.value = f'<img src="data:{kind};base64,{data}" alt="{name}">' if kind else ""
-
-
-def decoded(text: str) -> bytes | None:
-    """Return the bytes that *text* encodes in base64; None if *text* is not base64."""
-    try:
-        return base64.b64decode(text.strip(), validate=True)
-    except (binascii.Error, ValueError):
-        return None
 
 
 def image_kind(content: bytes) -> str:

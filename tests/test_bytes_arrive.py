@@ -1,0 +1,206 @@
+"""Bytes arrive as bytes, whoever sends them: a form, a line, a model, an agent, Python."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import Base64Bytes, BaseModel, Field, SecretBytes
+from shells import new_shell
+from test_agent.scripts import call, calls, talk
+from test_serving.clients import ERAS
+from test_serving.clients import call as call_served
+from test_widgets.front import click, named, type_into
+from test_widgets.tooling import buttons, finish
+
+from toolbench import Action, Observation, ToolDefinition, history, run_tool, tool
+from toolbench.llm.formats import FORMATS
+from toolbench.mcp import create_mcp_tools
+from toolbench.serving import serve
+from toolbench.testing import FakeMCPServer
+from toolbench.widgets import ToolPanel
+
+FILE = b"\xff\x00abc"
+BASE64 = "/wBhYmM="
+pytestmark = pytest.mark.usefixtures("no_records")
+
+
+class Photo(BaseModel):
+    name: str
+    content: bytes
+
+
+@dataclass
+class Scan:
+    pages: list[bytes]
+
+
+class Stamped(Observation):
+    stamp: bytes = b""
+
+
+class StampAction(Action):
+    file: bytes
+
+
+@tool(read_only=True)
+def size(file: bytes) -> str:
+    """Say what came."""
+    return repr(file)
+
+
+stamp = ToolDefinition(
+    name="stamp",
+    description="Stamp a file.",
+    action_type=StampAction,
+    observation_type=Stamped,
+    executor=lambda action: Stamped.from_text(repr(action.file), stamp=action.file),
+)
+
+
+def by_python(tmp_path):
+    return size(file=FILE)
+
+
+def by_run_tool(tmp_path):
+    return run_tool(size, {"file": BASE64})
+
+
+def by_class(tmp_path):
+    assert StampAction.from_dict(StampAction(file=FILE).to_dict()) == StampAction(file=FILE)
+    return run_tool(stamp, {"file": BASE64})
+
+
+def by_form(tmp_path):
+    panel = ToolPanel(size)
+    type_into(named(panel, "file"), BASE64)
+    click(buttons(panel)["Run"])
+    finish(panel)
+    return history()[-1].observation
+
+
+def by_line(tmp_path):
+    (tmp_path / "a scan.bin").write_bytes(FILE)
+    with new_shell() as shell:
+        shell.run_line_magic("load_ext", "toolbench")
+        shell.user_ns["size"] = size
+        result = shell.run_line_magic("tool", 'size "file=@a scan.bin"')
+        shell.run_line_magic("unload_ext", "toolbench")
+    return result
+
+
+def by_model(tmp_path):
+    conversation = talk([calls(call("size", {"file": BASE64})), "Done."], [size])
+    conversation.run()
+    return history()[-1].observation
+
+
+@pytest.mark.parametrize("way", [by_python, by_run_tool, by_class, by_form, by_line, by_model])
+def test_bytes_arrive(way, tmp_path, monkeypatch):
+    """What the tool gets is the content of the file."""
+    monkeypatch.chdir(tmp_path)
+    assert way(tmp_path).text == repr(FILE)
+
+
+@pytest.mark.slow
+def test_bytes_of_an_agent_arrive():
+    """In both eras; what the tool gives back as bytes is base64 too, and the schemas say so."""
+    with serve([size, stamp], name="bytes") as served:
+        for mode in ERAS.values():
+            assert call_served(served, "size", {"file": BASE64}, mode).content[0].text == repr(FILE)
+            result = call_served(served, "stamp", {"file": BASE64}, mode)
+            assert result.structured_content["stamp"] == BASE64
+    offer = stamp.to_mcp_tool()
+    for schema in (
+        offer["inputSchema"]["properties"]["file"],
+        offer["outputSchema"]["properties"]["stamp"],
+    ):
+        assert schema["contentEncoding"] == "base64"
+
+
+NESTED: dict[str, tuple[Any, Any, Any]] = {
+    "list": (list[bytes], [BASE64], [FILE]),
+    "optional": (bytes | None, BASE64, FILE),
+    "dict": (dict[str, bytes], {"a": BASE64}, {"a": FILE}),
+    "model": (Photo, {"name": "abcd", "content": BASE64}, Photo(name="abcd", content=FILE)),
+    "models": (
+        list[Photo],
+        [{"name": "abcd", "content": BASE64}],
+        [Photo(name="abcd", content=FILE)],
+    ),
+    "dataclass": (Scan, {"pages": [BASE64]}, Scan([FILE])),
+    "text stays text": (bytes | str, "abcd", "abcd"),
+    "pydantic's own": (Base64Bytes, BASE64, FILE),
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("kind", "sent", "value"), NESTED.values(), ids=NESTED)
+def test_bytes_inside_arrive(kind, sent, value):
+    """At any depth. What the record has as JSON makes the same call."""
+    taken = []
+
+    @tool
+    def take(value: kind) -> str:
+        """Take it."""
+        taken.append(value)
+        return "taken"
+
+    assert run_tool(take, {"value": sent}).text == "taken"
+    assert run_tool(take, history()[-1].json_arguments).text == "taken"
+    assert run_tool(take, take.action_of({"value": sent}).to_arguments()).text == "taken"
+    assert taken == [value, value, value]
+
+
+@pytest.mark.parametrize("wrong", ["hello!", "YWJ", 3])
+def test_anything_else_is_one_problem(wrong):
+    """One sentence says what is wanted; old records with text for bytes are refused in it."""
+    [problem] = size.problems({"file": wrong})
+    assert str(problem).startswith("file: should be base64 text, or bytes in Python, not ")
+
+
+def test_the_schema_says_base64():
+    """For a form and for each provider; limits and the default are those of the text."""
+
+    @tool
+    def take(
+        file: bytes = b"\xff", seal: bytes = Field(b"abcd", max_length=4), pin: SecretBytes = b"1"
+    ) -> str:
+        """Take it."""
+        return repr((file, seal, pin.get_secret_value()))
+
+    properties = take.parameters()["properties"]
+    encoded = {"type": "string", "contentEncoding": "base64"}
+    assert properties["file"] == {**encoded, "default": "/w=="}
+    assert properties["seal"] == {**encoded, "default": "YWJjZA==", "maxLength": 8}
+    assert properties["pin"] == {"type": "string", "format": "password", "writeOnly": True}
+    assert run_tool(take, {"pin": "1234"}).text == repr((b"\xff", b"abcd", b"1234"))
+    for name in FORMATS:
+        assert "base64" in str(FORMATS[name](take))
+
+
+def test_a_server_gets_base64_untouched():
+    """What its schema calls bytes is the server's own affair."""
+    server = FakeMCPServer("fake")
+    schema = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
+    server.answer("upload", "ok", schema=schema)
+    with create_mcp_tools(server) as client:
+        action = client["upload"].action_from_arguments({"file": "not base64!"})
+    assert action.to_arguments() == {"file": "not base64!"}
+
+
+def test_only_bytes_are_read_from_a_file(tmp_path, monkeypatch):
+    """Elsewhere `@` is a letter; a file that is not there is said."""
+    monkeypatch.chdir(tmp_path)
+    with new_shell() as shell:
+        shell.run_line_magic("load_ext", "toolbench")
+
+        @tool
+        def greet(name: str, file: bytes = b"") -> str:
+            """Greet."""
+            return name
+
+        shell.user_ns["greet"] = greet
+        assert shell.run_line_magic("tool", "greet name=@ada").text == "@ada"
+        with pytest.raises(Exception, match=r"file=@ada cannot be read from .*: No such file"):
+            shell.run_line_magic("tool", "greet name=a file=@ada")
+        shell.run_line_magic("unload_ext", "toolbench")
