@@ -23,7 +23,7 @@ ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_si
 ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics tests/test_mcp
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check types style laws frontend frontend-check unit slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
+.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check begin collected types style laws frontend frontend-check unit slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -34,7 +34,7 @@ lab: .venv/.ready    ## open the tour in JupyterLab, whatever the terminal looks
 demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
-test: check frontend-check unit peers-begin slow notebooks peers-test browser   ## everything that a change must pass, on this Python
+test: begin frontend-check unit peers-begin slow notebooks peers-test browser   ## everything that a change must pass, on this Python
 
 quick: .venv/.ready   ## the fast tests of the rooms that changed, while you work
 	$(BIN)/python scripts/quick.py $(if $(BASE),--base $(BASE))
@@ -50,6 +50,14 @@ nightly: .venv/.ready   ## all cases, whole corpora, long tests, the other Pytho
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes, laws about the source
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target types style laws
+
+# Beside the types, which keep one processor busy for as long, one process compiles the asserts of all
+# tests: else each worker would.
+begin: .venv/.ready
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target types style laws collected
+
+collected: .venv/.ready
+	@$(PYTEST) tests $(ELSEWHERE) --collect-only >/dev/null
 
 types: .venv/.ready
 	$(BIN)/mypy
