@@ -7,9 +7,10 @@ import sys
 import weakref
 from datetime import date
 from enum import Enum
+from typing import Annotated
 
 import pytest
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from test_runs import tools
 from toolbench import (
@@ -52,7 +53,17 @@ class Big:
         return "something large"
 
 
+@tool
+def send(key: Annotated[str, Field(alias="api-key")]) -> str:
+    """Send a key."""
+    return "sent"
+
+
 ARGUMENTS = {"user": "ada", "password": "hunter2", "api_token": "t0k3n"}
+RERUNS = [
+    "history()[0].rerun(password=..., api_token=...)",
+    "history()[1].rerun({'api-key': ...})",
+]
 
 
 class TestNumbers:
@@ -217,6 +228,11 @@ class TestRunningAgain:
         run_tool(login, ARGUMENTS)
         with pytest.raises(ToolbenchError, match="did not keep password, api_token"):
             history()[0].rerun()
+        run_tool(send, {"api-key": "s3cret-key"})
+        for record, call in zip(history(), RERUNS, strict=True):
+            with pytest.raises(ToolbenchError) as raised:
+                record.rerun()
+            assert str(raised.value).endswith(f"Give them again: {call}.")
         assert history()[0].known_arguments == {"user": "ada"}
         changes = {"password": "other-one", "api_token": ""}
         assert history()[0].rerun(**changes).text == "ada with "

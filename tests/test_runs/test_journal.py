@@ -1,6 +1,7 @@
 """A history on disk: read again, only ever appended to, and nothing in it stops the start."""
 
 import json
+import math
 
 import pytest
 
@@ -12,6 +13,21 @@ from toolbench.runs.engine import perform
 from toolbench.runs.history.history import RunHistory
 from toolbench.runs.history.numbering import numbers
 from toolbench.runs.run_here import run_here
+
+RECORD = {
+    "id": 1,
+    "tool": "add",
+    "arguments": {},
+    "observation": {},
+    "state": "ok",
+    "seconds": 1,
+    "source": "python",
+    "started": "2026-11-28T00:00:00+00:00",
+}
+ODD_NUMBERS = [
+    *({"id": math.inf}, {"seconds": math.inf}, {"waited": math.nan}),
+    {"seconds": 10**400},
+]
 
 
 class TestOnDisk:
@@ -185,6 +201,15 @@ class TestOnDisk:
         again = RunHistory()
         again.persist(path)
         assert len(again) == 0
+
+    def test_passes_over_odd_numbers(self, tmp_path):
+        """A line whose number or time is infinite hides no other line."""
+        lines = [json.dumps(RECORD | odd) for odd in ODD_NUMBERS]
+        path = tmp_path / "history.ndjson"
+        path.write_text("\n".join([*lines, json.dumps(RECORD | {"id": 2})]))
+        again = RunHistory()
+        again.persist(path)
+        assert [record.id for record in again] == [2]
 
     def test_is_only_appended_to(self, tmp_path):
         """Nothing that was there is written again."""

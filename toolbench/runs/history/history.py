@@ -23,7 +23,7 @@ from toolbench.display.render import bundle
 from toolbench.plain import plain, text_of
 from toolbench.runs.history.journal import Journal
 from toolbench.runs.history.numbering import numbers
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.record import RunRecord, reruns
 from toolbench.runs.history.state_words import state_words
 from toolbench.wording import listed
 
@@ -303,3 +303,14 @@ def history() -> RunHistory:
     `history().clear()` removes all runs from the history.
     """
     return _history
+
+
+def _name_of(record: RunRecord) -> str:
+    """Return the code by which a person gets *record* of the history."""
+    for number, other in enumerate(_history):
+        if other is record:
+            return f"history()[{number}]"
+    return "record"
+
+
+reruns.name_of = _name_of

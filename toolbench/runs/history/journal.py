@@ -5,6 +5,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 from warnings import warn
@@ -107,10 +108,10 @@ def _record(line: bytes) -> RunRecord | None:
             arguments=dict(data["arguments"]),
             observation=recorded_in(data["observation"], is_stopped=is_stopped),
             state=state,
-            seconds=float(data["seconds"]),
+            seconds=_seconds(data["seconds"]),
             source=str(data["source"]),
             started=datetime.fromisoformat(data["started"]),
-            waited=float(data.get("waited", 0)),
+            waited=_seconds(data.get("waited", 0)),
             decision=str(data.get("decision", "")),
             version=str(data.get("version", "")),
             address=address_in(data),
@@ -119,5 +120,19 @@ def _record(line: bytes) -> RunRecord | None:
             unanswered=int(data.get("unanswered", 0)),
             size=len(line),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    # ArithmeticError: a number such as 1e999 is infinite, and no float holds one of 400 digits
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
         return None
+
+
+def _seconds(value: Any) -> float:
+    """Return *value* as a number of seconds.
+
+    Raises:
+        ValueError: If *value* is not a finite number: no view could show it.
+    """
+    seconds = float(value)
+    if not isfinite(seconds):
+        msg = f"{seconds} is not a number of seconds"
+        raise ValueError(msg)
+    return seconds

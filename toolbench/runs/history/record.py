@@ -1,8 +1,9 @@
 """The record of a run: enough to read, compare and repeat it, without secrets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from keyword import iskeyword
 from typing import Any, Literal
 
 from toolbench.core.definition.tool_address import ToolAddress
@@ -53,6 +54,10 @@ def _same(address: ToolAddress, tool: AnyTool | None) -> AnyTool:
     raise ToolNotFoundError(msg)
 
 
+def _any_record(record: "RunRecord") -> str:
+    return "record"
+
+
 class Reruns:
     """Holds the functions that a recorded call needs to run again; other packages set them."""
 
@@ -63,6 +68,8 @@ class Reruns:
         self.tool_of: Callable[[ToolAddress, AnyTool | None], AnyTool] = _same
         """Returns the tool at an address of a server now. The second argument is the tool that ran,
         if it is known. `toolbench.mcp` sets this function."""
+        self.name_of: Callable[[RunRecord], str] = _any_record
+        """Returns the code by which a person gets a record. The history sets this function."""
 
 
 reruns = Reruns()
@@ -173,8 +180,8 @@ class RunRecord:
         missing = [k for k, v in merged.items() if k in marked or is_lost(v)]
         if missing:
             msg = (
-                f"Run {self.id} did not keep {', '.join(missing)}: secrets and very long "
-                f"texts are not recorded. Give them again: .rerun({missing[0]}=...)."
+                f"Run {self.id} did not keep {', '.join(missing)}: secrets and very long texts are "
+                f"not recorded. Give them again: {reruns.name_of(self)}.rerun({_asked_for(missing)})."
             )
             raise ToolbenchError(msg)
         tool.as_executable()
@@ -278,6 +285,14 @@ class RunRecord:
             "text/plain": f"{self!r}\n{self.to_text()}",
             "text/html": self.to_html(),
         }
+
+
+def _asked_for(names: Sequence[str]) -> str:
+    """Return arguments of a Python call that leave the values of *names* open."""
+    if all(name.isidentifier() and not iskeyword(name) for name in names):
+        return ", ".join(f"{name}=..." for name in names)
+    pairs = ", ".join(f"{name!r}: ..." for name in names)
+    return f"{{{pairs}}}"
 
 
 def _refused_part(run: Run) -> Literal["", "arguments", "call"]:
