@@ -203,9 +203,14 @@ def copied(value: Any) -> Any:
 
 
 def whole_characters(value: Any) -> Any:
-    """Return *value*, a JSON value, with U+FFFD for each lone surrogate, which UTF-8 cannot encode."""
+    """Return *value*, a JSON value, with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
+
+    Two halves that stand together, as after a stream that was cut between them, become a character.
+    """
     if isinstance(value, str):
-        return value if value.isascii() else _HALF.sub("\ufffd", value)
+        if value.isascii() or not _HALF.search(value):
+            return value
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):
         return [whole_characters(item) for item in value]
     if isinstance(value, dict):

@@ -273,14 +273,24 @@ def _claude(data: Json) -> Answer:
 def _read_input(block: Any) -> Any:
     """Return *block*, a part of a message. If it is a streamed call, read its arguments from JSON text.
 
-    If the JSON text was cut off, it stays as text.
+    If it is no JSON, for example because it was cut off, it stays as text.
     """
     if not isinstance(block, dict) or not isinstance(block.get("input"), str):
         return block
     try:
-        return {**block, "input": json.loads(block["input"] or "{}")}
+        value = json.loads(block["input"] or "{}", parse_constant=_refused)
     except ValueError:
         return block
+    return {**block, "input": value}
+
+
+def _refused(word: str) -> None:
+    """Refuse NaN and infinities, which Python reads and no request can carry.
+
+    Raises:
+        ValueError: Always.
+    """
+    raise ValueError(word)
 
 
 def _gemini(data: Json) -> Answer:

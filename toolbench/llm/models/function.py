@@ -31,6 +31,7 @@ from toolbench.llm.models.transport.inbox import (
     received,
 )
 from toolbench.llm.providers import Provider
+from toolbench.plain import whole_characters
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.threads import daemon_thread
@@ -80,8 +81,9 @@ class FunctionModel:
             ModelStoppedError: If *cancel* was cancelled.
         """
         cancel = current_run() if cancel is None else cancel
-        copies = copied(messages)
-        arguments = (copies, offered(tools, self.provider))
+        # The function may send them
+        copies = whole_characters(copied(messages))
+        arguments = (copies, whole_characters(offered(tools, self.provider)))
         if cancel.cancelled:
             raise stopped(self.name)
         # Here it may ask, and can be interrupted

@@ -1,5 +1,6 @@
 """The base class of models with streamed answers: requests, chunks, retries and errors."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -29,7 +30,7 @@ from toolbench.llm.models.transport.inbox import Start, StoppedError, pause, rec
 from toolbench.llm.models.transport.pieces import pieces
 from toolbench.llm.models.transport.request_body import request_body
 from toolbench.llm.providers import Provider
-from toolbench.plain import clip
+from toolbench.plain import clip, whole_characters
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
@@ -100,6 +101,8 @@ class StreamedModel:
 
     def ask(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
         """Return the answer to *body*, a whole request; retries and errors are as in `complete`."""
+        # Half a character, as in an odd name of a file, would end the conversation for good
+        body = whole_characters(body)
         for tries in count(1):
             coming = _Coming(self.provider, on_chunk)
             try:
@@ -112,6 +115,9 @@ class StreamedModel:
             except Exception as error:  # noqa: BLE001 - a provider's package may raise any error
                 failure = error
             # outside of `except`: an error's context would keep the provider's words, and the key
+            if isinstance(failure, ValueError) and (reason := _why_unwritable(body)):
+                msg = f"The request to {self.name} cannot be written as JSON: {reason}."
+                raise ModelError(self.secrets.redactor.sentence(msg))
             seconds = self._again(failure, tries, coming, on_chunk)
             try:
                 pause(seconds, cancel)
@@ -254,6 +260,15 @@ class _Coming:
             # The provider reports a failure
             return None
         return Answer(answer.message, "broken off", answer.usage, answer.response_id)
+
+
+def _why_unwritable(body: Json) -> str | None:
+    """Return why *body* is not a request that can be sent; None if it is one."""
+    try:
+        json.dumps(body, allow_nan=False, default=str)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None
 
 
 def _refuse_failure(data: Mapping[str, Any]) -> None:
