@@ -6,7 +6,7 @@ import pytest
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ToolAnnotations
 from patience import PATIENCE, join
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from toolbench import history, run_tool, tool
 from toolbench.mcp import MCPClient
@@ -48,6 +48,10 @@ class Name(BaseModel):
     name: str
 
 
+class Day(BaseModel):
+    until: str = Field(json_schema_extra={"format": "date"})
+
+
 @pytest.fixture
 def greet():
     """A server's tool that asks for a name before it answers."""
@@ -61,6 +65,20 @@ def greet():
 
     with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("curious", server, mode="legacy").tool("greet")
+
+
+@pytest.fixture
+def lend():
+    """A server's tool that asks for a day."""
+    server = MCPServer("library")
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    async def lend(ctx: Context) -> str:
+        answer = await ctx.elicit("Until when?", Day)
+        return f"until {answer.data.until}"
+
+    with MCPClient(timeout=PATIENCE) as client:
+        yield client.connect("library", server, mode="legacy").tool("lend")
 
 
 class TestQuestions:
@@ -112,6 +130,31 @@ class TestQuestions:
         """As those of any tool."""
         with answering({"name": "Ada"}):
             assert perform(run_here(greet, {}, "magic")).text == "Hello Ada."
+
+
+class TestFormats:
+    """What a server asks for by `format` is what it gets, whoever answers."""
+
+    def test_a_cell_asks_again(self, lend, monkeypatch):
+        """The reason says how a date is written."""
+        prompts, typed = [], iter(["31.12.2026", "2026-02-30", "2026-12-31"])
+
+        def answer(prompt):
+            prompts.append(prompt)
+            return next(typed)
+
+        monkeypatch.setattr("builtins.input", answer)
+        assert perform(run_here(lend, {}, "magic")).text == "until 2026-12-31"
+        reason = 'Until: should be a date such as 2024-01-31, not "31.12.2026"'
+        assert reason in prompts[1]
+        assert "2026-02-30" in prompts[2]
+
+    def test_a_preset_is_refused(self, lend):
+        """Before it is sent."""
+        with answering({"until": "31.12.2026"}):
+            observation = perform(run_here(lend, {}, "magic"))
+        assert "until 31.12.2026" not in observation.text
+        assert "should be a date such as 2024-01-31" in observation.text
 
 
 def _nobody(prompt):

@@ -1,9 +1,10 @@
 """Which questions of a run an agent's program can put to its person: forms of simple fields."""
 
 import pytest
+from mcp_types import ElicitResult
 
 from toolbench.runs.questions import Question
-from toolbench.serving.client_questions import is_flat, request_for
+from toolbench.serving.client_questions import answer_of, is_flat, request_for
 
 
 def form(**fields):
@@ -44,6 +45,13 @@ def test_can_be_asked(schema):
 def test_cannot_be_asked(schema):
     """A client would refuse them; the person at the notebook is asked instead."""
     assert not is_flat(schema)
+
+
+@pytest.mark.parametrize(("text", "action"), [("ada", "cancel"), ("ada@a.example", "accept")])
+def test_an_answer_has_the_format_that_was_asked_for(text, action):
+    """The client of an agent may not check it."""
+    reply = ElicitResult(action="accept", content={"name": text})
+    assert answer_of(reply, Question("Who?", SIMPLE["a text"])).action == action
 
 
 def test_a_page_to_visit_is_asked_for_by_its_address():

@@ -91,6 +91,28 @@ class TestQuestionBox:
         click(buttons(question.box.widget)["Accept"])
         assert question.answer() == Answer("accept", {"name": "Ada"})
 
+    @pytest.mark.parametrize(
+        ("format", "wrong", "right"),
+        [
+            ("email", "ada", "ada@example.org"),
+            ("date-time", "31.12.2026 9:30", "2026-12-31T09:30:00Z"),
+            ("uri", "example.org", "https://example.org/"),
+        ],
+    )
+    def test_takes_only_the_format_that_was_asked_for(self, format, wrong, right):
+        """As the cell does; a click on Accept says why not, at the field."""
+        question = Question.about("Where?", {"type": "string", "format": format}, "")
+        pending = PendingQuestion(question)
+        pending.wait_for("Accept")
+        field = named(pending.box.widget, "answer")
+        type_into(field, wrong)
+        click(buttons(pending.box.widget)["Accept"])
+        eventually(lambda: "should be" in shown(pending.box.widget))
+        assert pending.answers == []
+        type_into(field, right)
+        click(buttons(pending.box.widget)["Accept"])
+        assert pending.answer().value == right
+
     def test_can_be_declined(self):
         """No answer is an answer."""
         question = PendingQuestion(Question.about("Who?", {"type": "string"}, ""))

@@ -11,6 +11,7 @@ from toolbench.display.escape import visible
 from toolbench.errors import Problem
 from toolbench.jsonschema.describe import facts, kind, word
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.validation.formats import format_problems
 from toolbench.jsonschema.view import read
 from toolbench.plain import clip
 from toolbench.redaction.detection.locations import is_secret
@@ -130,7 +131,9 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
         if not text and optional:
             return _EMPTY
         value = _value(text, field) if text or not field.has_default else field.default
-        problems = field.problems(value) if text or field.has_default else _MISSING
+        problems = _MISSING
+        if text or field.has_default:
+            problems = field.problems(value) or list(format_problems(field, value))
         if not problems:
             return value
         if is_hidden:

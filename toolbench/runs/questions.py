@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
-from toolbench.errors import ToolbenchError
+from toolbench.errors import Problem, ToolbenchError
+from toolbench.jsonschema.validation.formats import format_problems
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import read
 from toolbench.plain import plain
@@ -86,7 +87,16 @@ class Question:
         """
         problems = validator_of(dict(self.schema)).problems(dict(content))
         redactor = Secrecy(self.schema).redactor(content)
-        return [str(problem) for problem in redactor.problems(problems)]
+        found = redactor.problems(problems) or self.format_problems(content)
+        return [str(problem) for problem in found]
+
+    def format_problems(self, content: Mapping[str, Any]) -> list[Problem]:
+        """Return a problem for each text of *content* that is not in the format which `schema` names.
+
+        The secrets of *content* are hidden in the problems.
+        """
+        redactor = Secrecy(self.schema).redactor(content)
+        return redactor.problems(format_problems(read(self.schema), dict(content)))
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def _form_of(question: Question) -> dict[str, Any]:
 
 def _fits(content: Mapping[str, Any], question: Question) -> bool:
     try:
-        return validator_of(_form_of(question)).is_valid(content)
+        is_valid = validator_of(_form_of(question)).is_valid(content)
+        return is_valid and not question.format_problems(content)
     except SchemaError:
         # No answer fits a form that cannot be read
         return False

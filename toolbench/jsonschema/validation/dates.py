@@ -7,12 +7,11 @@ from typing import Any
 
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.validation.formats import DEEPEST, format_of, named_texts
 from toolbench.jsonschema.validation.problems import NO_DATE
 from toolbench.jsonschema.walk import every
 from toolbench.plain import clip
 
-# Levels to search
-_DEEPEST = 50
 _NUMBERS = re.compile(r"\s*\d{1,4}\s*([./-])\s*\d{1,2}\s*\1\s*\d{1,4}\s*")
 
 
@@ -36,7 +35,7 @@ def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
     if isinstance(value, str):
         if _is_other_notation(value) and _is_iso_date(node):
             yield Problem(path, f"{NO_DATE}, not {clip(value)}")
-    elif len(path) < _DEEPEST and isinstance(value, Mapping | list):
+    elif len(path) < DEEPEST and isinstance(value, Mapping | list):
         steps = value.items() if isinstance(value, Mapping) else enumerate(value)
         for step, item in steps:
             yield from date_problems(node.at(step), item, (*path, step))
@@ -53,12 +52,8 @@ def _is_other_notation(text: str) -> bool:
 
 
 def _is_iso_date(node: Node) -> bool:
-    """Tell whether each alternative of *node* that may be a text is a date in ISO notation.
+    """Tell whether each text that fits *node* is a date in ISO notation.
 
     A pattern, or a value in another notation that the schema itself names, asks for another notation.
     """
-    texts = [one for one in node.alternatives if not one.types or "string" in one.types]
-    if not texts or any(n.format != "date" or "pattern" in n.schema for n in texts):
-        return False
-    values = [v for n in (node, *texts) for v in (*n.values, *n.examples, n.default)]
-    return not any(isinstance(v, str) and _is_other_notation(v) for v in values)
+    return format_of(node) == "date" and not any(map(_is_other_notation, named_texts(node)))

@@ -113,7 +113,7 @@ def asking(
         stack.callback(form.close)
         accept = parts.button("Accept", look="primary", kind=SUBMIT)
         refuse = parts.button("Decline", tip=_REFUSE)
-        accept.on_click(lambda _: debounce.then(lambda: _accept(form, answer)))
+        accept.on_click(lambda _: debounce.then(lambda: _accept(form, question, answer)))
         body = [form.widget]
     refuse.on_click(lambda _: settle(answer, Answer("decline")))
     buttons = [accept, refuse]
@@ -180,8 +180,11 @@ def _page_link(url: str) -> Html:
     return anchor if anchor != label else Html("")
 
 
-def _accept(form: SchemaForm, answer: "Future[Answer]") -> None:
+def _accept(form: SchemaForm, question: Question, answer: "Future[Answer]") -> None:
     if form.errors:
+        form.reveal_errors(focus=True)
+    elif problems := question.format_problems(form.value):
+        form.show_problems(problems)
         form.reveal_errors(focus=True)
     else:
         settle(answer, Answer("accept", form.value))

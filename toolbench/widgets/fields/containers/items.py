@@ -21,9 +21,9 @@ from toolbench.widgets.fields.text.text_box import (
     write_number,
 )
 from toolbench.widgets.fields.text.text_formats import (
-    FORMATS,
     example_of,
     is_known_format,
+    words_of,
 )
 from toolbench.widgets.fields.unset import UNSET
 from toolbench.widgets.kit.parts import show_if
@@ -143,7 +143,7 @@ class Items(TextBox):
         item = self.node.items
         if item is None or self._known:
             return ""
-        words = [] if self._format is None else [FORMATS[self._format].words]
+        words = [] if self._format is None else [words_of(self._format)]
         words += limits(item.schema)
         return f"each: {', '.join(words)}" if words else ""
 

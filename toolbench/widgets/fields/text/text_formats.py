@@ -1,6 +1,5 @@
 """The editor of text in a known format. It shows a hint if the text does not fit, but no error."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -10,25 +9,22 @@ from ipywidgets import Widget
 
 from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.validation.formats import is_in_format, noun_of
 from toolbench.widgets.fields.text.text_box import Line
-
-_TIME = r"\d{2}:\d{2}:\d{2}(\.\d+)?"
-_ZONE = r"([zZ]|[+-]\d{2}:\d{2})"
 
 
 class Format(NamedTuple):
-    """A format: its name, a pattern, its shape if it has one, and a function that makes a new value."""
+    """A format: its shape if it has one, and a button with a function that makes a new value."""
 
-    name: str
-    pattern: str
     shape: str = ""
     button: str = ""
     fresh: Callable[[], str] | None = None
 
-    @property
-    def words(self) -> str:
-        """The name and the shape, such as `a date (YYYY-MM-DD)`."""
-        return f"{self.name} ({self.shape})" if self.shape else self.name
+
+def words_of(name: str) -> str:
+    """Return what a text in the format *name* is, with its shape: `a date (YYYY-MM-DD)`."""
+    shape = FORMATS[name].shape
+    return f"{noun_of(name)} ({shape})" if shape else noun_of(name)
 
 
 def example_of(name: str) -> str:
@@ -43,30 +39,15 @@ def _now() -> str:
 
 
 FORMATS = {
-    "date": Format("a date", r"\d{4}-\d{2}-\d{2}", "YYYY-MM-DD"),
-    "date-time": Format(
-        "a date and time",
-        rf"\d{{4}}-\d{{2}}-\d{{2}}[tT ]{_TIME}{_ZONE}?",
-        "YYYY-MM-DDThh:mm:ssZ",
-        "Now",
-        _now,
-    ),
-    "duration": Format(
-        "a duration",
-        r"-?P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?",
-    ),
-    "email": Format("an email address", r"[^@\s]+@[^@\s]+"),
-    "ipv4": Format("an IPv4 address", r"(\d{1,3}\.){3}\d{1,3}"),
-    "ipv6": Format("an IPv6 address", r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*"),
-    "time": Format("a time of day", rf"{_TIME}{_ZONE}?", "hh:mm:ss"),
-    "uri": Format("a URL", r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+"),
-    "uuid": Format(
-        "a UUID",
-        r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
-        "",
-        "New",
-        lambda: str(uuid4()),
-    ),
+    "date": Format("YYYY-MM-DD"),
+    "date-time": Format("YYYY-MM-DDThh:mm:ssZ", "Now", _now),
+    "duration": Format(),
+    "email": Format(),
+    "ipv4": Format(),
+    "ipv6": Format(),
+    "time": Format("hh:mm:ss"),
+    "uri": Format(),
+    "uuid": Format("", "New", lambda: str(uuid4())),
 }
 
 
@@ -96,8 +77,8 @@ class Formatted(Line):
     @property
     def hint(self) -> str:
         """The name and shape of the format, or a note that the text does not look like this format."""
-        words = self._format.words
-        if self.text and not re.fullmatch(self._format.pattern, self.text):
+        words = words_of(self._format_name)
+        if self.text and not is_in_format(self.text, self._format_name):
             return f"this does not look like {words}"
         return words
 
