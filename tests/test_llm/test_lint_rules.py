@@ -4,6 +4,7 @@ from functools import partial
 from typing import TypedDict, Unpack
 
 import pytest
+from pydantic import SecretStr
 
 from test_llm.samples import taking
 from test_llm.tools import DESCRIPTION, argument, number, text, tool_named
@@ -44,6 +45,30 @@ def open_to_all(**anything: int):
     Args:
         **anything: By name.
         apples: For example.
+    """
+
+
+LOGIN = {
+    "type": "object",
+    "properties": {"user": text("The name."), "password": text("The password.")},
+    "required": ["password"],
+}
+
+
+def login(token: SecretStr) -> str:
+    """Log in and return the name of the user.
+
+    Args:
+        token: The token.
+    """
+
+
+def login_as(user: str, token: SecretStr | None = None) -> str:
+    """Log in and return the name of the user.
+
+    Args:
+        user: The name.
+        token: The token; by default that of the environment.
     """
 
 
@@ -206,6 +231,14 @@ KEPT_AND_BROKEN = {
                 }
             ),
         )
+    ],
+    "argument-secret": [
+        (tool(login), tool(login_as)),
+        (
+            argument(text("The key."), name="api_key", required=True),
+            argument(text("The key."), name="api_key"),
+        ),
+        (taking({"login": LOGIN}, "login"), taking({"login": LOGIN})),
     ],
     "arguments-many": [
         (

@@ -47,6 +47,7 @@ _OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     argument_rules.bounds,
     argument_rules.default,
     argument_rules.free,
+    argument_rules.secret,
     schema_rules.required,
     schema_rules.defaults,
     schema_rules.refused,

@@ -9,6 +9,7 @@ from toolbench.jsonschema.normal import Node
 from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Argument, Subject
 from toolbench.plain import clip
+from toolbench.redaction.detection.locations import is_secret
 
 _MOST_ARGUMENTS = 12
 _MAX_NAMES = 6
@@ -246,6 +247,19 @@ def _is_free(node: Node) -> bool:
         return False
     other = node.additional
     return not node.is_closed and (other is None or other.is_blank)
+
+
+def secret(subject: Subject) -> Iterator[Finding]:
+    """Check that no call needs a secret, because a model would have to know the secret."""
+    needed = {""}
+    for argument in subject.arguments:
+        outside = argument.path.removesuffix(argument.name).rstrip(".")
+        if not argument.required or outside not in needed:
+            continue
+        needed.add(argument.path)
+        if any(is_secret(argument.name, part.schema) for part in argument.node.alternatives):
+            message = f"A model would have to send {argument.path}, a secret."
+            yield finding(subject.name, "argument-secret", argument.path, message)
 
 
 def _texts(subject: Subject) -> Iterator[Argument]:

@@ -170,6 +170,12 @@ RULES: Mapping[str, Rule] = {
         f"{_ARTICLE}, 1.5 (1)",
         "A model can only guess what to send: read the arguments before a call runs.",
     ),
+    "argument-secret": Rule(
+        "warning",
+        "Read it where the tool runs: from the environment, or from the conversation's secrets.",
+        "toolbench, SECURITY.md",
+        "Give the secret to the conversation, so that a model sends ${NAME}, or leave the tool out.",
+    ),
     "arguments-many": Rule(
         "warning",
         "Split the tool, or drop arguments that never change.",
