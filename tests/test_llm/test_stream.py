@@ -395,6 +395,78 @@ class TestCallsOfServersThatCannotCount:
         self.check(MIXED_ELSEWHERE[kind])
 
 
+def delta(**fields):
+    """A chunk of a chat completion."""
+    return {"choices": [{"index": 0, "delta": fields}]}
+
+
+def call_part(**fields):
+    """A piece of the first call."""
+    return delta(tool_calls=[{"index": 0, **fields}])
+
+
+SIGNED = {"google": {"thought_signature": "U0lH"}}
+FUNCTION = {"name": "look", "arguments": AT}
+THOUGHT = {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1"}
+SEALED = {"type": "reasoning.encrypted", "index": 1, "data": "c2VhbGVk", "id": "r1"}
+CITED = {"type": "web_search_result_location", "encrypted_index": "aW5kZXg="}
+WANTED_BACK = {
+    "the signature of a call": (
+        [call_part(id="c1", function=FUNCTION, extra_content=SIGNED)],
+        lambda message: message["tool_calls"][0]["extra_content"] == SIGNED,
+    ),
+    "a signature that comes later, and alone": (
+        [call_part(id="c1", function=FUNCTION), call_part(extra_content=SIGNED)],
+        lambda message: message["tool_calls"][0]["extra_content"] == SIGNED,
+    ),
+    "details of reasoning": (
+        [
+            delta(reasoning_details=[{**THOUGHT, "text": "I lo"}]),
+            delta(reasoning_details=[{**THOUGHT, "text": "ok."}, SEALED]),
+            delta(reasoning_details=[{**THOUGHT, "signature": "c2ln"}]),
+        ],
+        lambda message: (
+            message["reasoning_details"]
+            == [{**THOUGHT, "text": "I look.", "signature": "c2ln"}, SEALED]
+        ),
+    ),
+    "what nobody knows yet": (
+        [delta(content="", seal={"key": "a", "text": "b"}), delta(seal={"text": "c"})],
+        lambda message: message["seal"] == {"key": "a", "text": "bc"},
+    ),
+    "the sources of a text, of Claude": (
+        [
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "text", "text": "", "citations": []},
+            },
+            *(
+                {"type": "content_block_delta", "index": 0, "delta": piece}
+                for piece in (
+                    {"type": "text_delta", "text": "So it is."},
+                    {"type": "citations_delta", "citation": CITED},
+                )
+            ),
+        ],
+        lambda message: message["content"][0]["citations"] == [CITED],
+    ),
+}
+
+
+class TestWhatAProviderWantsBack:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
+    @pytest.mark.parametrize("what", WANTED_BACK)
+    def test_is_in_the_message(self, what):
+        """As in an answer that came in one piece."""
+        chunks, is_there = WANTED_BACK[what]
+        message = joined(chunks)
+        if "choices" in message:
+            message = message["choices"][0]["message"]
+        assert is_there(json.loads(json.dumps(message)))
+
+
 class TestPartialArguments:
     """Gemini may send a call's values one by one, each with its path."""
 

@@ -1,6 +1,7 @@
 """The real client packages, and plain HTTP, against a server that speaks their protocols."""
 
 import gc
+import json
 import socket
 import threading
 from contextlib import suppress
@@ -16,11 +17,13 @@ from test_llm.test_models.provider_server import (
     CUT_OFF,
     KEY,
     Reply,
+    openai_events,
     provider_server,
     refusal,
     spoken,
 )
-from toolbench import ImageContent, Observation, TextContent
+from toolbench import Conversation, ImageContent, Observation, TextContent
+from toolbench.agent import Agent
 from toolbench.core.background_loop import portal
 from toolbench.errors import ModelConnectionError, ModelError
 from toolbench.llm import parse_tool_calls, respond_all, user_message
@@ -104,6 +107,24 @@ class TestAnswer:
         # Which refuses a call without its signature
         if model.provider == "gemini":
             assert sent.count("c2lnbmVk") == 2
+
+    @pytest.mark.parametrize("way", ["an address", "a client"])
+    def test_and_what_only_the_provider_knows_goes_back(self, way, server):
+        """Gemini at OpenAI's protocol refuses a call without its signature; OpenRouter wants its details."""
+        chunks = list(openai_events("", [("grep", ARGUMENTS)]))
+        [first] = [c for c in chunks if '"id": "c0"' in json.dumps(c)]
+        part = first["choices"][0]["delta"]
+        part["tool_calls"][0]["extra_content"] = {"google": {"thought_signature": "U0lH"}}
+        part["reasoning_details"] = [{"type": "reasoning.encrypted", "data": "c2VhbGVk"}]
+        server.reply(Reply(chunks), spoken("openai", "Ok"))
+        model = as_model(
+            f"{server.url}/v1#toy" if way == "an address" else (_client(server), "toy")
+        )
+        conversation = Conversation(agent=Agent(model, [GREP]))
+        conversation.send_message("Find it.")
+        assert conversation.run() == "answered"
+        assert '"thought_signature": "U0lH"' in json.dumps(server.bodies[1])
+        assert '"data": "c2VhbGVk"' in json.dumps(server.bodies[1])
 
     def test_can_be_about_an_image(self, model, server):
         """Of a person, or of a tool: the same bytes come to the server."""

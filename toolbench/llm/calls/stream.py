@@ -90,6 +90,58 @@ def _texts(value: Any) -> Any:
     return [_texts(item) for item in value] if isinstance(value, list) else value
 
 
+_GROWING = frozenset(
+    {
+        *("arguments", "content", "data", "reasoning", "reasoning_content", "refusal"),
+        *("signature", "summary", "text", "thinking", "transcript"),
+    }
+)
+"""Keys whose texts arrive in pieces. The value of any other key arrives whole, perhaps repeatedly."""
+
+
+def _grow(into: Json, piece: Mapping[str, Any]) -> None:
+    """Join *piece*, the next piece of an object, to *into*, whatever its keys are.
+
+    A provider may want back what only it knows, such as a signature of a thought.
+    """
+    for key, value in piece.items():
+        before = into.get(key)
+        if isinstance(value, str) and key in _GROWING:
+            if not isinstance(before, _Text):
+                into[key] = before = _Text(before if isinstance(before, str) else "")
+            before.add(value)
+        elif isinstance(value, Mapping):
+            if not isinstance(before, dict):
+                into[key] = before = {}
+            _grow(before, value)
+        elif isinstance(value, list):
+            if not isinstance(before, list):
+                into[key] = before = []
+            _extend(before, value)
+        elif value is not None:
+            into[key] = value
+
+
+def _extend(items: list[Any], more: list[Any]) -> None:
+    """Add *more* to *items*; an object of the type and index of an earlier one continues that one."""
+    for item in more:
+        if not isinstance(item, Mapping):
+            items.append(item)
+            continue
+        known = (one for one in items if isinstance(one, dict) and _is_piece(item, one))
+        earlier = next(known, None)
+        if earlier is None:
+            earlier = {}
+            items.append(earlier)
+        _grow(earlier, item)
+
+
+def _is_piece(item: Mapping[str, Any], of: Mapping[str, Any]) -> bool:
+    """Tell whether *item* of a list continues the earlier item *of*: both have the same number."""
+    is_numbered = item.get("index") is not None
+    return is_numbered and all(item.get(key) == of.get(key) for key in ("type", "index"))
+
+
 class _Chat:
     """Joins the chunks of chat completions: names and ids arrive once, arguments in pieces.
 
@@ -101,7 +153,7 @@ class _Chat:
     def __init__(self) -> None:
         self._head: Json = {}
         self._content = _Text()
-        self._other: dict[str, _Text] = {}
+        self._other: Json = {}
         self._images: list[Any] = []
         self._calls: list[Json] = []
         self._by_id: dict[Any, Json] = {}
@@ -116,9 +168,7 @@ class _Chat:
             delta = choice.get("delta") or {}
             self._finish = choice.get("finish_reason") or self._finish
             self._content.add(delta.get("content"))
-            for key in ("refusal", "reasoning_content", "reasoning"):
-                if isinstance(delta.get(key), str):
-                    self._other.setdefault(key, _Text()).add(delta[key])
+            _grow(self._other, {k: v for k, v in delta.items() if k not in _OWN_OF_CHAT})
             self._images += delta.get("images") or ()
             parts = delta.get("tool_calls") or ()
             for place, part in enumerate(parts):
@@ -130,8 +180,9 @@ class _Chat:
     def _join(self, index: Any, part: Mapping[str, Any]) -> None:
         id_, function = part.get("id"), part.get("function") or {}
         name, arguments = function.get("name"), function.get("arguments")
+        others = {key: value for key, value in part.items() if value and key not in _OWN_OF_CALL}
         # Padding
-        if not (id_ or name or arguments):
+        if not (id_ or name or arguments or others):
             return
         call = self._by_id.get(id_) or self._by_index.get(index)
         if call is None and not name and (index is None or not id_):
@@ -153,6 +204,8 @@ class _Chat:
         if name and name != joined["name"]:
             joined["name"] += name
         joined["arguments"].add(arguments)
+        _grow(call, others)
+        _grow(joined, {k: v for k, v in function.items() if k not in ("name", "arguments")})
 
     def _begins_another(self, call: Json, index: Any, id_: Any, function: Any) -> bool:
         """Tell whether a piece that seems to belong to *call* is the first of another call.
@@ -175,12 +228,16 @@ class _Chat:
             "role": "assistant",
             "content": str(self._content),
             "tool_calls": _texts(self._calls),
-            **{key: str(text) for key, text in self._other.items() if str(text)},
+            **{key: value for key, value in _texts(self._other).items() if value},
         }
         if self._images:
             message["images"] = self._images
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
         return {**self._head, "choices": [choice]}
+
+
+_OWN_OF_CHAT = frozenset({"content", "images", "role", "tool_calls"})
+_OWN_OF_CALL = frozenset({"function", "id", "index", "type"})
 
 
 def _is_object(arguments: str) -> bool:
@@ -291,30 +348,26 @@ class _Anthropic:
 
     def _begin(self, place: Any, block: Mapping[str, Any]) -> None:
         """Add *block*; some servers give each block the same number."""
-        self._by_index[place] = dict(block)
-        self._blocks.append(self._by_index[place])
+        begun: Json = {}
+        _grow(begun, block)
+        self._by_index[place] = begun
+        self._blocks.append(begun)
 
     @staticmethod
     def _join(block: Json, delta: Mapping[str, Any]) -> None:
-        for piece, name in _CLAUDE_PIECES:
-            if not isinstance(delta.get(piece), str):
-                continue
-            before = block.get(name)
-            if not isinstance(before, _Text):
-                block[name] = _Text(before if isinstance(before, str) else "")
-            block[name].add(delta[piece])
+        others = {key: value for key, value in delta.items() if key != "type"}
+        arguments, citation = others.pop("partial_json", None), others.pop("citation", None)
+        if isinstance(arguments, str):
+            if not isinstance(block.get("input"), _Text):
+                block["input"] = _Text()
+            block["input"].add(arguments)
+        if citation is not None:
+            others["citations"] = [citation]
+        _grow(block, others)
 
     @property
     def message(self) -> Json:
         return {**self._message, "content": _texts(self._blocks)}
-
-
-_CLAUDE_PIECES = (
-    ("text", "text"),
-    ("thinking", "thinking"),
-    ("signature", "signature"),
-    ("partial_json", "input"),
-)
 
 
 class _Gemini:
@@ -324,8 +377,9 @@ class _Gemini:
         self._head: Json = {}
         self._parts: list[Json] = []
         self._finish: Any = None
-        # A call that is not complete
+        # A call that is not complete, and its part
         self._open: Json | None = None
+        self._open_part: Json = {}
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
@@ -355,10 +409,11 @@ class _Gemini:
         if self._open is None or call.get("name"):
             self._open = {k: call.get(k) for k in ("id", "name")}
             self._open["args"] = dict(call.get("args") or {})
-            # Gemini refuses a call that is sent back without the signature of its thought
-            sign = _either(part, "thoughtSignature", "thought_signature")
-            signed = {"thoughtSignature": sign} if sign else {}
-            self._parts.append({"functionCall": self._open, **signed})
+            self._open_part = {"functionCall": self._open}
+            self._parts.append(self._open_part)
+        # Gemini refuses a call that is sent back without the signature of its thought
+        sign = _either(part, "thoughtSignature", "thought_signature")
+        self._open_part |= {"thoughtSignature": sign} if sign else {}
         for piece in _either(call, "partialArgs", "partial_args") or ():
             put(self._open["args"], piece)
         if not _either(call, "willContinue", "will_continue"):
