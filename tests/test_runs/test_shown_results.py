@@ -1,5 +1,6 @@
 """What a result shows of itself holds no secret of its run, whatever its class and its copies do."""
 
+import asyncio
 import pickle
 from typing import Any
 
@@ -71,6 +72,29 @@ def test_an_object_of_its_class_that_no_run_made_is_shown_as_it_is():
     elsewhere["password"] = "plain"
     assert Written()._repr_markdown_() == "*plain*"
     assert Written()._repr_latex_() == ("plain", {"note": "plain"})
+
+
+WITHOUT_THE_EXTENSION = {
+    "tool(...)": lambda tool: tool(password=_SECRET),
+    "acall": lambda tool: asyncio.run(tool.acall({"password": _SECRET})),
+    "execute": lambda tool: tool.execute({"password": _SECRET}),
+}
+
+
+@pytest.mark.parametrize("call", WITHOUT_THE_EXTENSION.values(), ids=WITHOUT_THE_EXTENSION)
+def test_of_a_call_that_is_not_recorded_hides_its_secret(call):
+    """Without `%load_ext toolbench` a cell shows no secret either; the result is as it was returned."""
+
+    @tool
+    def unlock(password: str) -> dict:
+        """Return the password."""
+        return {"password": password}
+
+    result = call(unlock)
+    data, _ = DisplayFormatter().format(result)
+    assert _SECRET not in f"{result!r} {data}"
+    assert MARK in str(data)
+    assert result.data == {"password": _SECRET}
 
 
 class TestPickled:

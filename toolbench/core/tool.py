@@ -46,6 +46,7 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.jsonschema.view import read
 from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.redactor import results
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
 _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDictionary()
@@ -353,10 +354,10 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
             if type(action) is not self.action_type:
                 action = self.action_of(action)
             result: ObservationT = self._invoke(action, conversation)
-            if conversation is None and type(result) is self.observation_type:
-                # The usual case, made quick
-                return result
-            return self._observed(result, conversation)
+            # Else the usual case, made quick
+            if conversation is not None or type(result) is not self.observation_type:
+                result = self._observed(result, conversation)
+            return self._without_secrets_in_views(result, action)
         except Exception as error:
             # Its message may hold a secret
             masked = masked_error(error, conversation)
@@ -385,7 +386,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
                 action = self.action_of(action)
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
-            return self._observed(result, conversation)
+            return self._without_secrets_in_views(self._observed(result, conversation), action)
         except Exception as error:
             # Its message may hold a secret
             masked = masked_error(error, conversation)
@@ -399,3 +400,9 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         if conversation is not None:
             result = masked(result, conversation)
         return cast("ObservationT", result)
+
+    def _without_secrets_in_views(self, result: ObservationT, action: ActionT) -> ObservationT:
+        """Return *result*; its views hide the secrets of *action*, also where no run is recorded."""
+        if not self.secrecy.is_harmless(action):
+            results.show(result, self.secrecy.redactor(action))
+        return result

@@ -46,6 +46,8 @@ class Secrecy:
         self._schema = schema
         self._root = schema if root is None else root
         self._harmless: frozenset[str] | None = None
+        # The class of models whose names are harmless
+        self._harmless_model: type[BaseModel] | None = None
 
     @cached_property
     def _location(self) -> Location:
@@ -81,16 +83,24 @@ class Secrecy:
         The result is true if all values are simple, the schema declares all names, and no name
         means a secret. Most calls of most tools are like this.
         """
-        values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
-        if not isinstance(values, dict):
-            return False
-        # Made when first needed: the schema may be large
-        if self._harmless is None:
-            self._harmless = frozenset(self._location.harmless_names())
-        return self._harmless.issuperset(values) and all(
-            type(value) in _SIMPLE and not (type(value) is str and _may_hold(value))
-            for value in values.values()
-        )
+        if type(arguments) is self._harmless_model and not arguments.model_extra:
+            values = vars(arguments)
+        else:
+            values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
+            if not isinstance(values, dict):
+                return False
+            # Made when first needed: the schema may be large
+            if self._harmless is None:
+                self._harmless = frozenset(self._location.harmless_names())
+            if not self._harmless.issuperset(values):
+                return False
+            if isinstance(arguments, BaseModel) and not arguments.model_extra:
+                # Its names need no second look
+                self._harmless_model = type(arguments)
+        for value in values.values():
+            if type(value) not in _SIMPLE or (type(value) is str and _may_hold(value)):
+                return False
+        return True
 
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
         """Return a copy of *arguments* that is safe to show, and the texts of the hidden secrets.
