@@ -4,10 +4,14 @@ from threading import Event
 
 import comm
 import pytest
+from IPython.core.formatters import DisplayFormatter
+from IPython.utils.capture import capture_output
 from measuring import CPU, WALL, Cold
 from wire import Wire
 
 from toolbench import Action, ToolDefinition, history, run_tool, tool
+from toolbench.redaction.remembered_secrets import remembered
+from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.widgets.bench import bench
 from toolbench.widgets.kit.ticker import ticker
@@ -60,6 +64,23 @@ def prints() -> str:
 def returns() -> str:
     """Return a megabyte of ANSI."""
     return _MEGABYTE
+
+
+_ROWS = [{"id": n, "name": f"row {n}", "score": n / 3} for n in range(100_000)]
+
+
+@tool
+def rows() -> dict:
+    """Return 100,000 rows."""
+    return {"rows": _ROWS}
+
+
+@tool
+def lines() -> str:
+    """Print 10,000 lines."""
+    for n in range(10_000):
+        print("printed", n)
+    return "done"
 
 
 class TestOverhead:
@@ -136,6 +157,49 @@ class TestOutput:
         ledger.time(what, watch, limit=0.2, rounds=9)
         ledger.limit(f"{what}: sent", max(sent), "B", 300_000)
         panel.close()
+
+
+class TestOneSecret:
+    """What each run costs once a secret is known: at most 1.3 times as much."""
+
+    @pytest.fixture(autouse=True)
+    def _recorded(self):
+        record_calls()
+        yield
+        forget_calls()
+        forget_secrets()
+
+    @pytest.mark.parametrize("flood", [rows, lines], ids=lambda flood: flood.name)
+    def test_of_a_button(self, ledger, flood):
+        """100,000 rows returned, or 10,000 lines printed, and shown in a panel."""
+        panel = ToolPanel(flood)
+
+        def run(_):
+            assert panel.run().done.wait(60)
+            assert ticker.wait_idle(20)
+
+        self._compare(ledger, f"run from a button: {flood.name}", run)
+        panel.close()
+
+    @pytest.mark.parametrize("flood", [rows, lines], ids=lambda flood: flood.name)
+    def test_of_a_cell(self, ledger, flood):
+        """The same, shown by a cell."""
+
+        def run(_):
+            with capture_output():
+                DisplayFormatter().format(flood())
+
+        self._compare(ledger, f"run from a cell: {flood.name}", run)
+
+    def _compare(self, ledger, work, run):
+        ledger.compare(
+            f"{work}, one secret known",
+            ours=Cold(lambda: remembered.add(["correct-horse-9"]), run),
+            peer=Cold(forget_secrets, run),
+            peer_name="no secret known",
+            goal=1.3,
+            rounds=5,
+        )
 
 
 class TestBench:

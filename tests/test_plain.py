@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from pathlib import Path
 
 import pandas
@@ -16,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from toolbench import ToolDefinition, history, run_tool
 from toolbench.display.json_tree import json_text
 from toolbench.display.tables import table_html
 from toolbench.magics.table import Listing
@@ -90,41 +88,6 @@ def test_hostile_values(value):
     assert text_of(value)
     assert text_of([value, 10**5_000])
     json.dumps(plain({"x": [value]}), allow_nan=False)
-
-
-LONG = Fraction(10**5_000, 3)
-
-
-@dataclass
-class Parts:
-    part: object
-
-
-class Model(BaseModel):
-    part: Fraction
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda part: part,
-        lambda part: [1, (part,)],
-        lambda part: {"a": {part}},
-        lambda part: {part: 1},
-        Parts,
-        lambda part: Model(part=part),
-    ],
-    ids=["bare", "in lists", "in a set", "a key", "in a dataclass", "in a model"],
-)
-def test_a_long_fraction_is_a_text_and_no_word_on_stderr(make, capfd):
-    """What is too long for Python to write is said in the value, nowhere else."""
-    value = make(LONG)
-    assert "fraction" in json.dumps(plain(value)).lower()
-    assert run_tool(ToolDefinition(name="t", executor=lambda: value)).text
-    assert history()[-1].to_dict()
-    short = make(Fraction(1, 3))
-    assert "1/3" in json.dumps(plain(short)) or "Fraction(1, 3)" in str(plain(short))
-    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("digits", [4_299, 4_300, 4_301, 5_000])

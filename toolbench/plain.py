@@ -13,7 +13,6 @@ from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from json import dumps
 from math import isfinite, log10
 from pathlib import PurePath
@@ -165,29 +164,26 @@ def plain(value: Any) -> Any:
     Python to write becomes a text with the number of its digits.
     """
     try:
-        value_json = to_jsonable_python(
-            without_long_fractions(value), fallback=str, bytes_mode="base64"
-        )
+        value_json = to_jsonable_python(value, fallback=str, bytes_mode="base64")
     except Exception:  # noqa: BLE001 - as above; it may also be too deep, or contain itself
         value_json = _walked(value, ())
     return _writable(value_json)
 
 
 def is_readable(value: Any) -> bool:
-    """Tell whether pydantic-core may try to write *value* as JSON.
-
-    It may not if *value* has an iterator, which would be used up, or a `Fraction` that is too long.
-    """
-    has_iterator = _has_part(value, lambda part: isinstance(part, Iterator))
-    return not has_iterator and not _has_long_fraction(value)
-
-
-def without_long_fractions(value: Any) -> Any:
-    """Return *value*; if it has a `Fraction` too long for Python to write, return it as plain data.
-
-    Otherwise pydantic-core would try to write the fraction, and print "Exception ignored".
-    """
-    return _walked(value, ()) if _has_long_fraction(value) else value
+    """Tell whether pydantic-core may write *value* as JSON: an iterator in it would be used up."""
+    waiting, visited = [value], set()
+    while waiting:
+        item = waiting.pop()
+        if type(item) in _LEAVES or id(item) in visited:
+            continue
+        visited.add(id(item))
+        # A part that cannot be read is not written either
+        with suppress(Exception):
+            if isinstance(item, Iterator):
+                return False
+            waiting.extend(_parts(item))
+    return True
 
 
 def copied(value: Any) -> Any:
@@ -276,25 +272,6 @@ def _digits(value: int) -> int:
 # --- as JSON ------------------------------------------------------------------------------
 
 
-def _has_long_fraction(value: Any) -> bool:
-    return _has_part(value, lambda part: isinstance(part, Fraction) and _is_long(part))
-
-
-def _has_part(value: Any, matches: Callable[[Any], bool]) -> bool:
-    waiting, visited = [value], set()
-    while waiting:
-        item = waiting.pop()
-        if type(item) in _LEAVES or id(item) in visited:
-            continue
-        visited.add(id(item))
-        # A part that cannot be read is not written either
-        with suppress(Exception):
-            if matches(item):
-                return True
-            waiting.extend(_parts(item))
-    return False
-
-
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return (*value.keys(), *value.values())
@@ -311,14 +288,6 @@ def _named_parts(value: Any) -> dict[str, Any]:
         return {}
     names = [field.name for field in fields(value)]
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
-
-
-def _is_long(value: Fraction) -> bool:
-    try:
-        str(value)
-    except ValueError:
-        return True
-    return False
 
 
 def _walked(value: Any, above: tuple[int, ...]) -> Any:
@@ -346,9 +315,6 @@ def _parts_walked(value: Any, inner: tuple[int, ...]) -> Any:
         case _ if is_dataclass(value) and not isinstance(value, type):
             parts = _named_parts(value)
             return {name: _walked(item, inner) for name, item in parts.items()}
-        case Fraction() if _is_long(value):
-            digits = _digits(value.numerator) + _digits(value.denominator)
-            return f"… a fraction of about {digits:,} digits{NOT_KEPT}"
     return to_jsonable_python(value, fallback=str)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from toolbench.core.coercion.coercion import masked_observation
+from toolbench.core.coercion.coercion import ResultObservation, masked_observation
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.blocks import block_views, blocks_html, blocks_text
@@ -329,4 +329,8 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
 
 def without_secrets(observation: Observation) -> Observation:
     """Return *observation* with a mark in place of each secret of its run."""
-    return masked_observation(observation, results.redactor_of(observation))
+    redactor = results.redactor_of(observation)
+    if type(observation) is ResultObservation and type(observation.result) in (dict, list):
+        # Its text is shown: what is not shown is not searched
+        observation = observation.model_copy(update={"result": None})
+    return masked_observation(observation, redactor)

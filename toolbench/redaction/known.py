@@ -4,13 +4,16 @@ They are hidden in the arguments and the record of the run, and in its output wh
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from threading import Event, RLock
+from contextvars import copy_context
+from threading import Event, RLock, Timer
+from time import monotonic
 from typing import Any
 
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, Stream
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
+from toolbench.threads import have_threads
 
 
 class KnownSecrets:
@@ -99,36 +102,86 @@ class KnownSecrets:
         return masked
 
 
+# Seconds in which the texts of a stream are gathered: they are searched, and passed on, as one
+PAUSE = 0.05
+
+
 class OutputFilter:
     """A filter that hides secrets in mime bundles and in streams of text.
 
-    Each stream, such as `stdout`, is searched separately.
+    Each stream, such as `stdout`, is searched separately. A text after a pause is passed on at
+    once; what follows soon after it, as the parts of a `print` do, is gathered and passed on
+    together, in the order in which it came.
     """
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
         """Make a filter that hides *secrets*, also the secrets that are added to it later.
 
-        Once *is_over* is set, no text is held back, since no more text may follow.
+        Once *is_over* is set, no text is held back or gathered, since no more text may follow.
         """
         self._secrets = secrets
         self._is_over = is_over
         self._streams: dict[str, Stream] = {}
+        # Texts of one stream that were not passed on yet, and the call that will pass them on
+        self._gathered: list[str] = []
+        self._place: tuple[Any, ...] = ()
+        # When texts are passed on again
+        self._next = 0.0
+        self._timer: Timer | None = None
         # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
 
+    def write(self, stream: str, text: str, show: Callable[..., object], *target: Any) -> None:
+        """Add *text* to *stream*; soon, call `show(stream, safe_text, *target)` with secrets hidden."""
+        place = (stream, show, *target)
+        with self._lock:
+            if place != self._place:
+                self.release()
+                self._place = place
+            self._gathered.append(text)
+            if self._timer is not None:
+                return
+            pause = self._next - monotonic()
+            if pause <= 0 or self._is_over.is_set() or not have_threads():
+                self.release()
+                return
+            # In the context of the writer, which tells a kernel to which cell the text belongs
+            self._timer = Timer(pause, copy_context().run, [self.release])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def release(self) -> None:
+        """Pass on the gathered texts."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if not self._gathered:
+                return
+            text, self._gathered = "".join(self._gathered), []
+            stream, show, *target = self._place
+            if safe_text := self._safe_text(stream, text):
+                show(stream, safe_text, *target)
+            self._next = monotonic() + PAUSE
+
     def text(self, stream: str, text: str) -> str:
         """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
+        with self._lock:
+            self.release()
+            return self._safe_text(stream, text)
+
+    def _safe_text(self, stream: str, text: str) -> str:
         redactor = self._secrets.redactor
         if not redactor:
             return text
-        with self._lock:
-            known = self._streams.setdefault(stream, redactor.stream())
-            known.redactor = redactor
-            safe_text = known.feed(text)
-            return safe_text + known.flush() if self._is_over.is_set() else safe_text
+        known = self._streams.setdefault(stream, redactor.stream())
+        known.redactor = redactor
+        safe_text = known.feed(text)
+        return safe_text + known.flush() if self._is_over.is_set() else safe_text
 
     def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the mime bundle *data* with secrets hidden."""
+        self.release()
         redactor = self._secrets.redactor
         return redactor.bundle(data) if redactor else data
 
@@ -139,5 +192,6 @@ class OutputFilter:
     def rest(self, stream: str) -> str:
         """Return the text of *stream* that is still held back; to be called when *stream* has ended."""
         with self._lock:
+            self.release()
             known = self._streams.get(stream)
             return "" if known is None else known.flush()

@@ -106,6 +106,10 @@ class Redactor:
         data = text.encode(errors=_ANY) if isinstance(text, str) else text
         return self._search.occurs_in(data)
 
+    def may_occur_in(self, data: bytes) -> bool:
+        """Tell whether *data*, in which texts stand between other bytes, may have a secret in a text."""
+        return self._search is not None and self._search.may_occur_in(data)
+
     def sentence(self, sentence: str) -> str:
         """Return *sentence* with secrets hidden, also cut ones (see `cut_text`) and short ones in quotes."""
         return self._quoted.sub(MARK, self.cut_text(sentence))

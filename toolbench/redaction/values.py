@@ -1,5 +1,6 @@
 """Copy a value of a tool without its secrets, and remove secrets from errors."""
 
+import marshal
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pydantic import BaseModel, SecretBytes, SecretStr
 from toolbench.redaction import MARK
 
 _TEXT = str | bytes | bytearray | memoryview | PurePath
+_DATA = frozenset({list, dict, tuple, set, frozenset})
 _ITEMS = (list, tuple, set, frozenset, deque)
 _OF_ERRORS = ("args", "code", "filename", "filename2", "msg", "strerror", "text")
 """The attributes in which Python's own exceptions keep their message."""
@@ -26,6 +28,8 @@ class _Redactor(Protocol):
     def data(self, data: bytes) -> bytes: ...
 
     def occurs_in(self, text: str | bytes) -> bool: ...
+
+    def may_occur_in(self, data: bytes) -> bool: ...
 
 
 def masked_value(redactor: _Redactor, value: Any) -> Any:
@@ -120,7 +124,21 @@ def _read(redactor: _Redactor, part: Any) -> list[Any] | None:
     """Return the parts of *part*; None if it is a text with a secret."""
     if isinstance(part, _TEXT):
         return None if redactor.occurs_in(_plain(part)) else []
-    return [] if isinstance(part, _MUTE) else list(_inside(part))
+    if isinstance(part, _MUTE) or (type(part) in _DATA and _is_clear(redactor, part)):
+        return []
+    return list(_inside(part))
+
+
+def _is_clear(redactor: _Redactor, data: Any) -> bool:
+    """Tell quickly whether *data*, a container, certainly has no secret.
+
+    Of a large result, reading each part by itself takes fifty times longer.
+    """
+    try:
+        # It has the UTF-8 of each text, and refuses objects of other classes than Python's own
+        return not redactor.may_occur_in(marshal.dumps(data))
+    except ValueError:
+        return False
 
 
 def _plain(text: Any) -> str | bytes:

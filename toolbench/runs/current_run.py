@@ -82,7 +82,8 @@ class NoRun:
         return lambda: None
 
 
-_here: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
+run_in_context: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
+"""The run that the calling code is part of, unless only its thread tells."""
 # Attribute of a thread: the run of the thread that started it
 _INHERITED = "_toolbench_run"
 
@@ -97,7 +98,7 @@ def current_run() -> CurrentRun:
 
 def active_run() -> CurrentRun | None:
     """Return the run that the calling code is part of; None outside a run."""
-    run = _here.get()
+    run = run_in_context.get()
     return run if run is not None else inherited_run(current_thread())
 
 
@@ -109,8 +110,8 @@ def inherited_run(thread: Thread) -> CurrentRun | None:
 
 def enter(run: CurrentRun | None) -> Callable[[], None]:
     """Make *run* the current run of the calling code; return a function that undoes this."""
-    token = _here.set(run)
-    return lambda: _here.reset(token)
+    token = run_in_context.set(run)
+    return lambda: run_in_context.reset(token)
 
 
 def hand_down(thread: Thread) -> None:

@@ -335,8 +335,13 @@ class Run:
 
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
-        if safe_text := self.filter.text(stream, text):
-            self.output.write(stream, safe_text)
+        if self.secrets.redactor:
+            self.filter.write(stream, text, self._show)
+        else:
+            self._show(stream, text)
+
+    def _show(self, stream: str, safe_text: str) -> None:
+        self.output.write(stream, safe_text)
         self.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:

@@ -19,7 +19,7 @@ from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, indefinite
 from toolbench.jsonschema.validation.problems import pydantic_problems
-from toolbench.plain import text_of, without_long_fractions
+from toolbench.plain import text_of
 from toolbench.redaction.redactor import Redactor, results
 
 
@@ -54,8 +54,6 @@ _DATA = _NUMBERS | {dict}
 
 def _json(value: Any) -> str:
     try:
-        if type(value) not in _NUMBERS:
-            value = without_long_fractions(value)
         return to_json(value, indent=2, fallback=str).decode()
     except Exception:  # noqa: BLE001 - a loop, bytes that are not text, a user's code
         return text_of(value)

@@ -16,6 +16,7 @@ _LINE = re.compile(
 """A line of a dump by `xxd`, `hexdump -C`, `od -tx1` or `od -x`: the offset begins with a zero."""
 _BEGUN = re.compile(rb"0[0-9a-fA-F]{0,15}(?::?[ ][^\n]{0,200}|:)?")
 """The beginning of a line of a dump."""
+_OFFSET = re.compile(rb"0[0-9a-fA-F]{5,15}:?[ ]{1,8}[0-9a-fA-F]{2}")
 _GROUP = re.compile(rb"[0-9a-fA-F]+")
 # Bytes: some lines
 _MORE = 1_000
@@ -82,6 +83,11 @@ class DumpMatcher:
                 first = groups[bisect_right(starts, starts[-1] - begun) - 1]
                 sizes.append(len(end) - end.rfind(b"\n", 0, first.start) - 1)
         return max(sizes)
+
+
+def may_be_dump(data: bytes) -> bool:
+    """Tell whether a text in *data*, between other bytes, may be a line of a dump."""
+    return _OFFSET.search(data) is not None
 
 
 def _groups(data: bytes) -> Iterator[_Group]:

@@ -1,9 +1,10 @@
 """Find known secrets in bytes, also where a program has encoded them."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from toolbench.redaction import MARK
-from toolbench.redaction.matching.dumps import DumpMatcher
+from toolbench.redaction.matching.dumps import DumpMatcher, may_be_dump
 from toolbench.redaction.matching.encodings import (
     LINE,
     as_bytes,
@@ -23,12 +24,15 @@ SHORTEST = 4
 """The least characters of a secret to search; a shorter one is in too many other words."""
 # Of hex: fewer digits may be in a table of numbers
 _FEWEST_DIGITS = 12
+LARGE = 50_000
+"""The most bytes in which base64 and hex are also found on several lines, in groups and in dumps."""
 
 
 class SecretSearch:
     """Searches for secrets: unchanged, with escapes, in base64 or hex, also over several lines.
 
-    It also finds secrets in dumps of bytes.
+    It also finds secrets in dumps of bytes. In more than `LARGE` bytes, it finds base64 and hex only
+    in one piece: what is returned in such amounts is searched for each call.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -42,6 +46,7 @@ class SecretSearch:
             # Then it stays one mark
             plain.add(_MARK)
         self._plain = Matcher(plain)
+        self._in_one_piece = plain | letters | digits
         self._spaced = [
             SpacedMatcher(patterns, spacing)
             for patterns, spacing in ((letters, LETTERS), (digits, DIGITS))
@@ -56,13 +61,32 @@ class SecretSearch:
         self.longest = max(one.longest for one in known)
         """The most bytes of a secret in any encoding."""
 
+    @cached_property
+    def _quick(self) -> Matcher:
+        """The search for all encodings in one pass, for large data."""
+        return Matcher(self._in_one_piece)
+
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether a secret occurs in *data*, in any encoding."""
+        if len(data) > LARGE:
+            return self._quick.occurs_in(data)
         others: list[SpacedMatcher | DumpMatcher] = [*self._spaced, *self._dumps]
         return self._plain.occurs_in(data) or any(o.occurs_in(data) for o in others)
 
+    def may_occur_in(self, data: bytes) -> bool:
+        """Tell whether a text in *data*, between other bytes, may have a secret; False is certain."""
+        if len(data) > LARGE:
+            return self._quick.may_occur_in(data)
+        return (
+            self._plain.may_occur_in(data)
+            or any(one.occurs_in(data) for one in self._spaced)
+            or (bool(self._dumps) and may_be_dump(data))
+        )
+
     def spans(self, data: bytes) -> list[Span]:
         """Return the spans of secrets in *data*; spans that overlap are merged."""
+        if len(data) > LARGE:
+            return self._quick.spans(data)
         spans = self._plain.spans(data)
         others: list[SpacedMatcher | DumpMatcher] = [*self._spaced, *self._dumps]
         spaced = [span for one in others for span in one.spans(data)]

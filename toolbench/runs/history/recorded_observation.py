@@ -21,7 +21,7 @@ from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.tables import TableHead, head_of, returned_frame
 from toolbench.errors import ToolbenchError
-from toolbench.plain import text_of, without_long_fractions
+from toolbench.plain import text_of
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
@@ -124,7 +124,8 @@ class RecordedObservation(ResultObservation):
 
 def recorded(outcome: Observation, redactor: Redactor) -> Observation:
     """Return *outcome* for a record, without Python objects and the secrets of *redactor*."""
-    observation = kept_of(masked_observation(outcome, redactor))
+    # First without what is not kept: it is not searched for secrets
+    observation = kept_of(masked_observation(_without_objects(outcome), redactor))
     if not isinstance(outcome, ResultObservation) or observation.is_error:
         return observation
     # Too large
@@ -158,8 +159,7 @@ def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
 
 def kept_of(observation: Observation) -> Observation:
     """Return *observation* for a record: without Python objects, and shortened if it is too large."""
-    if isinstance(observation, ResultObservation):
-        observation = observation.model_copy(update={"result": None})
+    observation = _without_objects(observation)
     if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         partial = kept_of(observation.partial)
         rest = kept_of(observation.model_copy(update={"partial": None}))
@@ -181,6 +181,16 @@ def _faults(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "as_declared" not in fields:
         return {}
     return {name: fields[name] for name in ("warnings", "as_declared") if name in fields}
+
+
+def _without_objects(observation: Observation) -> Observation:
+    """Return *observation* without the Python objects that a function returned."""
+    if isinstance(observation, ResultObservation):
+        return observation.model_copy(update={"result": None})
+    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
+        partial = _without_objects(observation.partial)
+        return observation.model_copy(update={"partial": partial})
+    return observation
 
 
 def fields_of(observation: Observation) -> dict[str, Any]:
@@ -256,6 +266,6 @@ def size_of(value: Any) -> int:
     try:
         if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
             return sum(len(name) + len(str(item)) for name, item in value.items())
-        return len(to_json(without_long_fractions(value), fallback=str))
+        return len(to_json(value, fallback=str))
     except Exception:  # noqa: BLE001 - half a character, a cycle, a user's str()
         return len(text_of(value))

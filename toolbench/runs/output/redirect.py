@@ -25,6 +25,8 @@ from toolbench.runs.output.descriptors import flush_descriptors
 from toolbench.runs.output.screen import (
     Patches,
     clearing,
+    flushing,
+    flushing_kernel,
     is_of_kernel,
     publishing,
     terminal,
@@ -117,8 +119,10 @@ class _Installed:
         for name, stream in self._known.streams:
             if is_of_kernel(stream):
                 replace(type(stream), "write", writing_to_kernel)
+                replace(type(stream), "flush", flushing_kernel)
             else:
                 replace(stream, "write", partial(writing, name=name))
+                replace(stream, "flush", flushing)
             replace(stream, "isatty", terminal)
         for _, publisher in self._known.publishers:
             replace(publisher, "publish", publishing)

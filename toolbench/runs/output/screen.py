@@ -4,15 +4,19 @@ Each function here wraps an original function. The module `redirect` installs th
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Callable
+from functools import cache
 from types import MethodType
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from toolbench.runs.current_run import active_run
+from toolbench.runs.current_run import active_run, run_in_context
 from toolbench.runs.output.descriptors import DescriptorOutput
-from toolbench.runs.output.sinks import redirection_here, sink_here
+from toolbench.runs.output.sinks import (
+    Sink,
+    redirection_here,
+    redirection_in_context,
+    sink_here,
+)
 from toolbench.runs.run import Run
 
 Wrap = Callable[[Any], Callable[..., Any]]
@@ -69,18 +73,23 @@ class Patches:
         self._in_place.update(reversed(patches.items()))
 
 
-def _runs_that_hide() -> Iterator[Run]:
-    """Yield the runs whose secrets must be hidden in the calling code's output before a sink gets it.
+def _runs_that_hide() -> list[Run]:
+    """Return the runs whose secrets must be hidden in the calling code's output before a sink gets it.
 
     The innermost run comes first. A run that is the sink, and the runs around it, are left out:
     they hide their secrets later.
     """
-    redirection, run = redirection_here(), active_run()
+    run, runs = active_run(), list[Run]()
+    # First: each print of a cell comes here
+    if run is None:
+        return runs
+    redirection = redirection_here()
     ends = (None,) if redirection is None else (redirection.sink, redirection.run)
     while isinstance(run, Run) and run not in ends:
         if run.secrets.redactor.secrets:
-            yield run
+            runs.append(run)
         run = run.parent
+    return runs
 
 
 # --- printed --------------------------------------------------------------------------
@@ -93,16 +102,45 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
         # The stream raises its own error
         if not isinstance(text, str):
             return write(text)
-        sink, safe_text = sink_here(), text
-        for run in _runs_that_hide():
-            safe_text = run.filter.text(name, safe_text)
-        if sink is not None:
-            sink.write(name, safe_text)
-        elif safe_text or not text:
-            write(safe_text)
+        sink, runs = sink_here(), _runs_that_hide()
+        if runs:
+            runs[0].filter.write(name, text, _show, write, sink, *runs[1:])
+        elif sink is not None:
+            sink.write(name, text)
+        else:
+            write(text)
         return len(text)
 
     return write_where_it_belongs
+
+
+def _show(
+    name: str, text: str, write: Callable[[str], int], sink: Sink | None, *outer: Run
+) -> None:
+    """Write *text*, in which a run hid its secrets, to *sink* or else by *write*.
+
+    The runs around it, *outer*, hide theirs first.
+    """
+    for run in outer:
+        text = run.filter.text(name, text)
+    if sink is not None:
+        sink.write(name, text)
+    elif text:
+        write(text)
+
+
+def flushing(flush: Callable[..., None]) -> Callable[..., None]:
+    """Wrap *flush*, the method of a stream or of its class: what runs have gathered is written first."""
+
+    def flush_all(*stream: Any) -> None:
+        for run in _runs_that_hide():
+            run.filter.release()
+        sink = sink_here()
+        if isinstance(sink, Run):
+            sink.filter.release()
+        flush(*stream)
+
+    return flush_all
 
 
 class KernelWrite:
@@ -117,14 +155,25 @@ class KernelWrite:
     def __init__(self, real: Callable[[Any, str], int]) -> None:
         """Wrap *real*, the original `write` of the class."""
         self._real = real
-        self._descriptors: WeakKeyDictionary[Any, DescriptorOutput]
-        self._descriptors = WeakKeyDictionary()
+        # The attribute of a stream with our function: a subclass of streams has one more
+        self._ours = f"_toolbench_write_{id(self)}"
 
     def __get__(self, stream: Any, kind: Any = None) -> Any:
-        return self if stream is None else partial(self, stream)
+        if stream is None:
+            return self
+        attributes = vars(stream)
+        # Made once: a print asks for it four times
+        ours = attributes.get(self._ours)
+        if ours is None:
+            ours = attributes[self._ours] = self._write_of(stream)
+        return ours
+
+    def __call__(self, stream: Any, text: Any) -> Any:
+        """Write *text* to *stream*, as `self` of a method of a subclass."""
+        return self.__get__(stream)(text)
 
     def __set__(self, stream: Any, write: Any) -> None:
-        if isinstance(write, partial) and isinstance(write.func, KernelWrite):
+        if write is vars(stream).get(self._ours):
             vars(stream).pop("write", None)
         else:
             vars(stream)["write"] = write
@@ -132,26 +181,35 @@ class KernelWrite:
     def __delete__(self, stream: Any) -> None:
         vars(stream).pop("write", None)
 
-    def __call__(self, stream: Any, text: str) -> Any:
-        """Write *text* to *stream*, or to the sink of the calling code."""
-        # The function that IPython set called ours again
-        if type(text) is _SafeText:
-            return self._real(stream, text)
-        if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
-            self._descriptor(stream).write(text)
-            return len(text)
-        return writing(partial(self._pass_on, stream), stream.name)(text)
+    def _write_of(self, stream: Any) -> Callable[[Any], Any]:
+        """Return the function that writes to *stream*, or to the sink of the calling code."""
+        real, there = MethodType(self._real, stream), vars(stream)
 
-    def _descriptor(self, stream: Any) -> DescriptorOutput:
-        # Only its reader thread comes here
-        if stream not in self._descriptors:
-            output = DescriptorOutput(partial(self._pass_on, stream))
-            self._descriptors[stream] = output
-        return self._descriptors[stream]
+        def pass_on(text: Any) -> Any:
+            write = there.get("write") or real
+            return write(_SafeText(text) if isinstance(text, str) else text)
 
-    def _pass_on(self, stream: Any, text: Any) -> Any:
-        write = vars(stream).get("write") or MethodType(self._real, stream)
-        return write(_SafeText(text) if isinstance(text, str) else text)
+        write_where_it_belongs = writing(pass_on, stream.name)
+        from_descriptor = DescriptorOutput(pass_on)
+
+        def write_here(text: Any) -> Any:
+            # The function that IPython set called ours again
+            if type(text) is _SafeText:
+                return real(text)
+            # What a cell itself prints: quick, because all cells print so once a secret is known
+            is_of_cell = run_in_context.get() is None and threading.get_ident() == _MAIN
+            if is_of_cell and redirection_in_context.get() is None:
+                write = there.get("write")
+                return real(text) if write is None else write(_SafeText(text))
+            if threading.current_thread() is there.get("watch_fd_thread"):
+                from_descriptor.write(text)
+                return len(text)
+            return write_where_it_belongs(text)
+
+        return write_here
+
+
+_MAIN = threading.main_thread().ident
 
 
 class _SafeText(str):
@@ -165,6 +223,10 @@ class _SafeText(str):
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
     """Wrap *write*, the method of a class of kernel streams."""
     return KernelWrite(write)
+
+
+flushing_kernel = cache(flushing)
+"""Wrap *flush*, the method of a class of kernel streams."""
 
 
 def is_of_kernel(thing: Any) -> bool:

@@ -43,7 +43,8 @@ class Redirection:
         self.sink = None
 
 
-_here: ContextVar[Redirection | None] = ContextVar("toolbench_sink", default=None)
+redirection_in_context: ContextVar[Redirection | None] = ContextVar("toolbench_sink", default=None)
+"""The innermost redirection of the calling code, unless only its thread tells."""
 # Attribute of a thread: the redirection of the thread that started it
 _INHERITED = "_toolbench_sink"
 
@@ -64,7 +65,7 @@ def redirection_here() -> Redirection | None:
 
 def innermost() -> Redirection | None:
     """Return the innermost redirection of the calling code, even if it has ended; None if none."""
-    redirection = _here.get()
+    redirection = redirection_in_context.get()
     if redirection is None:
         thread = threading.current_thread()
         redirection = getattr(thread, _INHERITED, None)
@@ -73,8 +74,8 @@ def innermost() -> Redirection | None:
 
 def enter(redirection: Redirection) -> Callable[[], None]:
     """Make *redirection* the innermost one of the calling code; return a function that undoes this."""
-    token = _here.set(redirection)
-    return lambda: _here.reset(token)
+    token = redirection_in_context.set(redirection)
+    return lambda: redirection_in_context.reset(token)
 
 
 def hand_down(thread: threading.Thread) -> None:

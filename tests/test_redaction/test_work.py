@@ -1,0 +1,97 @@
+"""What one known secret costs: searches are counted, because times differ from machine to machine."""
+
+import pytest
+from IPython.core.formatters import DisplayFormatter
+from promised.writings import ODD, WRITINGS
+
+from toolbench import history, tool
+from toolbench.redaction import MARK, known
+from toolbench.redaction.matching.secret_search import LARGE, SecretSearch
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.engine import start
+from toolbench.runs.output.redirect import forget_secrets
+from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.runs.run import Run
+
+SECRET = "correct-horse-9"
+
+
+@tool
+def login(password: str) -> str:
+    """Log in."""
+    return "ok"
+
+
+@tool
+def rows(count: int) -> dict:
+    """Return rows."""
+    return {"rows": [{"id": n, "name": f"row {n}", "tags": ["a", "b"]} for n in range(count)]}
+
+
+@tool
+def prints(count: int) -> None:
+    """Print lines."""
+    for n in range(count):
+        print("printed", n)
+
+
+@pytest.fixture
+def searches(monkeypatch, no_records):
+    """The names of the searches that were made since one secret is known."""
+    made = []
+
+    def counted(name):
+        search = getattr(SecretSearch, name)
+
+        def count_and_search(self, *args):
+            made.append(name)
+            return search(self, *args)
+
+        monkeypatch.setattr(SecretSearch, name, count_and_search)
+
+    for name in ("occurs_in", "may_occur_in", "spans"):
+        counted(name)
+    forget_secrets()
+    record_calls()
+    login(password=SECRET)
+    made.clear()
+    yield made
+    forget_calls()
+    forget_secrets()
+
+
+def test_of_a_large_result_is_not_that_of_its_parts(searches):
+    """A result of a thousand rows is searched as often as one of ten, and shown so, and recorded."""
+    made = []
+    for count in (10, 1_000):
+        searches.clear()
+        data, _ = DisplayFormatter().format(rows(count=count))
+        assert "row 3" in data["text/plain"]
+        made.append(len(searches))
+    assert made[0] == made[1] < 20
+    assert len(history()[-1].observation.data["rows"]) == 1_000
+
+
+@pytest.mark.parametrize("way", ["in a cell", "by a button"])
+def test_of_prints_is_that_of_a_few_texts(way, searches, monkeypatch, capsys):
+    """What comes in quick succession is searched together, and nothing of it is lost or late."""
+    monkeypatch.setattr(known, "PAUSE", 60)
+    lines = "".join(f"printed {n}\n" for n in range(1_000))
+    if way == "in a cell":
+        prints(count=1_000)
+        assert capsys.readouterr().out == lines
+    else:
+        run = Run(prints, {"count": 1_000}, source="button")
+        start(run)
+        assert run.done.wait(60)
+        assert run.output.text == lines
+    assert len(searches) < 20
+
+
+def test_a_large_text_hides_each_promised_writing():
+    """It is searched in one pass: only letters with something between them are not found."""
+    around = "some words of a text\n" * (LARGE // 20)
+    for writing, write in WRITINGS.items():
+        text = around + "".join(write(ODD)) + around
+        if writing != "coloured":
+            assert MARK in Redactor([ODD]).text(text), writing
