@@ -133,6 +133,31 @@ def test_a_stop_before_a_run_counts():
     assert c.run() == "answered"
 
 
+def test_a_stop_that_came_too_late_does_not_stop_the_next_message():
+    """Pressed in the moment in which the answer was complete: what is said then is answered."""
+    c = talk(["Done.", "More."])
+    c.run()
+    c.interrupt()
+    c.send_message("And?")
+    assert c.run() == "answered"
+    assert c.loop.final_text == "More."
+
+
+def test_a_message_does_not_take_back_a_stop():
+    """While the work goes on, the person may stop it, and say something before it has stopped."""
+    numbers = []
+
+    def model(messages, tools):
+        c.pause()
+        c.send_message("And?")
+        return calls(call("act", {"a": 1}))
+
+    c = talk(FunctionModel(model), [noting(numbers)])
+    assert c.run() == "paused"
+    assert numbers == []
+    check_answered(c, waiting=1)
+
+
 def test_a_stop_during_a_run_is_over_with_it():
     """It has stopped: the next run is not stopped once more."""
     c = talk(["Done.", "More."])

@@ -208,6 +208,14 @@ def test_stop_ends_the_request(opened):
     assert stopped.is_set() and not panel.is_busy
 
 
+def test_a_stop_that_came_too_late_takes_no_click(opened):
+    """The step was over already: the next click works, the first time."""
+    c, panel = two_calls(opened)
+    c.interrupt()
+    press(panel, "Step")
+    assert c.loop.final_text == "Done."
+
+
 def test_what_a_tool_asks_is_asked_in_the_panel(opened):
     """The policy's question stands below the rows, and the answer counts."""
 

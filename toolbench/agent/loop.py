@@ -94,6 +94,7 @@ class Loop:
 
     def send_message(self, message: Any) -> None:
         """Add a message of the user; the model reads it with the next request."""
+        self.forget_late_stop()
         content = self.masking.content(message_content(message))
         event = self.log.append(MessageEvent(content))
         self.receive(event)
@@ -132,6 +133,11 @@ class Loop:
         self._stopping.set()
         self.requests.interrupt()
         self.calls.interrupt()
+
+    def forget_late_stop(self) -> None:
+        """Forget a stop that came when the work was over: it is not meant for what comes now."""
+        if not self._work.is_busy:
+            self._stopping.clear()
 
     def ask(self) -> list[Event]:
         """Let the model answer once, without running its calls."""

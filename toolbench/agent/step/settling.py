@@ -29,6 +29,11 @@ class Work:
         self._worker: dict[str, object] = {}
         self._is_whole = True
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a thread works on the conversation now."""
+        return bool(self._worker)
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Let only this thread work on the conversation during the block.

@@ -70,9 +70,9 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
         parent = conversation if isinstance(conversation, Conversation) else None
         with Conversation(state or ConversationState(), agent=self.agent) as sub:
             sub.depth, sub.parent = depth, parent
+            sub.send_message(action.task)
             forget = current_run().on_cancel(sub.interrupt)
             try:
-                sub.send_message(action.task)
                 reason = sub.run()
             finally:
                 forget()

@@ -157,6 +157,7 @@ class ConversationPanel(w.VBox):
                 put(self._problem, notice(_WAIT, "neutral"))
                 return
             self._is_stopping = False
+            self._loop.forget_late_stop()
             put(self._problem, Html(""))
             self._thread = daemon_thread(self._carry_out, job, name="toolbench-chat")
             self._thread.start()
