@@ -1,5 +1,6 @@
 """The session with one MCP server: its state, its lists, calls, log and traffic."""
 
+from asyncio import to_thread
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -332,9 +333,10 @@ class MCPServerSession:
         Raises:
             CallFailedError: If there is no result, for any reason.
         """
-        if self.trust is not None:
+        if self.trust is not None and self.trust.has_changed:
             try:
-                self.trust.check()
+                # It may take seconds, in which other servers answer
+                await to_thread(self.trust.check)
             except ServerError as error:
                 raise CallFailedError(str(error)) from None
         self.keep_secret(self.tools.secrets_in(name, arguments))

@@ -2,13 +2,16 @@
 
 import stat
 import sys
+from threading import Event, Thread
 
 import pytest
+from patience import PATIENCE, join
 
-from test_mcp.peers import scripted
+from test_mcp.peers import light, scripted
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.config.reader import read_entry
+from toolbench.mcp.snapshots.diff import changes_between
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.testing import FakeMCPServer
@@ -86,6 +89,31 @@ class TestAServer:
             session.refresh()
             assert session.call("t").is_error
             assert "id_rsa" in session.trust.changes[0].text
+
+    def test_that_changed_does_not_hold_up_others(self, tmp_path, approvals, monkeypatch):
+        """To compare two lists may take long, which a server can bring about: no other one waits."""
+        is_comparing, go_on = Event(), Event()
+
+        def slowly(before, after):
+            is_comparing.set()
+            assert go_on.wait(PATIENCE)
+            return changes_between(before, after)
+
+        monkeypatch.setattr("toolbench.mcp.trust.trust.changes_between", slowly)
+        path = tmp_path / "script.json"
+        with MCPClient(approvals=approvals, timeout=5) as client:
+            other = client.connect("other", light("other", "t"))
+            session = client.connect("s", scripted(path, listed("Add.")))
+            scripted(path, listed("Adds."))
+            session.refresh()
+            refused = []
+            call = Thread(target=lambda: refused.append(session.call("t")))
+            call.start()
+            assert is_comparing.wait(PATIENCE)
+            assert not other.call("t").is_error
+            go_on.set()
+            join(call)
+        assert "Adds." in refused[0].text
 
     def test_is_approved_as_it_was_shown(self, approvals):
         """What a server came to say after its changes were looked at is not approved with them."""

@@ -1,6 +1,7 @@
 """Compare what one server offers now with what was approved. A changed server is not called."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from toolbench.display.escape import visible
@@ -28,7 +29,7 @@ class Trust:
         # Needed if the file cannot be written
         self._approved: Mapping[str, Any] | None = None
         self._offer_read: Mapping[str, Any] | None = None
-        self._changes: list[Change] = []
+        self._comparison: _Comparison | None = None
         self.is_first = False
         """Whether the server had no approval yet, so that its offer was approved at once."""
 
@@ -36,37 +37,35 @@ class Trust:
     def changes(self) -> list[Change]:
         """The changes of the offer since it was approved; empty if nothing has changed.
 
-        `approve` approves the offer that the server had when this property was last read.
+        `approve` approves the offer that the server had when this property was last read. To find
+        the changes may take seconds, so do not read this in the background loop.
         """
-        if self._changes:
-            self._offer_read = self._offer
-        return list(self._changes)
+        comparison = self._comparison
+        if comparison is None:
+            return []
+        self._offer_read = comparison.offer
+        return list(comparison.changes)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the offer has changed since it was approved."""
+        return self._comparison is not None
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Compare *offer*, the newest offer of the server, with the approved offer."""
+        """Note *offer*, the newest offer of the server, and whether it is the approved offer."""
         self._offer = {key: offer.get(key) for key in ("instructions", "tools")}
         try:
-            self._changes = self._compared()
+            approved = self._approvals.of(self._key)
+            approved = self._approved if approved is None else approved
+            if approved is None:
+                self.is_first = True
+                self.approve()
+                return
+            is_same = same(approved, self._offer)
         except Exception as error:  # noqa: BLE001 - no text of a server may end the connection or avoid the check
-            text = f"It cannot be compared with what was approved: {visible(str(error))}"
-            self._changes = [Change("changed", "breaking", "", text=text)]
-
-    def _compared(self) -> list[Change]:
-        approved = self._approvals.of(self._key)
-        approved = self._approved if approved is None else approved
-        if approved is None:
-            self.is_first = True
-            self.approve()
-        elif not same(approved, self._offer):
-            return by_severity(changes_between(approved, self._offer)) or [
-                Change(
-                    "changed",
-                    "breaking",
-                    "",
-                    text="Something in its tools or instructions changed.",
-                )
-            ]
-        return []
+            self._comparison = _Comparison(error, self._offer)
+        else:
+            self._comparison = None if is_same else _Comparison(approved, self._offer)
 
     def warnings(self, others: Iterable[str] = ()) -> list[OfferWarning]:
         """Return warnings about the server's texts; see `warnings_of`."""
@@ -81,7 +80,7 @@ class Trust:
         self._offer_read = None
         self._approvals.approve(self._key, self._approved)
         if self._approved is self._offer:
-            self._changes = []
+            self._comparison = None
         else:
             self.look(self._offer)
 
@@ -91,14 +90,46 @@ class Trust:
         Raises:
             ServerError: If the server changed. The message names changes, and how to approve them.
         """
-        if not self._changes:
+        comparison = self._comparison
+        if comparison is None:
             return
-        self._offer_read = self._offer if self._offer_read is None else self._offer_read
-        total = counted(len(self._changes), "change")
-        lines = "\n".join(f"- {change.text}" for change in self._changes[:_MAX_CHANGES])
+        self._offer_read = comparison.offer if self._offer_read is None else self._offer_read
+        total = counted(len(comparison.changes), "change")
+        lines = "\n".join(f"- {change.text}" for change in comparison.changes[:_MAX_CHANGES])
         msg = (
             f"Server {self._server!r} was not called: its tools or instructions changed since it "
             f"was approved here ({total}).\n{lines}\n"
             f"Check them, then: %mcp approve {self._server}"
         )
         raise ServerError(msg)
+
+
+class _Comparison:
+    """An offer and the approved one that it differs from; the changes are found when they are read.
+
+    A server can make this slow for all, so it is not done where the answers of all servers wait.
+    """
+
+    def __init__(self, approved: Mapping[str, Any] | Exception, offer: Mapping[str, Any]) -> None:
+        """Compare *offer* with *approved*, or say the error for which this is not possible."""
+        self._approved = approved
+        self.offer = offer
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The changes, at least one, the most severe first."""
+        if isinstance(self._approved, Exception):
+            return [_incomparable(self._approved)]
+        try:
+            changes = by_severity(changes_between(self._approved, self.offer))
+        except Exception as error:  # noqa: BLE001 - no text of a server may avoid the check
+            changes = [_incomparable(error)]
+        return changes or [_unnamed("Something in its tools or instructions changed.")]
+
+
+def _incomparable(error: Exception) -> Change:
+    return _unnamed(f"It cannot be compared with what was approved: {visible(str(error))}")
+
+
+def _unnamed(text: str) -> Change:
+    return Change("changed", "breaking", "", text=text)
