@@ -22,9 +22,9 @@ from toolbench.mcp.recording.frame import (
     frame_of,
     json_of,
 )
-from toolbench.mcp.recording.hidden_secrets.frame_queue import FrameQueue
 from toolbench.mcp.recording.hidden_secrets.running_text import (
     RunningText,
+    RunningTexts,
     without_spread,
 )
 from toolbench.redaction import MARK
@@ -50,7 +50,7 @@ class Recorder:
         self._numbers: dict[str, int] = {}
         self._redactors: dict[str, Redactor] = {}
         self._every = Redactor()
-        self._queue = FrameQueue(self._mark)
+        self._running = RunningTexts(self._mark)
         # Whether the file ends within a line
         self._is_cut = False
         self._is_incomplete = False
@@ -70,12 +70,14 @@ class Recorder:
         """Append a frame; *message* is JSON without secrets."""
         line = b"".join((_head(direction, server), message, b"}\n"))
         with self._lock:
-            self._append(self._queue.add(line))
+            self._append(line)
 
     def write_text(
         self, direction: Direction, server: str, message: Any, text: RunningText
     ) -> None:
-        """Append a frame, but wait until it is known whether its *text* is a part of a secret.
+        """Append a frame, without the parts of its *text* that are or may be parts of a secret.
+
+        A frame waits for no other: a process that is killed would lose it.
 
         Args:
             direction: The kind of frame.
@@ -83,9 +85,9 @@ class Recorder:
             message: The message of the frame, in which whole secrets are hidden.
             text: The text that a later frame of the server may continue.
         """
-        head = _head(direction, server)
         with self._lock:
-            self._append(self._queue.add_text(head, message, text, self._every))
+            hidden = self._running.hidden(message, text, self._every)
+            self.write(direction, server, json_of(hidden))
 
     def knowing(self, redactor: Redactor) -> Redactor:
         """Return a redactor of the secrets of *redactor* and of all earlier redactors."""
@@ -94,18 +96,9 @@ class Recorder:
                 self._every = self._every.including(redactor.secrets)
             return self._every
 
-    def flush(self) -> None:
-        """Write all waiting frames. Call this before the file is read."""
-        with self._lock:
-            self._append(self._queue.settled())
-
-    def _append(self, lines: list[bytes]) -> None:
-        if not lines:
-            return
-        data = lines[0] if len(lines) == 1 else b"".join(lines)
-        if self._is_cut:
-            # The incomplete line becomes a line of its own
-            data = b"\n" + data
+    def _append(self, line: bytes) -> None:
+        # An incomplete line becomes a line of its own
+        data = b"\n" + line if self._is_cut else line
         try:
             written = self._put(data)
         except OSError as error:
@@ -187,9 +180,8 @@ class Recorder:
             self._file = self._file or _opened(self.path)
 
     def close(self) -> None:
-        """Write all waiting frames and close the file. A second call does nothing."""
+        """Close the file. A second call does nothing."""
         with self._lock:
-            self._append(self._queue.ended())
             if self._file is not None:
                 self._file.close()
                 self._file = None
@@ -274,19 +266,12 @@ class OpenRecorders:
             self._open[recorder.path] = current, users + 1
         return current
 
-    def flush(self, path: Path) -> None:
-        """Write the waiting frames of the recording *path*, so that the file can be read."""
-        recorder, _ = self._open.get(path.absolute(), (None, 0))
-        if recorder is not None:
-            recorder.flush()
-
     def leave(self, recorder: Recorder) -> None:
         """Stop using *recorder*; the last user closes the file."""
         with self._lock:
             _, users = self._open.get(recorder.path, (recorder, 1))
             if users > 1:
                 self._open[recorder.path] = recorder, users - 1
-                recorder.flush()
             else:
                 self._open.pop(recorder.path, None)
                 recorder.close()

@@ -10,7 +10,6 @@ from toolbench.display.escape import visible
 from toolbench.errors import ServerError, did_you_mean
 from toolbench.mcp.features.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
-from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.tape import Exchange, Tape
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -59,7 +58,6 @@ class Recording:
             ServerError: If the file cannot be read, or is not a recording of this version.
         """
         path = Path(path).expanduser()
-        open_recorders.flush(path)
         try:
             lines = _line_starts(path)
             recording = cls(path, lines)

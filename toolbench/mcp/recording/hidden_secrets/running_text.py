@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from toolbench.redaction import MARK
+from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Piece, Succession
 
@@ -18,6 +19,8 @@ _MESSAGES: Mapping[str, tuple[Place, ...]] = {
     "notifications/message": (("params", "data"), ("params", "data", "msg")),
     "notifications/progress": (("params", "message"),),
 }
+# The progress of each call is a source of texts
+_MOST_SOURCES = 100
 _BLOCKS: tuple[Place, ...] = ((), ("text",), ("resource", "text"), ("content", "text"))
 
 
@@ -39,6 +42,40 @@ def running_text(server: str, message: Any) -> RunningText | None:
         return None
     token = message["params"].get("progressToken")
     return RunningText((server, str(method), str(token)), place)
+
+
+class RunningTexts:
+    """Hides the secrets that are spread over the texts of a recording. One thread at a time may use it."""
+
+    def __init__(self, mark: Mark) -> None:
+        """Begin without texts; *mark* returns the numbered mark of a secret."""
+        self._mark = mark
+        self._successions: dict[tuple[str, ...], Succession] = {}
+
+    def hidden(self, message: Any, text: RunningText, redactor: Redactor) -> Any:
+        """Return *message* without the end of a secret in its text, and what may begin a secret there.
+
+        What stands in earlier messages was hidden then. It is not known yet which secret has begun,
+        so the mark of a beginning has no number of its own.
+
+        Args:
+            message: A message, in which whole secrets are hidden.
+            text: The place of the text in the message.
+            redactor: A redactor with the secrets.
+        """
+        # At the end, as the newest
+        succession = self._successions.pop(text.source, None) or Succession()
+        self._successions[text.source] = succession
+        while len(self._successions) > _MOST_SOURCES:
+            del self._successions[next(iter(self._successions))]
+        pieces = succession.add(redactor, text_at(message, text.place))
+        name = self._mark("".join(piece.text for piece in pieces)) if pieces else ""
+        begun = succession.begun(redactor)
+        marked = [*((p, name) for p in pieces), *((p, numbered_mark(0)) for p in begun)]
+        for piece, mark in marked:
+            if piece.back == 0:
+                message = without_piece(message, text.place, piece, mark)
+        return message
 
 
 def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
