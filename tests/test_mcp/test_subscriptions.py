@@ -1,8 +1,11 @@
 """News of lists and resources, in both eras."""
 
+import json
 import os
 import signal
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
@@ -116,3 +119,90 @@ class TestReconnecting:
             session.resources.unsubscribe("x://y")
         requests = session.traffic.find(method="resources/subscribe", kind="request")
         assert len(requests) == 1
+
+
+class CutStream(BaseHTTPRequestHandler):
+    """A server behind a proxy that cuts each event stream; in both eras."""
+
+    protocol_version = "HTTP/1.1"
+    streams = 0
+    tools = ("a",)
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if message["method"] == "subscriptions/listen":
+            names = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+            params = {"notifications": {"toolsListChanged": True}, "_meta": names}
+            method = "notifications/subscriptions/acknowledged"
+            self.stream({"jsonrpc": "2.0", "method": method, "params": params})
+            return
+        described = {"capabilities": {"tools": {"listChanged": True}}}
+        tools = [{"name": name, "inputSchema": {"type": "object"}} for name in type(self).tools]
+        about = {"name": "h", "version": "1"}
+        old = {"protocolVersion": "2025-11-25", "serverInfo": about, **described}
+        results = {
+            "initialize": old,
+            "server/discover": {"supportedVersions": ["2026-07-28"], **described},
+            "tools/list": {"tools": tools},
+        }
+        whole = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        result = {**whole, **results.get(message["method"], {})}
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
+        self.send_response(200 if "id" in message else 202)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.send_header("mcp-session-id", "1")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.stream({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+
+    def do_DELETE(self):
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def stream(self, message):
+        """Send one event, and end within the body."""
+        type(self).streams += 1
+        event = f"retry: 10\ndata: {json.dumps(message)}\n\n".encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+        self.wfile.flush()
+        self.close_connection = True
+
+    def log_message(self, *parts):
+        """Say nothing."""
+
+
+@pytest.fixture
+def proxy():
+    """The class of what answers behind the proxy, with its URL."""
+    handler = type("Handler", (CutStream,), {})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
+        Thread(target=http.serve_forever, daemon=True).start()
+        handler.url = f"http://127.0.0.1:{http.server_port}/mcp"
+        yield handler
+        http.shutdown()
+
+
+class TestACutStream:
+    def test_is_opened_again(self, proxy, client):
+        """What changed meanwhile is seen; until then a problem says that no updates come."""
+        session = client.connect("h", proxy.url)
+        eventually(lambda: session.problems)
+        assert session.problems == ["no updates until the stream is open again: the stream was cut"]
+        proxy.tools = ("a", "b")
+        eventually(lambda: len(session.tools) == 2)
+        assert proxy.streams > 1
+        session.close()
+
+    def test_of_the_older_protocol_is_opened_again_however_often(self, proxy, client):
+        """Not only twice, as the SDK does by itself."""
+        session = client.connect("h", proxy.url, mode="legacy")
+        eventually(lambda: proxy.streams > 3)
+        session.close()

@@ -210,8 +210,10 @@ class MCPServerSession:
     def problems(self) -> list[str]:
         """Problems with lists and subscriptions of the connected server."""
         problem, lost = self.tools.problem, self._subscriptions.lost
-        updates = [f"no updates of {uri!r}: {why}" for uri, why in lost.items()]
-        return [*([] if problem is None else [f"tools/list: {problem}"]), *updates]
+        problems = [] if problem is None else [f"tools/list: {problem}"]
+        if why := self._subscriptions.interruption:
+            problems.append(f"no updates until the stream is open again: {why}")
+        return problems + [f"no updates of {uri!r}: {why}" for uri, why in lost.items()]
 
     def observe(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* after changes, a few times a second; return a function that removes it."""

@@ -1,7 +1,6 @@
 """Subscribe to changes of a server's lists and of single resources."""
 
 import asyncio
-from contextlib import suppress
 from typing import Any, Literal
 
 from toolbench.mcp.connection.connection import Connection, Send
@@ -10,6 +9,8 @@ from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 
 _LISTS = ("tools", "prompts", "resources")
+# Seconds before a stream that ended is opened again; twice as many after each further end
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
 class Subscriptions:
@@ -30,6 +31,8 @@ class Subscriptions:
         """Resources whose subscription was refused on a new connection, each with the reason."""
         self.updated: list[str] = []
         """Resources that changed, each once, in the order of their first change."""
+        self.interruption = ""
+        """Why no updates come now, if the stream of the newer protocol ended; empty otherwise."""
 
     def note(self, uri: str) -> None:
         """Remember that the resource *uri* changed."""
@@ -44,6 +47,7 @@ class Subscriptions:
         """
         self.stop()
         self.lost.clear()
+        self.interruption = ""
         if connection.is_modern:
             self._listen(connection)
             return
@@ -104,7 +108,58 @@ class Subscriptions:
         if self.uris:
             filters["resource_subscriptions"] = list(self.uris)
         if filters:
-            self._stream = asyncio.ensure_future(_held_open(connection, filters))
+            self._stream = asyncio.ensure_future(self._keep_open(connection, filters))
+
+    async def _keep_open(self, connection: Connection, filters: dict[str, Any]) -> None:
+        """Keep the stream open until this task is cancelled; notifications go to the inbox.
+
+        A stream that ends, such as one that a proxy cuts, is opened again after a pause.
+        """
+        from mcp import MCPError  # noqa: PLC0415 - loaded by now
+        from mcp.client.subscriptions import (  # noqa: PLC0415 - the same
+            SubscriptionLost,
+            listen,
+        )
+
+        loop = asyncio.get_running_loop()
+        pause, was_open = _FIRST_PAUSE, False
+        while connection.is_alive:
+            begun = loop.time()
+            try:
+                async with listen(connection.session, **filters) as subscription:
+                    if not any(subscription.honored.model_dump().values()):
+                        # It takes the request, but sends no updates
+                        return
+                    self._note_open(filters, is_first=not was_open)
+                    was_open = True
+                    async for _ in subscription:
+                        pass
+                why = "the server ended the stream"
+            except SubscriptionLost:
+                why = "the stream was cut"
+            except (MCPError, TimeoutError) as error:
+                why = sentence(error)
+            # Many servers declare the capability, but refuse the request. A recording is replayed once
+            if not was_open or self._connection.entry.transport == "replay":
+                return
+            if loop.time() - begun > _LONGEST_PAUSE:
+                pause = _FIRST_PAUSE
+            self._interrupt(self._connection.inbox.safe_text(why))
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _note_open(self, filters: dict[str, Any], *, is_first: bool) -> None:
+        self._interrupt("")
+        if is_first:
+            return
+        # They may have changed meanwhile
+        for name in _LISTS:
+            if filters.get(f"{name}_list_changed"):
+                self._connection.inbox.on_list_changed(name)
+
+    def _interrupt(self, why: str) -> None:
+        self.interruption = why
+        self._connection.inbox.changes.note("status")
 
 
 def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
@@ -123,18 +178,3 @@ def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
         else UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri))
     )
     return lambda session, *_: session.send_request(request, EmptyResult)
-
-
-async def _held_open(connection: Connection, filters: dict[str, Any]) -> None:
-    """Keep the stream open until this task is cancelled; notifications go to the inbox."""
-    from mcp import MCPError  # noqa: PLC0415 - loaded by now
-    from mcp.client.subscriptions import (  # noqa: PLC0415 - the same
-        SubscriptionLost,
-        listen,
-    )
-
-    # many servers declare the capability but refuse the request: then there are no updates
-    with suppress(MCPError, SubscriptionLost):
-        async with listen(connection.session, **filters) as subscription:
-            async for _ in subscription:
-                pass

@@ -96,7 +96,7 @@ class MendedEvents(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield the repaired bytes of the stream."""
         splitter = EventSplitter()
-        async for chunk in self._received:
+        async for chunk in self._chunks():
             if passed := b"".join(self._mended(e) for e in splitter.feed(chunk)):
                 yield passed
             if splitter.size > LONGEST_EVENT:
@@ -105,6 +105,15 @@ class MendedEvents(httpx2.AsyncByteStream):
         yield splitter.rest()
         if self._problem and (refusal := self._refusal()):
             yield refusal
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._received:
+                yield chunk
+        except httpx2.HTTPError:
+            # The SDK opens a stream of notifications again at its end, but not after two errors
+            if self._request_id is not None:
+                raise
 
     def _mended(self, lines: list[bytes]) -> bytes:
         event = Event.of(lines)
