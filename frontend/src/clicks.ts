@@ -4,58 +4,18 @@
 // value. Once nothing is left to send the click goes, marked, so that the kernel need not wait for keys.
 // What is read of ipywidgets with `_` is not public: without it the click goes as it always did.
 
+import { isAlive, isWaiting, type Model, type Models, type View } from "./connection";
 import { ourTarget } from "./ours";
-
-interface Model {
-  comm_live: boolean;
-  views?: Record<string, Promise<View>>;
-  send(content: unknown, callbacks: unknown): void;
-  _pending_msgs?: number;
-  _msg_buffer?: unknown;
-}
-
-interface View {
-  el: Element;
-  model: Model;
-  callbacks(): unknown;
-}
+import { chooseFile } from "./uploads";
 
 /** An event and the modules of the page that do not know its widget. */
 type Passing = Event & { [PASSED_BY]?: object[] };
 
-/** A message of a kernel, as far as it is read here. */
-export interface Message {
-  header: { msg_type: string };
-  parent_header: { msg_id?: string; msg_type?: string };
-  content: { execution_state?: string };
-}
-
-interface Signal<T> {
-  connect(react: (sender: unknown, news: T) => void): unknown;
-  disconnect(react: (sender: unknown, news: T) => void): unknown;
-}
-
-/** The page's connection to a kernel. */
-export interface KernelConnection {
-  status?: string;
-  connectionStatus?: string;
-  isDisposed?: boolean;
-  anyMessage?: Signal<{ msg: Message }>;
-  iopubMessage?: Signal<Message>;
-  hasPendingInput?: boolean;
-}
-
-/** The widget manager of a kernel: all its models, by id. */
-export interface Models {
-  _models?: Record<string, Promise<Model>>;
-  kernel?: KernelConnection | null;
-}
-
 const BUTTON = ".widget-button";
+const UPLOAD = ".widget-upload";
 const LINE = ".widget-text";
 const OUTERMOST = ".toolbench-box, .tb-form";
 const [SHORTEST, LONGEST] = [4, 1000]; // milliseconds between two looks
-const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself
 const kernels = new Map<AbortSignal, Models>(); // by what says when they are gone
 const me = {}; // this module: each kernel brings its own into the page, and all of them listen to each click
 const PASSED_BY = Symbol.for("toolbench-passed-by");
@@ -79,31 +39,51 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
 }
 
 function onClick(event: MouseEvent): void {
-  const button = ourTarget(event)?.closest(BUTTON);
-  if (button) hold(event, button, "click");
+  const target = ourTarget(event);
+  const upload = target?.closest(UPLOAD);
+  if (upload) {
+    void hold(event, () => choose(upload)); // at once: a browser opens its files only after a click
+    return;
+  }
+  const button = target?.closest(BUTTON);
+  if (button) inTurn(button, (box, before) => hold(event, () => send("click", button, box), before));
 }
 
 function onEnter(event: KeyboardEvent): void {
   const line = event.key === "Enter" ? ourTarget(event)?.closest(LINE) : null;
-  if (line) hold(event, line, "submit");
+  if (line) inTurn(line, (box, before) => hold(event, () => send("submit", line, box), before));
+}
+
+/** Do *act* for the widget at *element* after all that was done before in its box. */
+function inTurn(element: Element, act: (box: Element, before: Promise<void>) => Promise<void>): void {
+  const box = outermost(element);
+  queues.set(box, act(box, queues.get(box) ?? Promise.resolve()).catch(console.error));
 }
 
 /**
- * Hold *event* in the widget at *element*, which sends *message* for it. If no kernel here knows the
+ * Hold *event*, and do *act* in its place, after *before*. If *act* says that no kernel here knows the
  * widget, the event goes on to the modules of other kernels, and at last to the widget itself.
  */
-function hold(event: Passing, element: Element, message: string): void {
+async function hold(event: Passing, act: () => Promise<boolean>, before = Promise.resolve()): Promise<void> {
   const passedBy = event[PASSED_BY] ?? [];
-  if (passedBy.includes(me)) return;
+  if (passedBy.includes(me)) return before;
   event.stopImmediatePropagation();
-  const box = outermost(element);
   const copy: Passing = new (event.constructor as typeof Event)(event.type, event);
   copy[PASSED_BY] = [...passedBy, me];
   const target = event.target;
-  const go = async (): Promise<void> => {
-    if (!(await send(message, element, box))) target?.dispatchEvent(copy);
-  };
-  queues.set(box, (queues.get(box) ?? Promise.resolve()).then(go).catch(console.error));
+  await before;
+  if (!(await act())) target?.dispatchEvent(copy);
+}
+
+/** Let a person choose a file for the button at *element*; return whether it is known. */
+async function choose(element: Element): Promise<boolean> {
+  for (const kernel of new Set(kernels.values())) {
+    const view = await viewAt(element, await ready(Object.values(kernel._models ?? {})));
+    if (!view) continue;
+    chooseFile(view, kernel);
+    return true;
+  }
+  return false;
 }
 
 /** Send *message* of the widget at *element* once *box* has sent its changes; return whether it is known. */
@@ -131,15 +111,6 @@ async function answered(models: Model[], element: Element, kernel: Models): Prom
     await new Promise((go) => setTimeout(go, Math.min(LONGEST, Math.max(SHORTEST, pause))));
   }
   element.removeAttribute("aria-busy");
-}
-
-function isAlive({ kernel }: Models): boolean {
-  if (kernel === null || kernel?.isDisposed) return false; // it may go without a last status
-  return !GONE.includes(kernel?.status ?? "") && !GONE.includes(kernel?.connectionStatus ?? "");
-}
-
-function isWaiting(model: Model): boolean {
-  return model.comm_live && ((model._pending_msgs ?? 0) > 0 || Boolean(model._msg_buffer));
 }
 
 async function viewAt(element: Element, models: Model[]): Promise<View | undefined> {

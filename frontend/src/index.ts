@@ -3,7 +3,8 @@
 import { connectApps, type Kernel } from "./apps";
 import { copyCalls, noteCopyClicks } from "./copy_call";
 import { enhanceCards } from "./card_toolbar";
-import { holdClicks, type Models } from "./clicks";
+import { holdClicks } from "./clicks";
+import type { Models } from "./connection";
 import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
 import { enhanceEditors } from "./editor";
@@ -19,6 +20,7 @@ import { shareSheets } from "./sheets";
 import { addStyle } from "./style";
 import { enhanceTables } from "./table";
 import { enhanceTraffic } from "./traffic";
+import { nameUploads } from "./uploads";
 
 const LIVE = "toolbench-live"; // on the root element: style sheets do without what this module does
 
@@ -50,6 +52,7 @@ function enhance(): void {
 function complete(root: ParentNode): void {
   shareSheets(root);
   enhanceButtons(root);
+  nameUploads(root);
   enhanceTables(root);
   fadeEdges(root);
   enhanceCards(root);

@@ -2,7 +2,7 @@
 // the kernel does not wait for any more on the page. Unless the kernel was interrupted, it also refuses
 // to run the next cell ("pending input") until somebody has typed into that field.
 
-import type { KernelConnection, Message, Models } from "./clicks";
+import type { KernelConnection, Message, Models } from "./connection";
 
 const PROMPT = ".jp-InputPrompt";
 const CELL = ".jp-Cell";

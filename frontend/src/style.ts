@@ -64,6 +64,7 @@ button:is(.toolbench-tool, .toolbench-more):focus-visible,
 .toolbench-full > img { max-width: 100%; cursor: zoom-in; }
 .toolbench-full > img.toolbench-actual { max-width: none; cursor: zoom-out; }
 [data-toolbench-run] { cursor: pointer; }
+.toolbench-notice { grid-column: 1 / -1; margin: 0; color: ${RED}; overflow-wrap: anywhere; }
 [data-toolbench-runs] tr > :first-child { padding-left: 8px !important; }
 @media (max-width: 600px) { /* a run has two lines: what it was, and its arguments */
   [data-toolbench-runs], [data-toolbench-runs] tbody { display: block; }

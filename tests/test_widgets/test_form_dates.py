@@ -6,6 +6,7 @@ import ipywidgets as w
 import pytest
 
 from test_widgets.front import click, named, only, page, receive, type_into
+from toolbench.widgets.fields.text.file import FilePicker
 from toolbench.widgets.form import SchemaForm
 
 
@@ -66,7 +67,7 @@ class TestDatesAndFiles:
             "contentMediaType": "image/png",
         }
         form = _form(x=schema)
-        upload = only(form.widget, w.FileUpload)
+        upload = only(form.widget, FilePicker)
         png = b"\x89PNG\r\n\x1a\n" + b"0" * 10
         receive(
             upload,

@@ -1,0 +1,65 @@
+// What the page knows of its connection to a kernel.
+
+interface Signal<T> {
+  connect(react: (sender: unknown, news: T) => void): unknown;
+  disconnect(react: (sender: unknown, news: T) => void): unknown;
+}
+
+/** A message of a kernel, as far as it is read here. */
+export interface Message {
+  header: { msg_type: string };
+  parent_header: { msg_id?: string; msg_type?: string };
+  content: { execution_state?: string };
+}
+
+/** The page's connection to a kernel. */
+export interface KernelConnection {
+  status?: string;
+  connectionStatus?: string;
+  isDisposed?: boolean;
+  anyMessage?: Signal<{ msg: Message }>;
+  iopubMessage?: Signal<Message>;
+  hasPendingInput?: boolean;
+}
+
+/** The widget manager of a kernel: all its models, by id. */
+export interface Models {
+  _models?: Record<string, Promise<Model>>;
+  kernel?: KernelConnection | null;
+}
+
+/** A model of a widget. What has a `_` is not public: without it a click goes as it always did. */
+export interface Model {
+  comm_live: boolean;
+  views?: Record<string, Promise<View>>;
+  get(name: string): unknown;
+  send(content: unknown, callbacks: unknown, buffers?: ArrayBuffer[]): void;
+  on(event: string, hear: (content: never) => void): void;
+  off(event: string, hear: (content: never) => void): void;
+  _pending_msgs?: number;
+  _msg_buffer?: unknown;
+}
+
+export interface View {
+  el: Element;
+  model: Model;
+  callbacks(): unknown;
+}
+
+const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself
+
+
+export function isAlive({ kernel }: Models): boolean {
+  if (kernel === null || kernel?.isDisposed) return false; // it may go without a last status
+  return !GONE.includes(kernel?.status ?? "") && !GONE.includes(kernel?.connectionStatus ?? "");
+}
+
+/** Whether the kernel has dealt with every message that has reached it. */
+export function isIdle({ kernel }: Models): boolean {
+  return kernel?.status === "idle" && kernel.connectionStatus === "connected";
+}
+
+/** Whether the kernel has not answered the last change of *model* yet. */
+export function isWaiting(model: Model): boolean {
+  return model.comm_live && ((model._pending_msgs ?? 0) > 0 || Boolean(model._msg_buffer));
+}

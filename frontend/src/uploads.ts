@@ -1,0 +1,92 @@
+// A chosen file goes to the kernel in pieces, after its name and size. ipywidgets sends a file in one
+// message: a server takes 10 MB by default, and ends the connection of the page if there are more.
+// The kernel says which piece comes next, so a lost one is sent again.
+
+import { isAlive, isIdle, type Models } from "./connection";
+import { say, sayNothing } from "./notices";
+import { allIn } from "./ours";
+
+/** What is used here of a button of ipywidgets to choose a file. */
+interface Button {
+  el: Element;
+  model: {
+    get(name: string): unknown;
+    send(content: unknown, callbacks: unknown, buffers?: ArrayBuffer[]): void;
+    on(event: string, hear: (content: Reply) => void): void;
+    off(event: string, hear: (content: Reply) => void): void;
+  };
+}
+
+/** The answer of the kernel: which piece it wants, or that it wants no more. */
+interface Reply {
+  file: string;
+  piece?: [begin: number, end: number];
+}
+
+const UPLOAD = ".tb-form .widget-upload";
+const COUNT = / \(\d+\)$/; // ipywidgets counts the files that it holds: our field holds the file itself
+const ATTEMPTS = 3;
+const SILENCE = 4000; // milliseconds: an idle kernel that says nothing for so long has not got the message
+
+/** Take the count of files off the buttons in *root*. */
+export function nameUploads(root: ParentNode): void {
+  for (const button of allIn(root, UPLOAD)) {
+    const text = button.lastChild;
+    if (text instanceof Text && COUNT.test(text.data)) text.data = text.data.replace(COUNT, "");
+  }
+}
+
+/** Let the person choose a file, and send it to the kernel behind *kernel*. */
+export function chooseFile(button: Button, kernel: Models): void {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.accept = String(button.model.get("accept") ?? "");
+  input.addEventListener("change", () => {
+    const file = input.files?.[0];
+    if (file) void send(file, button, kernel);
+  });
+  input.click();
+}
+
+async function send(file: File, button: Button, kernel: Models): Promise<void> {
+  const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  let [content, pieces]: [object, ArrayBuffer[]] = [{ file: id, name: file.name, size: file.size }, []];
+  sayNothing(button.el);
+  for (;;) {
+    const reply = await answer(id, content, pieces, button, kernel);
+    if (!reply) {
+      say(button.el, `${file.name} did not reach the kernel: the connection broke. Choose it again.`);
+      return;
+    }
+    if (!reply.piece) return;
+    const [begin, end] = reply.piece;
+    try {
+      pieces = [await file.slice(begin, end).arrayBuffer()];
+    } catch {
+      say(button.el, `${file.name} cannot be read any more. Choose it again.`);
+      return;
+    }
+    content = { file: id, begin };
+  }
+}
+
+/** Send *content*, again if it gets lost; undefined if there is no answer. */
+async function answer(
+  id: string, content: object, pieces: ArrayBuffer[], { model }: Button, kernel: Models,
+): Promise<Reply | undefined> {
+  let reply: Reply | undefined;
+  const hear = (news: Reply): void => {
+    if (news?.file === id) reply = news;
+  };
+  model.on("msg:custom", hear);
+  for (let attempt = 0; attempt < ATTEMPTS && !reply && isAlive(kernel); attempt++) {
+    model.send(content, {}, pieces);
+    let silent = performance.now();
+    while (!reply && isAlive(kernel) && performance.now() - silent < SILENCE) {
+      await new Promise((go) => setTimeout(go, 10));
+      if (!isIdle(kernel)) silent = performance.now();
+    }
+  }
+  model.off("msg:custom", hear);
+  return reply;
+}
