@@ -118,6 +118,7 @@ def runs_after(page: Hands, run: Locator, gates: Gates, *values: str) -> None:
     expect(run).not_to_have_attribute("aria-busy", "true")
 
 
+@pytest.mark.long
 def test_a_click_waits_for_no_dead_kernel(new_lab: Hands, nbroot: Path, tmp_path: Path):
     """The kernel ends while a click waits for it: the button is free again."""
     gates = Gates(tmp_path, "8", "84")

@@ -100,6 +100,7 @@ def rows_of(table: Locator) -> list[list[str]]:
     return rows
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("looks")
 def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
     """All 10,000 are there, and only those in sight are elements; keys stay in the filter."""

@@ -66,6 +66,7 @@ def box(part: Locator) -> dict[str, float]:
     return dict(bounds)
 
 
+@pytest.mark.long
 def test_panel_stands_still_and_straight(lab: NotebookPage, panel: Locator) -> None:
     """Tabs, edges and lines, in a wide window and in a narrow one."""
     tabs_stay_in_place(panel)

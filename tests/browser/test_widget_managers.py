@@ -45,7 +45,10 @@ def manager_page(page, lab_server, screenshots):
         ),
         pytest.param(
             "html",
-            marks=pytest.mark.front_end("html-manager", "load", "type", "run", "cancel"),
+            marks=[
+                pytest.mark.front_end("html-manager", "load", "type", "run", "cancel"),
+                pytest.mark.long,
+            ],
         ),
     ],
 )

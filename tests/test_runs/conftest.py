@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 import pytest
-from kernels import FORGET, KERNELS, python_of
+from kernels import FORGET, OLDEST, OURS, python_of
 
 from test_runs.kernel import Kernel
 from toolbench.runs.background import active
@@ -32,9 +32,11 @@ def started():
         yield kernel_of
 
 
-@pytest.fixture(scope="module", params=KERNELS)
+@pytest.fixture(scope="module", params=[OURS, pytest.param(OLDEST, marks=pytest.mark.long)])
 def kernel(request, started):
     """A real kernel, of each version, in which the module's `IN_A_KERNEL` ran.
+
+    In `make test` the oldest serves test_kernel.py alone.
 
     What that changes of toolbench itself, the module's `AFTERWARDS` undoes.
     """

@@ -1,9 +1,12 @@
 """Panels in real kernels: clicks on the main thread and on a subshell's, interrupts, input()."""
 
 import pytest
-from kernels import TOOLS
+from kernels import KERNELS, TOOLS
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.parametrize("kernel", KERNELS, indirect=True, scope="module"),
+]
 IN_A_KERNEL = (
     TOOLS
     + """
