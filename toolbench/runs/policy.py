@@ -15,7 +15,7 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
 from toolbench.errors import ended
 from toolbench.plain import clip
-from toolbench.runs.questions import Answer, ConsentLabels, Question, decline, presets
+from toolbench.runs.questions import Answer, ConsentLabels, Question, presets
 from toolbench.runs.run import Run
 from toolbench.wording import words_of
 
@@ -124,6 +124,7 @@ _REASON = {
     "type": "object",
     "properties": {"reason": {"type": "string", "description": "the reason"}},
 }
+_NO_PRESET = "no preset answer gives this consent"
 _UNDECLARED = "does not declare what it changes (undeclared)"
 _CHANGED = f"{_UNDECLARED}, and it or its server has changed since your last yes"
 _DECLARED = frozenset({"title", "description", "inputSchema", "outputSchema", "annotations"})
@@ -151,7 +152,8 @@ class Policy:
     If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
     default is "destructive". A yes counts for the session. The yes counts no longer if the server
     changes the description of the tool, or if another server gets the same name. If no person can
-    answer, such a call runs, unless it comes from an agent outside (see `serve`) or from an app.
+    answer, such a call runs, unless it comes from an agent outside (see `serve`) or from an app. A
+    preset answer (see `answering`) never gives this consent, but a preset no refuses the call.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
     tools too, unless they have their own rule. If you `allow` a server's tool, this does not count
@@ -290,11 +292,14 @@ class Policy:
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
         """Ask the person for consent to *run*, and return the answer.
 
-        If *once* is true and there are preset answers (see `answering`), decline: a preset answer
-        never gives such consent.
+        If *once* is true, a preset answer (see `answering`) can refuse, but never gives consent.
         """
         question = _question(run, why, once=once)
-        return decline(question) if once and presets.asker else run.put(question)
+        if not once or presets.asker is None:
+            return run.put(question)
+        if presets.says_no and run.source not in _NEVER_ALONE:
+            return replace(run.put(question), by_somebody=True)
+        return Answer("decline", by_somebody=False, absence=_NO_PRESET)
 
 
 def is_asked_once(why: str) -> bool:

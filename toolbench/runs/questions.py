@@ -1,7 +1,8 @@
 """The questions that tools, servers and the policy ask during a run, and how they are answered."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -190,10 +191,32 @@ def decline(question: Question) -> Answer:
     return Answer("decline", by_somebody=False)
 
 
+class _PresetAnswers:
+    """An asker that gives answers in turn, then declines; see `answering`."""
+
+    def __init__(self, answers: Iterable[Any]) -> None:
+        """Give *answers*; None declines."""
+        self._answers = deque(answers)
+
+    @property
+    def says_no(self) -> bool:
+        """Whether the next answer is a no."""
+        if not self._answers:
+            return False
+        answer = self._answers[0]
+        is_decline = isinstance(answer, Answer) and not answer
+        return answer is None or answer is False or is_decline
+
+    def __call__(self, question: Question) -> Answer:
+        """Return the next answer, for *question*."""
+        if not self._answers:
+            return decline(question)
+        return _preset_answer(question, self._answers.popleft())
+
+
 def preset(*answers: Any) -> Asker:
     """Return an asker that gives *answers* in turn, then declines; see `answering`."""
-    queue = iter(answers)
-    return lambda question: _preset_answer(question, next(queue, None))
+    return _PresetAnswers(answers)
 
 
 def _preset_answer(question: Question, value: Any) -> Answer:
@@ -245,6 +268,12 @@ class Presets:
         """The newest of the functions, which answers in place of a person; None if there is none."""
         return self._askers[-1] if self._askers else None
 
+    @property
+    def says_no(self) -> bool:
+        """Whether the next preset answer is a no."""
+        asker = self.asker
+        return isinstance(asker, _PresetAnswers) and asker.says_no
+
     @contextmanager
     def added(self, asker: Asker) -> Iterator[None]:
         """In the `with` block, let *asker* answer all questions, in every thread."""
@@ -266,7 +295,8 @@ def answering(*answers: Any) -> Iterator[None]:
     Args:
         *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
             (`True` is yes), a question for one value, or a form with one field. `None` declines. An
-            `Answer` is used as it is.
+            `Answer` is used as it is. If the next answer is a no (`False`, `None`), a call of a
+            server's tool that does not declare what it changes is refused.
     """
     with presets.added(preset(*answers)):
         yield
