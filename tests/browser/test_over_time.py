@@ -81,12 +81,13 @@ def compared(explored: Explored) -> list[str]:
 
 def read(explored: Explored, path: Path) -> list[str]:
     """Open the page as a file, and return what axe-core says of it in both schemes."""
-    page = explored.lab.tab.page
+    # Another page: JupyterLab's goes on with the next test
+    page = explored.lab.tab.page.context.new_page()
     page.goto(path.as_uri())
     faults = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        explored.lab.picture(f"changes-page-{scheme}")
         assert page.locator("ins", has_text="some").is_visible()
         faults += [f"page, {scheme}: {each}" for each in violations(page, "body")]
+    page.close()
     return faults

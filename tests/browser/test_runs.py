@@ -87,6 +87,8 @@ class TestJupyterLab:
     def test_watch_stop_answer_refuse(self, lab: NotebookPage, nbroot: Path, kernel):
         """All of it, beside cells and interrupts, on each kernel."""
         write_notebook(nbroot / "runs.ipynb", PANELS, "6 * 7", BUSY, kernel=kernel)
+        # A page that is open already has read the list of kernels
+        lab.tab.page.evaluate("globalThis.jupyterapp?.serviceManager.kernelspecs.refreshSpecs()")
         lab.open("runs.ipynb")
         lab.run(0)
         watch_stop_answer_refuse(lab)
