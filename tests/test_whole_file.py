@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from forked import run_python
 
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.whole_file import append_whole, write_whole
@@ -56,6 +57,79 @@ def test_what_is_appended_is_there_or_not(tmp_path):
     append_whole(path, "three\n")
     assert path.read_text(encoding="utf-8") == "one\nthree\n"
     assert path.stat().st_mode & 0o077 == 0
+
+
+# Each writes a file of a person anew: the text is longer than the room
+_WRITERS = {
+    "cases": "Cases([Case(f'Split {n} bills') for n in range(50)]).write(path)",
+    "a report": "evaluate(lambda messages, tools: 'Hello', [double], [Case('Hello')]).to_html(path)",
+    "a report of tests": "evaluate(lambda messages, tools: 'Hello', [double], [Case('Hi' * 600)])"
+    ".to_junit(path)",
+    "a sweep": "sweep(double, {'n': [1]}).to_html(path)",
+    "a conversation": "converse().save(path)",
+    "a file of a line": "WrittenFiles().write(str(path), 'x' * 3_000, overwrite=True)",
+    "a package": "export_package([own.double], path.parents[1], overwrite=True)",
+}
+_NO_ROOM = """
+import resource, signal
+from pathlib import Path
+from toolbench import Conversation, tool
+from toolbench.agent import Agent
+from toolbench.evals import Case, Cases, evaluate, sweep
+from toolbench.export import export_package
+from toolbench.llm.models import ScriptedModel
+from toolbench.magics.written_files import WrittenFiles
+
+OWN = '''
+from toolbench import tool
+@tool(read_only=True)
+def double(n: int) -> int:
+    "Double a number."
+    return 2 * n
+'''
+exec(OWN)
+
+def converse():
+    conversation = Conversation(agent=Agent(ScriptedModel(["Hello"] * 9)))
+    conversation.send_message("Hello" * 500)
+    return conversation
+
+path = Path(PATH)
+Path("own.py").write_text(OWN)
+import own
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+write = lambda: WRITER
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+try:
+    write()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", _WRITERS)
+def test_a_full_disk_leaves_what_was_there(tmp_path, kind):
+    """Each file that is written anew: the old one stays whole, nothing is beside it, and it is said."""
+    path = tmp_path / ("double/server.py" if kind == "a package" else "file.yaml")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("what was there", encoding="utf-8")
+    program = _NO_ROOM.replace("WRITER", _WRITERS[kind]).replace("PATH", repr(str(path)))
+    output = run_python(program, tmp_path)
+    assert "File too large" in output.stdout, output.stderr
+    assert path.read_text(encoding="utf-8") == "what was there"
+    assert not [*tmp_path.rglob(".*.tmp")]
+
+
+def test_a_link_and_a_mode_stay(tmp_path):
+    """A file that other people read, and that a link leads to, is that file afterwards."""
+    path, link = tmp_path / "file.txt", tmp_path / "link.txt"
+    path.write_text("old", encoding="utf-8")
+    path.chmod(0o664)
+    link.symlink_to(path)
+    write_whole(link, b"new", is_private=False)
+    assert link.is_symlink() and path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o664
 
 
 def test_what_another_program_appends_is_not_removed(tmp_path, monkeypatch):

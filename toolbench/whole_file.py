@@ -2,36 +2,56 @@
 
 import os
 import stat
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 
-def write_whole(path: Path, text: str, *, errors: str = "strict", is_private: bool = True) -> None:
-    """Write *text* to the file at *path*, as UTF-8, in place of its old content.
+def write_whole(
+    path: Path, content: str | bytes, *, errors: str = "strict", is_private: bool = True
+) -> None:
+    """Write *content* to the file at *path*, in place of its old content; a text is written as UTF-8.
 
     Args:
-        path: The file; its folder must exist. If writing fails, the old content stays.
-        text: The new content of the file.
+        path: The file, or a link to it; its folder must exist. If writing fails, the old content stays.
+            What is no file, such as `/dev/stdout`, is written to.
+        content: The new content of the file.
         is_private: Whether only the owner of the file can read it. If not, an old file keeps its
-            permissions, and a new file gets the usual permissions of this process.
+            owner and permissions, and a new file gets the usual permissions of this process.
         errors: How to treat characters that UTF-8 cannot encode; see `str.encode`.
 
     Raises:
         OSError: If the file cannot be written; no temporary file is left.
     """
-    temporary = path.absolute().with_name(f".{token_hex(8)}.tmp")
+    data = content.encode("utf-8", errors) if isinstance(content, str) else content
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(data)
+        return
+    path = Path(os.path.realpath(path))
+    temporary = path.with_name(f".{token_hex(8)}.tmp")
     opener = partial(os.open, mode=0o600 if is_private else 0o666)
     try:
-        with open(temporary, "x", encoding="utf-8", errors=errors, opener=opener) as file:
-            file.write(text)
+        with open(temporary, "xb", opener=opener) as file:
+            file.write(data)
         if not is_private and path.exists():
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            _make_alike(temporary, path.stat())
         temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:
         # Also an interrupt: no half of a file is left
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _make_alike(file: Path, old: os.stat_result) -> None:
+    """Give *file* the owner, if this process may, and the permissions of the *old* file."""
+    if (old.st_uid, old.st_gid) != (file.stat().st_uid, file.stat().st_gid):
+        with suppress(OSError):
+            os.chown(file, old.st_uid, old.st_gid)
+    file.chmod(stat.S_IMODE(old.st_mode))
 
 
 def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:

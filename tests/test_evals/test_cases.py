@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import yaml
+from pydantic_evals import Dataset
 
 from tests.test_evals.sample_tools import TOOLS, message, split_bill
 from toolbench import history, run_tool, tool
@@ -71,8 +73,6 @@ def test_a_file_gives_back_what_was_written(tmp_path):
 
 def test_pydantic_evals_reads_the_file(tmp_path):
     """The file is a dataset of pydantic-evals: prompts are inputs, calls are expected outputs."""
-    from pydantic_evals import Dataset
-
     path = tmp_path / "cases.yaml"
     Cases([EVERY_PART, Case("Hello")]).write(path)
     dataset = Dataset[str, list | None, dict | None].from_file(path)
@@ -86,7 +86,6 @@ def test_pydantic_evals_reads_the_file(tmp_path):
 def test_a_file_of_pydantic_evals_is_read(tmp_path):
     """What pydantic-evals writes are cases, too."""
     from pydantic_evals import Case as TheirCase
-    from pydantic_evals import Dataset
 
     dataset = Dataset[str, list, dict](
         name="theirs",
@@ -95,6 +94,57 @@ def test_a_file_of_pydantic_evals_is_read(tmp_path):
     path = tmp_path / "theirs.yaml"
     dataset.to_file(path)
     assert Cases.read(path) == Cases([Case("Split it", CALL, name="one")])
+
+
+THEIRS = """\
+# yaml-language-server: $schema=./theirs_schema.json
+name: theirs
+cases:
+- name: one
+  inputs: Split it
+  expected_output:
+  - {name: split_bill, arguments: {total: 84, people: 4}}
+  metadata: {owner: ann, difficulty: hard, tags: [money]}
+  evaluators: [EqualsExpected]
+- inputs: Hello
+  expected_output: null
+evaluators:
+- IsInstance: list
+"""
+
+
+def test_a_file_of_pydantic_evals_keeps_what_it_had(tmp_path):
+    """Evaluators, metadata and the name are theirs: a case is changed and added, and nothing is lost."""
+    path, other = tmp_path / "theirs.yaml", tmp_path / "other.yaml"
+    path.write_text(THEIRS)
+    cases = Cases.read(path)
+    cases[0] = replace(cases[0], tags=("smoke",))
+    cases += [Case("Thanks")]
+    cases.tagged()[:3].write(other)
+    Cases.read(path).write(path)
+    head = THEIRS.partition("\n")[0]
+    for written, tags in ((path, ["money"]), (other, ["smoke"])):
+        text = written.read_text()
+        assert text.startswith(f"{head}\nname: theirs\ncases:\n")
+        data = yaml.safe_load(text)
+        first = data["cases"][0]
+        assert first["metadata"] == {"owner": "ann", "difficulty": "hard", "tags": tags}
+        assert first["evaluators"] == ["EqualsExpected"]
+        assert data["evaluators"] == [{"IsInstance": "list"}]
+        assert "evaluators" not in data["cases"][1]
+    dataset = Dataset[str, list | None, dict | None].from_file(other)
+    assert [case.inputs for case in dataset.cases] == ["Split it", "Hello", "Thanks"]
+    assert len(dataset.evaluators) == len(dataset.cases[0].evaluators) == 1
+
+
+@pytest.mark.parametrize("odd", ["\x85", "\u2028", "\ufeff", "\x00", "\r\n"])
+def test_a_file_gives_back_odd_characters(tmp_path, odd):
+    """Also the line end that only YAML knows, in each text of a case."""
+    text = f"a{odd}b"
+    call = {"name": "split_bill", "arguments": {text: text}}
+    cases = Cases([Case(text, call, name=text, tags=[text], forbid=[text])])
+    cases.write(tmp_path / "cases.yaml")
+    assert Cases.read(tmp_path / "cases.yaml") == cases
 
 
 @pytest.mark.parametrize(

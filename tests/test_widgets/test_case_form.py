@@ -88,7 +88,10 @@ def test_a_case_without_a_call_is_typed():
     assert list(form.cases) == [Case("Good morning")]
 
 
-@pytest.mark.parametrize("case", [SPLIT, TWO, Case("Hello", forbid=["gone"])])
+KEPT = Case("Hi", kept={"evaluators": ["EqualsExpected"], "metadata": {"owner": "ann"}})
+
+
+@pytest.mark.parametrize("case", [SPLIT, TWO, Case("Hello", forbid=["gone"]), KEPT])
 def test_a_case_that_is_opened_and_saved_is_the_same(case):
     """All parts of it stand in the form; a tool that is not there keeps its call."""
     cases = Cases([Case("before"), case])

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from toolbench.errors import ToolbenchError, did_you_mean
 from toolbench.install_commands import how_to_install
+from toolbench.whole_file import write_whole
 
 _STARTER = "toolbench.ipynb"
 _CELLS = ("%load_ext toolbench", "%tools")
@@ -110,7 +111,7 @@ def _write_starter(path: Path) -> None:
     metadata = {"kernelspec": kernel}
     notebook = v4.new_notebook(cells=cells, metadata=metadata)
     try:
-        nbformat.write(notebook, path)
+        write_whole(path, f"{nbformat.writes(notebook)}\n", is_private=False)
     except OSError as error:
         msg = f"The notebook {str(path)!r} cannot be made: {error.strerror}."
         raise LabError(msg) from None

@@ -10,6 +10,7 @@ from pathlib import Path
 from sys import stdlib_module_names
 
 from toolbench.errors import ToolbenchError
+from toolbench.whole_file import write_whole
 
 _SUFFIX = ".tmpl"
 
@@ -52,7 +53,8 @@ def scaffold(name: str, into: Path) -> Scaffold:
     for parts, template in _templates(files("toolbench.cli") / "template"):
         path = folder.joinpath(*(_named(part, name) for part in parts))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_named(template.read_text(encoding="utf-8"), name), encoding="utf-8")
+        text = _named(template.read_text(encoding="utf-8"), name)
+        write_whole(path, text, is_private=False)
         written.append(path)
     return Scaffold(folder, tuple(sorted(written)))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from toolbench.errors import ExportError
+from toolbench.whole_file import write_whole
 
 LIST_OF_FILES = ".toolbench-export.json"
 """The file in the folder that says which files exports wrote there, each with its SHA-256."""
@@ -92,7 +93,7 @@ def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -
         for place, content in contents.items():
             path = folder / place
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            write_whole(path, content, is_private=False)
     except OSError as error:
         raise _failure(error, "written") from error
     removed = earlier.unchanged if removal else ()
@@ -105,7 +106,7 @@ def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -
     digests |= {p: d for p, d in earlier.digests.items() if p not in removed}
     try:
         text = json.dumps({"files": dict(sorted(digests.items()))}, indent=1)
-        (folder / LIST_OF_FILES).write_text(f"{text}\n", "utf-8")
+        write_whole(folder / LIST_OF_FILES, f"{text}\n", is_private=False)
     except OSError as error:
         raise _failure(error, "written") from error
     return tuple(_sentences(removed, earlier.changed if removal else ()))

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from IPython.core.error import UsageError
 
+from toolbench.whole_file import write_whole
+
 
 class WrittenFiles:
     """Remembers the files that magics wrote in this session, because magics may overwrite these files."""
@@ -37,7 +39,7 @@ class WrittenFiles:
                     "Name another file, or add --yes to overwrite this one."
                 )
                 raise UsageError(msg)
-            file.write_bytes(data)
+            write_whole(file, data, is_private=False)
         except (OSError, ValueError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or error
             msg = f"{path!r} cannot be written: {reason}."

@@ -42,6 +42,9 @@ class Case:
     """The name in reports; the prompt if left out."""
     tags: Sequence[str] = field(default=(), kw_only=True)
     """Words to group cases by."""
+    kept: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
+    """What a file of pydantic-evals says of the case and toolbench does not use: its evaluators,
+    other metadata. `Cases.write` writes it again."""
 
     def __post_init__(self) -> None:
         prompt: Any = self.prompt
@@ -120,6 +123,7 @@ class Case:
         facts = (
             f"{each.name}={self._redactor.value(getattr(self, each.name))!r}"
             for each in fields(self)
+            if each.repr
         )
         return f"Case({', '.join(facts)})"
 

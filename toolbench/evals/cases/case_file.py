@@ -1,10 +1,13 @@
 """Read and write cases as a YAML file, which pydantic-evals reads as a `Dataset`.
 
 The prompt is `inputs`, the calls are `expected_output`, and the fields that only toolbench
-has (`match`, `forbid`, `tags`) are `metadata`. Source: pydantic-evals, `Dataset.to_file`.
+has (`match`, `forbid`, `tags`) are `metadata`. What only pydantic-evals uses is kept as it is.
+Source: pydantic-evals, `Dataset.to_file`.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +16,43 @@ import yaml
 from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.plain import clip, plain
+from toolbench.whole_file import write_whole
 
 _OURS = ("match", "forbid", "tags")
 _KNOWN = frozenset({"name", "inputs", "expected_output", "metadata", "evaluators"})
 
 
-def read(path: Path) -> list[Case]:
-    """Return the cases of the file *path*.
+class _Dumper(yaml.SafeDumper):
+    """Writes a text with U+0085 so that it is read as it was; otherwise it is a line end there."""
+
+    def represent_str(self, text: str) -> yaml.ScalarNode:
+        style = '"' if "\x85" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a file has besides its cases: for pydantic-evals, or for the editor of a person."""
+
+    comment: str = ""
+    """The lines of comment at the start."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """The other fields, such as `name` and `evaluators`; `cases` is empty, in its place."""
+
+
+def read(path: Path) -> tuple[list[Case], Head]:
+    """Return the cases of the file *path*, and what else is in the file.
 
     Raises:
         CaseError: If the file cannot be read, has no list of cases, or has a case that cannot be
             used.
     """
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = yaml.safe_load(text)
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}."
         raise CaseError(msg) from None
@@ -37,7 +63,12 @@ def read(path: Path) -> list[Case]:
     if not isinstance(cases, list):
         msg = f"{path} should hold a list `cases`, each with `inputs` and `expected_output`."
         raise CaseError(msg)
-    return [_case(case, f"{path}, case {n}") for n, case in enumerate(cases, 1)]
+    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
+    comment = "".join(takewhile(lambda line: line.startswith("#"), lines))
+    fields = {**data, "cases": ()} if isinstance(data, Mapping) else {}
+    return [_case(case, f"{path}, case {n}") for n, case in enumerate(cases, 1)], Head(
+        comment, fields
+    )
 
 
 def _case(data: Any, place: str) -> Case:
@@ -52,11 +83,14 @@ def _case(data: Any, place: str) -> Case:
         msg = f"{place}: metadata is an object, not {clip(plain(metadata))}."
         raise CaseError(msg)
     rest = {key: plain(metadata[key]) for key in _OURS if metadata.get(key)}
+    theirs = {key: value for key, value in metadata.items() if key not in _OURS}
+    kept = {"metadata": theirs, "evaluators": data.get("evaluators")}
     try:
         return Case(
             data["inputs"],
             plain(data.get("expected_output")),
             name=data.get("name"),
+            kept={key: value for key, value in kept.items() if value},
             **rest,
         )
     except CaseError as error:
@@ -64,17 +98,17 @@ def _case(data: Any, place: str) -> Case:
         raise CaseError(msg) from None
 
 
-def write(path: Path, cases: Iterable[Case]) -> None:
-    """Write *cases* to the file *path*.
+def write(path: Path, cases: Iterable[Case], head: Head) -> None:
+    """Write *cases* to the file *path*, with what *head* keeps of another file.
 
     Raises:
         CaseError: If the file cannot be written.
     """
-    data = {"cases": [_written(case) for case in cases]}
-    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
+    data = {**head.fields, "cases": [_written(case) for case in cases]}
+    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, head.comment + text, is_private=False)
     except OSError as error:
         msg = f"{path} cannot be written: {error.strerror}."
         raise CaseError(msg) from None
@@ -83,11 +117,13 @@ def write(path: Path, cases: Iterable[Case]) -> None:
 def _written(case: Case) -> dict[str, Any]:
     fields = case.to_dict()
     metadata = {key: fields[key] for key in _OURS if key in fields}
+    metadata |= case.kept.get("metadata", {})
     written = {
         "name": fields.get("name"),
         "inputs": fields["prompt"],
         "expected_output": fields["expect"],
         "metadata": metadata or None,
+        "evaluators": case.kept.get("evaluators"),
     }
     return {
         key: value

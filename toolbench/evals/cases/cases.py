@@ -32,6 +32,9 @@ class Cases(MutableSequence[Case]):
             CaseError: If an item is not a case.
         """
         self._cases = [_case(case) for case in cases]
+        self._head = case_file.Head()
+        if isinstance(cases, Cases):
+            self._head = cases._head
 
     @classmethod
     def from_history(
@@ -111,24 +114,34 @@ class Cases(MutableSequence[Case]):
         Raises:
             CaseError: If the file cannot be read, or a case in it cannot be used.
         """
-        return cls(case_file.read(Path(path)))
+        cases, head = case_file.read(Path(path))
+        return cls(cases)._with_head(head)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the cases to a YAML file that pydantic-evals reads as a dataset.
 
+        What the file that they were read from said for pydantic-evals, such as evaluators and
+        metadata, is written again. If writing fails, the file at *path* stays as it was.
+
         Raises:
             CaseError: If the file cannot be written.
         """
-        case_file.write(Path(path), self._cases)
+        case_file.write(Path(path), self._cases, self._head)
+
+    def _with_head(self, head: case_file.Head) -> "Cases":
+        self._head = head
+        return self
 
     @property
     def proposals(self) -> "Cases":
         """The cases that a program wrote and no person has confirmed."""
-        return Cases(case for case in self._cases if case.is_proposal)
+        cases = (case for case in self._cases if case.is_proposal)
+        return Cases(cases)._with_head(self._head)
 
     def tagged(self, *tags: str) -> "Cases":
         """Return the cases that have all of *tags*."""
-        return Cases(case for case in self._cases if set(tags) <= set(case.tags))
+        cases = (case for case in self._cases if set(tags) <= set(case.tags))
+        return Cases(cases)._with_head(self._head)
 
     def insert(self, index: int, value: Case | Mapping[str, Any]) -> None:
         """Insert a case before the case at *index*.
@@ -144,7 +157,7 @@ class Cases(MutableSequence[Case]):
     def __getitem__(self, index: slice) -> "Cases": ...
     def __getitem__(self, index: int | slice) -> "Case | Cases":
         if isinstance(index, slice):
-            return Cases(self._cases[index])
+            return Cases(self._cases[index])._with_head(self._head)
         return self._cases[index]
 
     @overload
@@ -164,7 +177,7 @@ class Cases(MutableSequence[Case]):
         return len(self._cases)
 
     def __add__(self, other: Iterable[Case]) -> "Cases":
-        return Cases([*self._cases, *other])
+        return Cases([*self._cases, *other])._with_head(self._head)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cases) and self._cases == other._cases

@@ -8,6 +8,7 @@ from pathlib import Path
 from toolbench.display.escape import NO_MATHS, Html
 from toolbench.display.html.css import LINE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import whole_page
+from toolbench.whole_file import write_whole
 
 
 def page(title: str, body: str) -> str:
@@ -29,5 +30,5 @@ def scrolled(table: Html) -> Html:
 def written(text: str, path: str | PathLike[str] | None) -> str:
     """Return *text*. If *path* is not None, also write *text* to the file *path*."""
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(Path(path), text, errors="replace", is_private=False)
     return text

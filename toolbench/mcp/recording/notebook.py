@@ -12,6 +12,7 @@ from toolbench.mcp.recording.recording import RecordedCall, Recording
 from toolbench.mcp.session import MCPServerSession
 from toolbench.plain import clip
 from toolbench.redaction.marks import without_numbers
+from toolbench.whole_file import write_whole
 
 
 def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
@@ -58,7 +59,8 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
         msg = f"{str(path)!r} is not a notebook of a recording and is not overwritten: choose another file."
         raise ServerError(msg)
     try:
-        path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        text = json.dumps(book, indent=1, ensure_ascii=False)
+        write_whole(path, f"{text}\n", errors="replace", is_private=False)
     except OSError as error:
         msg = f"Cannot write the notebook {str(path)!r}: {error.strerror}."
         raise ServerError(msg) from None

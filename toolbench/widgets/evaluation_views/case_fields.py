@@ -32,6 +32,7 @@ class CaseFields:
         """Show *case*, or empty fields if it is None. *edited* is called after each change."""
         self._parts = parts = Parts()
         self._tools, self._edited = tools, edited
+        self._kept = case.kept if case else {}
         self.is_changed = False
         """Whether something was typed or chosen."""
         values = _values(case)
@@ -103,6 +104,7 @@ class CaseFields:
                 match=self._rules.match if calls else {},
                 name=values.get("name") or None,
                 tags=values.get("tags", ()),
+                kept=self._kept,
             )
         except CaseError as error:
             put(self._wrong, notice(str(error), "danger"))
