@@ -68,7 +68,6 @@ _WRITERS = {
     "a sweep": "sweep(double, {'n': [1]}).to_html(path)",
     "a conversation": "converse().save(path)",
     "a file of a line": "WrittenFiles().write(str(path), 'x' * 3_000, overwrite=True)",
-    "a package": "export_package([own.double], path.parents[1], overwrite=True)",
 }
 _NO_ROOM = """
 import resource, signal
@@ -76,18 +75,13 @@ from pathlib import Path
 from toolbench import Conversation, tool
 from toolbench.agent import Agent
 from toolbench.evals import Case, Cases, evaluate, sweep
-from toolbench.export import export_package
 from toolbench.llm.models import ScriptedModel
 from toolbench.magics.written_files import WrittenFiles
 
-OWN = '''
-from toolbench import tool
 @tool(read_only=True)
 def double(n: int) -> int:
     "Double a number."
     return 2 * n
-'''
-exec(OWN)
 
 def converse():
     conversation = Conversation(agent=Agent(ScriptedModel(["Hello"] * 9)))
@@ -95,8 +89,6 @@ def converse():
     return conversation
 
 path = Path(PATH)
-Path("own.py").write_text(OWN)
-import own
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 write = lambda: WRITER
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
@@ -111,8 +103,7 @@ except Exception as error:
 @pytest.mark.parametrize("kind", _WRITERS)
 def test_a_full_disk_leaves_what_was_there(tmp_path, kind):
     """Each file that is written anew: the old one stays whole, nothing is beside it, and it is said."""
-    path = tmp_path / ("double/server.py" if kind == "a package" else "file.yaml")
-    path.parent.mkdir(exist_ok=True)
+    path = tmp_path / "file.yaml"
     path.write_text("what was there", encoding="utf-8")
     program = _NO_ROOM.replace("WRITER", _WRITERS[kind]).replace("PATH", repr(str(path)))
     output = run_python(program, tmp_path)
