@@ -43,8 +43,10 @@ class Trust:
         comparison = self._comparison
         if comparison is None:
             return []
+        changes = list(comparison.changes)
+        # Not before: meanwhile another thread may approve what it has shown
         self._offer_read = comparison.offer
-        return list(comparison.changes)
+        return changes
 
     @property
     def has_changed(self) -> bool:
@@ -93,9 +95,10 @@ class Trust:
         comparison = self._comparison
         if comparison is None:
             return
+        changes = comparison.changes
         self._offer_read = comparison.offer if self._offer_read is None else self._offer_read
-        total = counted(len(comparison.changes), "change")
-        lines = "\n".join(f"- {change.text}" for change in comparison.changes[:_MAX_CHANGES])
+        total = counted(len(changes), "change")
+        lines = "\n".join(f"- {change.text}" for change in changes[:_MAX_CHANGES])
         msg = (
             f"Server {self._server!r} was not called: its tools or instructions changed since it "
             f"was approved here ({total}).\n{lines}\n"
