@@ -46,34 +46,11 @@ def leaks(text, writing, secret):
     return sorted(piece for piece in pieces if piece in bare)
 
 
-# Promised, and not kept on 27 November 2026: where each writing of a secret shows. Colours are taken
-# out in the terminal tool's stream alone; `to_ndjson()` of the traffic misses two writings
-BROKEN = {
-    ("run's argument", "coloured"): {*("cell", "record", "history", "file", "traceback", "logs")},
-    ("server's argument", "coloured"): {"history", "traffic", "log", "recording"},
-    ("server's argument", "JSON in JSON"): {"traffic"},
-    ("server's argument", "shell"): {"traffic"},
-    ("server's environment", "coloured"): {
-        *("history", "traffic", "log", "stderr", "recording", "result")
-    },
-    ("server's environment", "JSON in JSON"): {"traffic"},
-    ("server's environment", "shell"): {"traffic"},
-    ("conversation", "coloured"): {"request", "page", "file", "history"},
-}
-
-
-def check(owner, texts, writing, secret):
-    """The secret shows nowhere in *texts*, which are by place, and a mark shows everywhere.
-
-    Where the promise is broken today, it is broken at exactly these places, and the test says so.
-    """
+def check(texts, writing, secret):
+    """The secret shows nowhere in *texts*, which are by place, and a mark shows everywhere."""
     pieces = {place: leaks(text, writing, secret) for place, text in texts.items()}
-    places = {place: first for place, first in pieces.items() if first}
-    known = BROKEN.get((owner, writing), ())
-    assert {*places} == {*known}, places
-    assert {place for place, text in texts.items() if MARK in text} >= {*texts} - {*known}
-    if known:
-        pytest.xfail(f"{writing} of the secret of a {owner} shows in: {', '.join(sorted(known))}")
+    assert not {place: first for place, first in pieces.items() if first}
+    assert {place for place, text in texts.items() if MARK in text} == {*texts}
 
 
 @tool(name="tell", read_only=True)
@@ -136,7 +113,7 @@ def test_of_a_runs_argument(writing, secret, shell, page, tmp_path, caplog):
         "widget": "".join(page),
         "logs": caplog.text,
     }
-    check("run's argument", texts, writing, secret)
+    check(texts, writing, secret)
 
 
 def test_of_a_servers_argument(writing, secret, tmp_path):
@@ -160,7 +137,7 @@ def test_of_a_servers_argument(writing, secret, tmp_path):
             "log": repr([*session.log]),
         }
     texts["recording"] = path.read_text("utf-8")
-    check("server's argument", texts, writing, secret)
+    check(texts, writing, secret)
 
 
 def test_of_a_servers_environment(writing, secret, tmp_path):
@@ -184,7 +161,7 @@ def test_of_a_servers_environment(writing, secret, tmp_path):
             "stderr": "\n".join(session.stderr),
         }
     texts |= {"recording": path.read_text("utf-8"), "result": observation.text}
-    check("server's environment", texts, writing, secret)
+    check(texts, writing, secret)
 
 
 def test_of_a_conversation(writing, secret, tmp_path):
@@ -207,4 +184,4 @@ def test_of_a_conversation(writing, secret, tmp_path):
             "file": (tmp_path / "conversation.jsonl").read_text("utf-8"),
             "history": history().to_json(),
         }
-    check("conversation", texts, writing, secret)
+    check(texts, writing, secret)

@@ -11,6 +11,7 @@ from toolbench.mcp import MCPClient
 from toolbench.redaction import MARK
 from toolbench.redaction.library_logs import hide_in_logs_of
 from toolbench.redaction.remembered_secrets import remembered
+from toolbench.runs.output.redirect import forget_secrets
 
 SECRET = "tok-0123456789abcdef"
 PASSWORD = "hunter2-of-the-call"
@@ -18,9 +19,10 @@ PASSWORD = "hunter2-of-the-call"
 
 @pytest.fixture
 def forgotten():
-    """What is remembered here is forgotten after the test."""
+    """What is remembered before and here is forgotten."""
+    forget_secrets()
     yield
-    remembered.forget()
+    forget_secrets()
 
 
 def server():

@@ -11,7 +11,7 @@ from toolbench.redaction.matching.noise import Noise, NoisyStream, masked
 from toolbench.redaction.redactor import Redactor
 
 SECRET = b"s3cr3t-value"
-REDACTOR = Redactor([SECRET.decode(), "abab"])
+REDACTOR = Redactor([SECRET.decode(), "abababab"])
 COLOUR = Noise(re.compile(rb"(\x1b\[[0-9;]*[A-Za-z]?|\0)"), re.compile(rb"\x1b(?:\[[0-9;]*)?\Z"))
 NOISES = st.sampled_from([b"", b"\0", b"\x1b[31m", b"\x1b[K\0\0", b"\x1b[1;2m\x1b[0m"])
 WORDS = st.lists(

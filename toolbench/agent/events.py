@@ -6,7 +6,7 @@ Source of the names: OpenHands SDK, `openhands.sdk.event`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -20,7 +20,7 @@ from toolbench.errors import ended
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import Secrecy, hide
-from toolbench.redaction.redactor import results
+from toolbench.redaction.redactor import NO_SECRETS, Redactor, results
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
@@ -50,22 +50,6 @@ _SPEAKERS: Mapping[Speaker, str] = {
 }
 
 
-def _hidden(text: str) -> str:
-    """Return *text* with the secrets of all runs hidden, because models repeat secrets."""
-    return remembered.redactor.text(text)
-
-
-def _safe_text(text: str) -> str:
-    """Return *text* for a person: secrets are hidden, control characters made visible."""
-    return visible(_hidden(text))
-
-
-def _brief(arguments: Any) -> str:
-    """Return the start of *arguments*. A cut may split a secret, so secrets are hidden first."""
-    safe = remembered.redactor.value(arguments)
-    return visible(clip(safe, _MAX_ARGUMENTS_TEXT))
-
-
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -83,9 +67,33 @@ class Event:
         """The event as a person sees it; any Rich renderable."""
         return Text(type(self).__name__)
 
+    # Hides the secrets of the conversation
+    _redactor: ClassVar[Redactor] = NO_SECRETS
+
+    def hiding(self, redactor: Redactor) -> Self:
+        """Return this event; its views hide the secrets of *redactor* too from now on."""
+        object.__setattr__(self, "_redactor", redactor)
+        return self
+
+    @property
+    def _known(self) -> Redactor:
+        """The redactor of the secrets of the conversation, and of all runs: models repeat secrets."""
+        return self._redactor.joined(remembered.redactor)
+
+    def _hidden(self, text: str) -> str:
+        return self._known.text(text)
+
+    def _safe_text(self, text: str) -> str:
+        """Return *text* for a person: secrets are hidden, control characters made visible."""
+        return visible(self._hidden(text))
+
+    def _brief(self, arguments: Any) -> str:
+        """Return the start of *arguments*. A cut may split a secret, so secrets are hidden first."""
+        return visible(clip(self._known.value(arguments), _MAX_ARGUMENTS_TEXT))
+
     def __repr__(self) -> str:
         pairs = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
-        return _hidden(f"{type(self).__name__}({', '.join(pairs)})")
+        return self._hidden(f"{type(self).__name__}({', '.join(pairs)})")
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +122,7 @@ class MessageEvent(Event):
     def visualize(self) -> RenderableType:
         """The sender and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
-        text = Text.assemble((_SPEAKERS[self.source], "bold"), _safe_text(self.text))
+        text = Text.assemble((_SPEAKERS[self.source], "bold"), self._safe_text(self.text))
         return text.append(f" [{counted(images, 'image')}]" if images else "", style="dim")
 
 
@@ -145,14 +153,14 @@ class ActionEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The thought and the call."""
-        text = Text.assemble(_safe_text(self.thought), "\n") if self.thought else Text()
+        text = Text.assemble(self._safe_text(self.thought), "\n") if self.thought else Text()
         if self.action is not None and not isinstance(renderable := visualized(self.action), str):
             head = Text.assemble((f"{self.tool_name}: ", "bold magenta"))
             if isinstance(renderable, Text):
                 return text.append_text(head).append_text(renderable)
             return renderable
         return text.append(visible(self.tool_name), style="bold magenta").append(
-            f" {_brief(self.shown_arguments)}"
+            f" {self._brief(self.shown_arguments)}"
         )
 
     @property
@@ -180,7 +188,7 @@ class CallEdit(Event):
         """The new arguments."""
         return Text.assemble(
             ("edited: ", "bold yellow"),
-            f"{visible(self.tool_call.name)} {_brief(self.shown_arguments)}",
+            f"{visible(self.tool_call.name)} {self._brief(self.shown_arguments)}",
         )
 
 
@@ -250,7 +258,7 @@ class AgentErrorEvent(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The error sentence."""
-        return Text.assemble((f"{CROSS} ", "bold red"), _safe_text(self.error))
+        return Text.assemble((f"{CROSS} ", "bold red"), self._safe_text(self.error))
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,7 +276,7 @@ class UserRejectObservation(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The reason."""
-        return Text.assemble((f"{self.state_words}: ", "bold yellow"), _safe_text(self.reason))
+        return Text.assemble((f"{self.state_words}: ", "bold yellow"), self._safe_text(self.reason))
 
     @property
     def state_words(self) -> str:
@@ -289,7 +297,7 @@ class Condensation(Event):
     def visualize(self) -> RenderableType:
         """The number of replaced events, and the summary."""
         head = f"Condensed {counted(len(self.forgotten), 'event')}: "
-        return Text.assemble((head, "bold dim"), (_safe_text(self.summary), "dim"))
+        return Text.assemble((head, "bold dim"), (self._safe_text(self.summary), "dim"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,7 +311,7 @@ class NoticeEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The text of the note."""
-        return Text(_safe_text(self.text), style="dim")
+        return Text(self._safe_text(self.text), style="dim")
 
 
 @dataclass(frozen=True, repr=False)
@@ -316,7 +324,7 @@ class StopEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The reason and its details."""
-        detail = f": {_safe_text(self.detail)}" if self.detail else ""
+        detail = f": {self._safe_text(self.detail)}" if self.detail else ""
         return Text(ended(_STOPS.get(self.reason, "Stopped") + detail), style="dim")
 
 

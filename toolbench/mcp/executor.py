@@ -33,6 +33,7 @@ from toolbench.mcp.results import (
     with_way_back,
 )
 from toolbench.network_errors import error_kind
+from toolbench.redaction.matching.secret_search import WORD
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.cancel_token import CancelToken
 from toolbench.runs.current_run import active_run
@@ -150,7 +151,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         if secrets:
             self._caller.keep_secret(secrets.redactor.secrets)
         if isinstance(run, Run):
-            run.secrets.include(self._caller.keep_secret(run.secrets.own.secrets))
+            known = self._caller.keep_secret(run.secrets.own.secrets)
+            # Short ones of other calls are hidden only in the traffic, log and stderr
+            run.secrets.include(Redactor(s for s in known.secrets if len(s) >= WORD))
 
     def _answerer(self) -> Answerer:
         return current_answerer() or self._caller.answerer or ask_here

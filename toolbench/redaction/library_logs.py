@@ -4,12 +4,15 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.remembered_secrets import RememberedSecrets, remembered
+
+secrets_of_servers = RememberedSecrets()
+"""The secrets of servers: the libraries that talk to servers log short ones too."""
 
 
-def hide_in_record(record: logging.LogRecord) -> None:
-    """Hide the remembered secrets in the message and the traceback of *record*."""
-    redactor = remembered.redactor
+def hide_in_record(record: logging.LogRecord, redactor: Redactor) -> None:
+    """Hide the secrets of *redactor* in the message and the traceback of *record*."""
     if not redactor:
         return
     # The handlers report a bad log call
@@ -23,10 +26,10 @@ def hide_in_record(record: logging.LogRecord) -> None:
 
 
 class _Hiding(logging.Filter):
-    """A filter that hides all remembered secrets in every log record."""
+    """A filter that hides all remembered secrets, and those of servers, in every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        hide_in_record(record)
+        hide_in_record(record, remembered.redactor.joined(secrets_of_servers.redactor_of_cell))
         return True
 
 

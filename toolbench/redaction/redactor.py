@@ -6,7 +6,7 @@ the result is shown; `results` keeps the redactor of each result.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from typing import Any, TypeVar
 from weakref import ref
@@ -258,6 +258,8 @@ def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
     return b"".join([*pieces, data[at:]])
 
 
+# The same secrets are joined for each call
+@lru_cache(maxsize=16)
 def _redactor(secrets: frozenset[str], short: frozenset[str]) -> Redactor:
     redactor = Redactor(secrets, shortest=1)
     redactor._short = short

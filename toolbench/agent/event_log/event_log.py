@@ -5,7 +5,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import TypeVar, overload
 
-from toolbench.agent.events import Event, NoticeEvent
+from toolbench.agent.events import Event, NoticeEvent, secrets_in
 from toolbench.plain import sentence
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.redaction.remembered_secrets import remembered
@@ -26,10 +26,9 @@ class EventLog(Sequence[Event]):
         Args:
             listeners: Called with each event, in the thread that adds it. If a listener
                 fails, a notice is added as an event, and the work goes on.
-            redactor: Hides the secrets in the notice.
+            redactor: Hides the secrets of the conversation in its events, as do those of its calls.
         """
         self._redactor = redactor
-        # Hides them in events without the log
         remembered.add(redactor.secrets)
         self._events: list[Event] = []
         self._listeners = list(listeners)
@@ -58,7 +57,8 @@ class EventLog(Sequence[Event]):
         """Append all *events*, or none of them if an interrupt comes; see `append`."""
         with self._lock:
             numbered = [
-                replace(event, id=number) for number, event in enumerate(events, self.last_id + 1)
+                self._numbered(event, number)
+                for number, event in enumerate(events, self.last_id + 1)
             ]
             self._events.extend(numbered)
         return numbered
@@ -77,9 +77,15 @@ class EventLog(Sequence[Event]):
     def restore(self, event: E, number: int) -> E:
         """Append *event* with *number* (0 means the next number), without calling the listeners."""
         with self._lock:
-            numbered = replace(event, id=number or self.last_id + 1)
+            numbered = self._numbered(event, number or self.last_id + 1)
             self._events.append(numbered)
         return numbered
+
+    def _numbered(self, event: E, number: int) -> E:
+        """Return *event* with *number*; it hides the secrets of the conversation so far."""
+        if secrets := secrets_in([event]):
+            self._redactor = self._redactor.including(secrets)
+        return replace(event, id=number).hiding(self._redactor)
 
     @property
     def last_id(self) -> int:

@@ -31,6 +31,7 @@ from toolbench.mcp.monitoring.traffic import Traffic
 from toolbench.mcp.recording.opening import Opening
 from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.library_logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.cancellation.kernel_end import kernel_ends
@@ -122,6 +123,7 @@ class Inbox:
         of_calls = frozenset[str]().union(*self._call_secrets)
         redactor = self.entry_redactor.including(of_calls)
         remembered.add(redactor.secrets)
+        secrets_of_servers.add(redactor.secrets)
         self.redactor = self.log.redactor = redactor
         self.stderr.redactor = self.traffic.redactor = redactor
 

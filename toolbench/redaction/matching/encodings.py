@@ -31,7 +31,7 @@ _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 def encodings(secret: str) -> Iterator[str]:
     """Yield *secret* and each of its lines, unchanged and in all encodings but base64, base32 and hex.
 
-    The encodings are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's
+    The encodings are JSON (up to three times, ASCII or not), URLs (once and twice), HTML, Python's
     repr and quotes of a shell. Texts of at most `IN_EACH_OTHER` characters are also encoded in one
     encoding and then in a second one. A secret of letters and digits is the same in many encodings.
     For a secret longer than `LONGEST`, only the secret and its lines are yielded.
@@ -43,7 +43,7 @@ def encodings(secret: str) -> Iterator[str]:
             yield from _in_python(text)
             yield from _in_url(text)
             yield from _in_html(text)
-            yield from (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
+            yield from _in_shell(text)
     for text in _texts_for_two(secret):
         for inner in set(_usual(text)) - {text}:
             yield from _usual(inner)
@@ -168,14 +168,20 @@ def _usual(text: str) -> Iterator[str]:
     yield from (quote(data, ""), quote(data), quote_plus(data))
     yield from (escape(text), escape(text).replace("&#x27;", "&#39;"))
     yield repr(text)[1:-1]
+    yield from _in_shell(text)
+
+
+def _in_shell(text: str) -> Iterator[str]:
+    yield from (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
 
 
 def _in_json(text: str) -> Iterator[str]:
     for ascii_only in (False, True):
         once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
         yield once
-        # JSON in a text of JSON
-        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]
+        # JSON in a text of JSON, and this in a message of a server
+        twice = json.dumps(once, ensure_ascii=ascii_only)[1:-1]
+        yield from (twice, json.dumps(twice, ensure_ascii=ascii_only)[1:-1])
         yield once.replace("/", "\\/")
         tags = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
         # For HTML

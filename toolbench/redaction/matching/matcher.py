@@ -4,10 +4,19 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from string import ascii_letters, digits
 from typing import Any
 
 Span = tuple[int, int]
 """The start and the end of a match in the data; the byte at the end does not belong to it."""
+
+
+# Of words: those of a name too, such as `test_unit`
+_LETTERS = frozenset(b"_" + (digits + ascii_letters).encode())
+# The end of an escape, as of a line break in JSON: its letter belongs to no word
+_ESCAPE = re.compile(rb"(?:\\[abefnrtv0]|(?:%|\\x|\\u[0-9a-fA-F]{2})[0-9a-fA-F]{2})\Z")
+ESCAPE_LENGTH = 6
+"""The most bytes of an escape, which decides whether a word begins after it."""
 
 
 class Matcher:
@@ -26,6 +35,8 @@ class Matcher:
         # The byte after a word decides
         self.longest = max(len(pattern) + (pattern in self._words) for pattern in self._patterns)
         """The most bytes that are read to find a pattern."""
+        self.before = max(map(len, self._words), default=-ESCAPE_LENGTH) + ESCAPE_LENGTH
+        """The most bytes before some data that tell whether words begin there; 0 without words."""
 
     @cached_property
     def _automaton(self) -> Any:
@@ -88,21 +99,27 @@ class Matcher:
 
     def beginnings(self, data: bytes) -> Iterator[int]:
         """Yield each number of bytes at the end of *data* that may begin a pattern, the largest first."""
-        end = data[-self.longest + 1 :] if self.longest > 1 else b""
+        # And what tells whether a word begins there
+        more = ESCAPE_LENGTH if self._words else 0
+        end = data[-self.longest + 1 - more :] if self.longest + more > 1 else b""
         matches = self._beginnings.find_matches_as_indexes(end, overlapping=True)
         starts = {start for _, start, _ in matches}
         starts.update(range(max(len(end) - _BEGINNING + 1, 0), len(end)))
-        sizes = (len(end) - start for start in sorted(starts))
-        yield from (size for size in sizes if self._is_beginning(end[-size:]))
+        for start in sorted(starts):
+            may_be_word = bool(self._words) and _begins_word(end, start)
+            if self._is_beginning(end[start:], may_be_word=may_be_word):
+                yield len(end) - start
 
-    def _is_beginning(self, text: bytes) -> bool:
+    def _is_beginning(self, text: bytes, *, may_be_word: bool) -> bool:
         """Tell whether *text* is the beginning of a longer pattern, or a word that may be longer."""
-        index = bisect_left(self._patterns, text)
-        if self._patterns[index : index + 1] == [text]:
-            if text in self._words:
+        for number in range(bisect_left(self._patterns, text), len(self._patterns)):
+            pattern = self._patterns[number]
+            if not pattern.startswith(text):
+                return False
+            is_word = pattern in self._words
+            if (is_word and may_be_word) or not (is_word or pattern == text):
                 return True
-            index += 1
-        return any(p.startswith(text) for p in self._patterns[index : index + 1])
+        return False
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
@@ -116,17 +133,15 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return whole
 
 
-# The end of an escape, as of a line break in JSON: its letter belongs to no word
-_ESCAPE = re.compile(rb"(?:\\[abefnrtv0]|(?:%|\\x|\\u[0-9a-fA-F]{2})[0-9a-fA-F]{2})\Z")
-ESCAPE_LENGTH = 6
-"""The most bytes of an escape, which decides whether a word begins after it."""
-
-
 def _is_word(data: bytes, start: int, end: int) -> bool:
-    """Tell whether the letters and digits from *start* to *end* do not go on before or after it."""
-    if data[end - 1 : end].isalnum() and data[end : end + 1].isalnum():
-        return False
-    goes_on = data[start : start + 1].isalnum() and data[max(start - 1, 0) : start].isalnum()
+    """Tell whether the letters from *start* to *end* are a whole word, or several."""
+    goes_on = end < len(data) and data[end - 1] in _LETTERS and data[end] in _LETTERS
+    return not goes_on and _begins_word(data, start)
+
+
+def _begins_word(data: bytes, start: int) -> bool:
+    """Tell whether no letter before *start* belongs to the word that begins there."""
+    goes_on = start > 0 and data[start] in _LETTERS and data[start - 1] in _LETTERS
     return not goes_on or bool(_ESCAPE.search(data[max(start - ESCAPE_LENGTH, 0) : start]))
 
 

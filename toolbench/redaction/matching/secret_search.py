@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from toolbench.redaction import MARK
+from toolbench.redaction.matching.colours import COLOURS, Bare, has_colours
 from toolbench.redaction.matching.dumps import DumpMatcher, may_be_dump
 from toolbench.redaction.matching.encodings import (
     LINE,
@@ -16,12 +17,18 @@ from toolbench.redaction.matching.encodings import (
 from toolbench.redaction.matching.matcher import Matcher, Span, merged
 from toolbench.redaction.matching.spaced_secrets import (
     DIGITS,
+    FEWEST,
     LETTERS,
     SpacedMatcher,
 )
 
 SHORTEST = 4
 """The least characters of a secret to search; a shorter one is in too many other words."""
+WORD = 8
+"""The least characters of a secret to search inside words, and outside of what belongs to its owner.
+
+A shorter one, such as `test`, is hidden only in what belongs to its owner, and only as a whole word.
+"""
 # Of hex: fewer digits may be in a table of numbers
 _FEWEST_DIGITS = 12
 LARGE = 50_000
@@ -37,15 +44,19 @@ class SecretSearch:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         """Make a search for *secrets*; there must be at least one."""
-        plain, letters, digits = set[bytes](), set[bytes](), set[bytes]()
+        plain, letters, digits, words = set[bytes](), set[bytes](), set[bytes](), set[bytes]()
         for secret in secrets:
+            if len(secret) < WORD:
+                words.update(_words(secret))
+                continue
             plain.update(_plain(secret))
             letters.update(_as_bytes(in_letters(secret), LINE))
             digits.update(_as_bytes(in_digits(secret), _FEWEST_DIGITS))
-        if any(text in _MARK for text in plain):
+        if any(text in _MARK for text in plain | words):
             # Then it stays one mark
             plain.add(_MARK)
-        self._plain = Matcher(plain)
+        self._words = words
+        self._plain = Matcher(plain, words)
         self._in_one_piece = plain | letters | digits
         self._spaced = [
             SpacedMatcher(patterns, spacing)
@@ -64,10 +75,15 @@ class SecretSearch:
     @cached_property
     def _quick(self) -> Matcher:
         """The search for all encodings in one pass, for large data."""
-        return Matcher(self._in_one_piece)
+        return Matcher(self._in_one_piece, self._words)
 
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether a secret occurs in *data*, in any encoding."""
+        if self._occurs_in(data):
+            return True
+        return has_colours(data) and self._occurs_in(Bare(data).text)
+
+    def _occurs_in(self, data: bytes) -> bool:
         if len(data) > LARGE:
             return self._quick.occurs_in(data)
         others: list[SpacedMatcher | DumpMatcher] = [*self._spaced, *self._dumps]
@@ -75,6 +91,11 @@ class SecretSearch:
 
     def may_occur_in(self, data: bytes) -> bool:
         """Tell whether a text in *data*, between other bytes, may have a secret; False is certain."""
+        if self._may_occur_in(data):
+            return True
+        return has_colours(data) and self._may_occur_in(Bare(data).text)
+
+    def _may_occur_in(self, data: bytes) -> bool:
         if len(data) > LARGE:
             return self._quick.may_occur_in(data)
         return (
@@ -85,6 +106,13 @@ class SecretSearch:
 
     def spans(self, data: bytes) -> list[Span]:
         """Return the spans of secrets in *data*; spans that overlap are merged."""
+        spans = self._spans(data)
+        if not has_colours(data):
+            return spans
+        bare = Bare(data)
+        return merged([*spans, *(bare.place(*span) for span in self._spans(bare.text))])
+
+    def _spans(self, data: bytes) -> list[Span]:
         if len(data) > LARGE:
             return self._quick.spans(data)
         spans = self._plain.spans(data)
@@ -104,12 +132,26 @@ class SecretSearch:
 
         A few letters of base64 or hex at the end of a line do not count: see `barely_begun`.
         """
-        sizes = [one.begun(data) for one in self._spaced]
-        return max(self._plain.begun(data), *sizes, self._begun_in_dump(data))
+        return self._begun_in_colours(data, FEWEST)
 
     def barely_begun(self, data: bytes) -> int:
-        """Do the same as `begun`, but also count beginnings that are too short to hold back."""
-        sizes = [one.begun(data, fewest=1) for one in self._spaced]
+        """Do the same as `begun`, but count all bytes that are needed to search the next data.
+
+        Also beginnings that are too short to hold back, and what is before a word.
+        """
+        begun = self._begun_in_colours(data, 1)
+        return min(begun + self._plain.before, len(data))
+
+    def _begun_in_colours(self, data: bytes, fewest: int) -> int:
+        begun = self._begun(data, fewest)
+        end = data[-(self.longest + COLOURS) :]
+        if not has_colours(end):
+            return begun
+        bare = Bare(end)
+        return max(begun, bare.begun(self._begun(bare.text, fewest)))
+
+    def _begun(self, data: bytes, fewest: int) -> int:
+        sizes = [one.begun(data, fewest=fewest) for one in self._spaced]
         return max(self._plain.begun(data), *sizes, self._begun_in_dump(data))
 
     def _begun_in_dump(self, data: bytes) -> int:
@@ -129,6 +171,17 @@ def _plain(secret: str) -> set[bytes]:
         data
         for text in (*written, secret)
         for data in (as_bytes(text), text.encode(errors="surrogatepass"))
+    }
+
+
+def _words(secret: str) -> set[bytes]:
+    """Return the encodings of *secret*, a short one, that are searched as whole words."""
+    texts = {*encodings(secret), *in_letters(secret), *in_digits(secret), *in_spaced_digits(secret)}
+    # Base64 is often written without its padding
+    texts |= {text.rstrip("=") for text in in_letters(secret)}
+    written = {text for text in texts if len(text) >= SHORTEST} | {secret}
+    return {as_bytes(text) for text in written} | {
+        text.encode(errors="surrogatepass") for text in written
     }
 
 

@@ -52,7 +52,7 @@ class CellErrors:
 
 def _showing(show: Callable[..., None]) -> Callable[..., None]:
     def show_without_secrets(kind: Any, error: Any, parts: list[str]) -> None:
-        redactor = remembered.redactor
+        redactor = remembered.redactor_of_cell
         if redactor:
             parts = [hidden_in_traceback(redactor, part) for part in parts]
         show(kind, error, parts)

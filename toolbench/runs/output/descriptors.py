@@ -17,6 +17,7 @@ PAUSE = 1.0
 class DescriptorOutput:
     """The output of one stream's file descriptor, with the secrets of all runs hidden.
 
+    It is not known which run wrote a text, so short secrets of all runs of the cell are hidden.
     Text that may be the beginning of a secret is held back until more text comes, the cell ends, or
     no text comes for a while.
     """
@@ -24,7 +25,7 @@ class DescriptorOutput:
     def __init__(self, write: Callable[[str], int]) -> None:
         """Make an output that passes each text without secrets to *write*."""
         self._write = write
-        self._stream = remembered.redactor.stream()
+        self._stream = remembered.redactor_of_cell.stream()
         self._timer: Timer | None = None
         # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
@@ -33,7 +34,7 @@ class DescriptorOutput:
     def write(self, text: str) -> None:
         """Add *text*, which was read from the descriptor."""
         with self._lock:
-            self._stream.redactor = remembered.redactor
+            self._stream.redactor = remembered.redactor_of_cell
             safe_text = self._stream.feed(text)
             if safe_text:
                 self._write(safe_text)
@@ -53,9 +54,13 @@ class DescriptorOutput:
 
 
 def flush_descriptors() -> None:
-    """Show the text of all streams that is still held back; to be called at the end of a cell."""
+    """Show the text of all streams that is still held back, and forget the short secrets of the cell.
+
+    To be called at the end of a cell.
+    """
     for output in list(_outputs):
         output.flush()
+    remembered.end_cell()
 
 
 _outputs: WeakSet[DescriptorOutput] = WeakSet()

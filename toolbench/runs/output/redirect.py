@@ -17,7 +17,7 @@ from functools import cache, partial, wraps
 from typing import Any
 from weakref import ReferenceType, ref
 
-from toolbench.redaction.library_logs import hide_in_record
+from toolbench.redaction.library_logs import hide_in_record, secrets_of_servers
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.current_run import active_run, hand_down
 from toolbench.runs.output import sinks
@@ -73,6 +73,7 @@ def forget_secrets() -> None:
     """Stop hiding the secrets of earlier runs in later output."""
     flush_descriptors()
     remembered.forget()
+    secrets_of_servers.forget()
     _installed.end()
 
 
@@ -242,7 +243,9 @@ _run_log.setFormatter(logging.Formatter("%(name)s: %(message)s"))
 def _logging(call_handlers: Callable[..., None]) -> Callable[..., None]:
     @wraps(call_handlers)
     def call_handlers_of_the_run(logger: logging.Logger, record: logging.LogRecord) -> None:
-        hide_in_record(record)
+        run = active_run()
+        own = run.secrets.redactor if isinstance(run, Run) else remembered.redactor
+        hide_in_record(record, own)
         path = list(_path_to_root(logger))
         if _run_here() is None or path[-1].parent is not None:
             call_handlers(logger, record)

@@ -184,6 +184,8 @@ class KernelWrite:
     def _write_of(self, stream: Any) -> Callable[[Any], Any]:
         """Return the function that writes to *stream*, or to the sink of the calling code."""
         real, there = MethodType(self._real, stream), vars(stream)
+        run_here, work_here = run_in_context.get, redirection_in_context.get
+        thread_here = threading.get_ident
 
         def pass_on(text: Any) -> Any:
             write = there.get("write") or real
@@ -197,8 +199,7 @@ class KernelWrite:
             if type(text) is _SafeText:
                 return real(text)
             # What a cell itself prints: quick, because all cells print so once a secret is known
-            is_of_cell = run_in_context.get() is None and threading.get_ident() == _MAIN
-            if is_of_cell and redirection_in_context.get() is None:
+            if run_here() is None and thread_here() == _MAIN and work_here() is None:
                 write = there.get("write")
                 return real(text) if write is None else write(_SafeText(text))
             if threading.current_thread() is there.get("watch_fd_thread"):
