@@ -4,7 +4,8 @@
 // value. Once nothing is left to send the click goes, marked, so that the kernel need not wait for keys.
 // What is read of ipywidgets with `_` is not public: without it the click goes as it always did.
 
-import { isAlive, isWaiting, type Model, type Models, type View } from "./connection";
+import { endWaiting, isAlive, isWaiting, type Model, type Models, type View } from "./connection";
+import { say, sayNothing } from "./notices";
 import { ourTarget } from "./ours";
 import { chooseFile } from "./uploads";
 
@@ -16,9 +17,12 @@ const UPLOAD = ".widget-upload";
 const LINE = ".widget-text";
 const OUTERMOST = ".toolbench-box, .tb-form";
 const [SHORTEST, LONGEST] = [4, 1000]; // milliseconds between two looks
+const LOST = "The connection broke, and the kernel may not have this. Type it again; more than 10 MB is too much.";
+const REFUSED = "Nothing was done: the connection broke, and the kernel may not have all that was typed.";
 const kernels = new Map<AbortSignal, Models>(); // by what says when they are gone
 const me = {}; // this module: each kernel brings its own into the page, and all of them listen to each click
 const PASSED_BY = Symbol.for("toolbench-passed-by");
+const lost = new Set<Element>(); // the fields whose value the kernel may not have
 const queues = new WeakMap<Element, Promise<void>>(); // of each box: its clicks keep their order
 
 /** Hold the clicks on widgets of the kernel behind *models* too, until *signal* ends that. */
@@ -28,14 +32,42 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
     // the window comes before the button, where ipywidgets listens
     addEventListener("click", onClick, { capture: true });
     addEventListener("keypress", onEnter, { capture: true });
+    addEventListener("input", onInput, { capture: true });
   }
   kernels.set(signal, models);
+  const onStatus = (_: unknown, status: string): void => {
+    if (status !== "connected") void loseValues(models);
+  };
+  models.kernel?.connectionStatusChanged?.connect(onStatus);
   signal.addEventListener("abort", () => {
+    models.kernel?.connectionStatusChanged?.disconnect(onStatus);
     kernels.delete(signal);
     if (kernels.size > 0) return;
     removeEventListener("click", onClick, { capture: true });
     removeEventListener("keypress", onEnter, { capture: true });
+    removeEventListener("input", onInput, { capture: true });
   });
+}
+
+/** The connection broke: what was on its way may be lost. Say so at each field of ours, and send its next value. */
+async function loseValues(kernel: Models): Promise<void> {
+  for (const model of (await ready(Object.values(kernel._models ?? {}))).filter(isWaiting)) {
+    endWaiting(model);
+    for (const { el } of await viewsOf(model)) {
+      if (!el.closest(OUTERMOST)) continue;
+      lost.add(el);
+      say(el, LOST);
+    }
+  }
+}
+
+/** A person has changed a field: the kernel gets its new value. */
+function onInput({ target }: Event): void {
+  for (const field of lost) {
+    if (!(target instanceof Node && field.contains(target))) continue;
+    lost.delete(field);
+    sayNothing(field);
+  }
 }
 
 function onClick(event: MouseEvent): void {
@@ -93,8 +125,10 @@ async function send(message: string, element: Element, box: Element): Promise<bo
     const view = await viewAt(element, models);
     if (!view) continue;
     const changed = await within(box, models.filter(isWaiting));
+    sayNothing(element);
     if (changed.length > 0) await answered(changed, element, kernel);
-    if (element.isConnected && !element.matches(":disabled")) {
+    if ([...lost].some((field) => box.contains(field))) say(element, REFUSED);
+    else if (element.isConnected && !element.matches(":disabled")) {
       view.model.send({ event: message, settled: true }, view.callbacks());
     }
     return true;

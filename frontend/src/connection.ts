@@ -17,6 +17,7 @@ export interface KernelConnection {
   status?: string;
   connectionStatus?: string;
   isDisposed?: boolean;
+  connectionStatusChanged?: Signal<string>;
   anyMessage?: Signal<{ msg: Message }>;
   iopubMessage?: Signal<Message>;
   hasPendingInput?: boolean;
@@ -62,4 +63,10 @@ export function isIdle({ kernel }: Models): boolean {
 /** Whether the kernel has not answered the last change of *model* yet. */
 export function isWaiting(model: Model): boolean {
   return model.comm_live && ((model._pending_msgs ?? 0) > 0 || Boolean(model._msg_buffer));
+}
+
+/** Do not wait for the answer to the last change of *model*: ipywidgets would keep each later change back. */
+export function endWaiting(model: Model): void {
+  model._pending_msgs = 0;
+  model._msg_buffer = null;
 }

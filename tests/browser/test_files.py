@@ -1,9 +1,11 @@
-"""A file that a person chooses comes in pieces, so a large one does not end the connection."""
+"""A file that a person chooses comes in pieces; a connection that breaks leaves no dead panel."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import WebSocketRoute
 
 from browser.lab import NotebookPage, write_notebook
 
@@ -14,9 +16,9 @@ import hashlib
 from toolbench import tool
 
 @tool
-def digest(file: bytes = b"") -> str:
+def digest(file: bytes = b"", note: str = "") -> str:
     '''Say what came.'''
-    return f"{len(file)} {hashlib.sha256(file).hexdigest()[:12]}"
+    return f"{len(file)} {hashlib.sha256(file).hexdigest()[:12]} {note}"
 
 digest
 """,
@@ -58,3 +60,36 @@ def test_a_file_of_12_mb_arrives(panel: NotebookPage, tmp_path: Path) -> None:
     panel.wait_for_text("12,000,000 bytes, file blob.bin.")
     panel.click("Run", within=panel.output(1))
     panel.wait_for_text(said(content), within=panel.output(1))
+
+
+def test_a_connection_that_breaks_is_said(new_lab: NotebookPage, nbroot: Path) -> None:
+    """What was on its way may be lost: nothing runs without it, and the panel lives on."""
+    broken = []
+
+    def connect(page: WebSocketRoute) -> None:
+        server = page.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            data = message.encode() if isinstance(message, str) else message
+            if b"in vain" in data and not broken:
+                broken.append(data)
+                page.close()
+            else:
+                server.send(message)
+
+        page.on_message(pass_on)
+
+    new_lab.tab.page.route_web_socket(re.compile("/channels"), connect)
+    write_notebook(nbroot / "broken.ipynb", *CELLS)
+    new_lab.open("broken.ipynb")
+    new_lab.run_all()
+    new_lab.wait_for_module()
+    panel = new_lab.output(1)
+    note = panel.get_by_label("note", exact=True)
+    note.fill("in vain")
+    new_lab.wait_for_text("The connection broke, and the kernel may not have this.")
+    new_lab.click("Run", within=panel)
+    new_lab.wait_for_text("Nothing was done: the connection broke")
+    note.fill("again")
+    new_lab.click("Run", within=panel)
+    new_lab.wait_for_text(f"{said(b'')} again", within=panel)
