@@ -1,6 +1,9 @@
 """What one known secret costs: searches are counted, because times differ from machine to machine."""
 
+import os
+
 import pytest
+from forked import run_python
 from IPython.core.formatters import DisplayFormatter
 from promised.writings import ODD, WRITINGS
 
@@ -86,6 +89,38 @@ def test_of_prints_is_that_of_a_few_texts(way, searches, monkeypatch, capsys):
         assert run.done.wait(60)
         assert run.output.text == lines
     assert len(searches) < 20
+
+
+FORKS = """
+import os, sys
+from toolbench import tool
+from toolbench.redaction import known
+from toolbench.runs.plain_calls import record_calls
+
+@tool
+def forks(password: str) -> None:
+    "Print here and in a process."
+    print("here", password)
+    child = os.fork()
+    if child == 0:
+        print(" there", password, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    print("and here")
+
+known.PAUSE = 60
+sys.stdout.reconfigure(write_through=True)
+record_calls()
+forks(password="correct-horse-9")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_what_was_gathered_is_written_by_one_process(tmp_path):
+    """A process that a tool forks writes its own words, soon, and not those before them."""
+    done = run_python(FORKS, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.split()) == sorted(f"here {MARK} there {MARK} and here".split())
 
 
 def test_a_large_text_hides_each_promised_writing():

@@ -3,11 +3,13 @@
 They are hidden in the arguments and the record of the run, and in its output while the run lasts.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from threading import Event, RLock, Timer
 from time import monotonic
 from typing import Any
+from weakref import WeakSet
 
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, Stream
@@ -130,6 +132,11 @@ class OutputFilter:
         self._timer: Timer | None = None
         # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
+        _filters.add(self)
+
+    def leave_behind(self) -> None:
+        """In a forked process, leave what was gathered to the process that gathered it."""
+        self._gathered, self._timer, self._lock = [], None, RLock()
 
     def write(self, stream: str, text: str, show: Callable[..., object], *target: Any) -> None:
         """Add *text* to *stream*; soon, call `show(stream, safe_text, *target)` with secrets hidden."""
@@ -146,9 +153,15 @@ class OutputFilter:
                 self.release()
                 return
             # In the context of the writer, which tells a kernel to which cell the text belongs
-            self._timer = Timer(pause, copy_context().run, [self.release])
-            self._timer.daemon = True
-            self._timer.start()
+            timer = Timer(pause, copy_context().run, [self.release])
+            timer.daemon = True
+            try:
+                timer.start()
+            except RuntimeError:
+                # The interpreter is about to end, or has too many threads
+                self.release()
+            else:
+                self._timer = timer
 
     def release(self) -> None:
         """Pass on the gathered texts."""
@@ -195,3 +208,15 @@ class OutputFilter:
             self.release()
             known = self._streams.get(stream)
             return "" if known is None else known.flush()
+
+
+_filters: WeakSet[OutputFilter] = WeakSet()
+
+
+def _leave_behind() -> None:
+    for one in list(_filters):
+        one.leave_behind()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_behind)
