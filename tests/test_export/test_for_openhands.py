@@ -92,6 +92,31 @@ def test_what_the_sdk_does_not_have_has_advice(notebook, tmp_path, name, advice)
     assert not (tmp_path / "p").exists()
 
 
+SIZE = """
+class Photo(BaseModel):
+    {config}
+    content: bytes
+@tool
+def size(file: bytes, photo: Photo) -> int:
+    '''Say how large a file is.'''
+    return len(file)
+"""
+CONFIG = 'model_config = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64")'
+
+
+def test_bytes_are_base64_there_too(notebook, tmp_path):
+    """The action says so to pydantic; where a class of the person does not, the way is said."""
+    notebook.run("from pydantic import BaseModel, ConfigDict\nfrom toolbench import tool")
+    notebook.run(SIZE.format(config=""))
+    with pytest.raises(ExportError, match="to Photo") as raised:
+        export_package(notebook["size"], tmp_path / "p", openhands=True)
+    assert CONFIG in str(raised.value)
+    notebook.run(SIZE.format(config=CONFIG))
+    folder = export_package(notebook["size"], tmp_path / "p", openhands=True)
+    code = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    assert code.count(CONFIG) == 2
+
+
 def test_the_line_and_the_readme_say_how_to_install_it(notebook, tmp_path, monkeypatch, capsys):
     """In an environment of its own: `%pip` would install into that of toolbench."""
     monkeypatch.chdir(tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from toolbench.core.classes.base64_bytes import models_read_by_letters
 from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.executor import innermost
 from toolbench.core.functions.function_shape import FunctionCall
@@ -223,11 +224,29 @@ def _parts_of(
     *,
     openhands: bool,
 ) -> ToolParts:
+    if openhands:
+        _check_bytes(tool)
     if isinstance(tool.executor, FunctionCall):
         return parts_of_function(tool, module, statements, names_in_use, openhands=openhands)
     if type(tool) is ToolDefinition:
         return parts_of_made(tool, module, statements, names_in_use, openhands=openhands)
     return parts_of_class(tool, module, statements, openhands=openhands)
+
+
+def _check_bytes(tool: AnyTool) -> None:
+    """Check that bytes reach *tool* in the SDK too, which leaves them to pydantic.
+
+    Raises:
+        ExportError: If a class of the person would take the letters of base64 as the bytes.
+    """
+    # The action of a function is written with its configuration
+    written = tool.action_type if isinstance(tool.executor, FunctionCall) else None
+    kinds = [kind for kind in models_read_by_letters(tool.action_type) if kind is not written]
+    if kinds:
+        config = 'model_config = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64")'
+        names = ", ".join(dict.fromkeys(kind.__name__ for kind in kinds))
+        msg = f"{tool.name}: the SDK would take base64 as the bytes: add `{config}` to {names}."
+        raise ExportError(msg)
 
 
 def _home_of(tool: Any) -> ModuleType:

@@ -52,6 +52,17 @@ def has_base64(model: type[BaseModel]) -> bool:
     return any(map(_is_marked, cores(model.__pydantic_core_schema__)))
 
 
+def models_read_by_letters(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Return the models in *model*, and itself, whose bytes pydantic alone would read from the letters."""
+    inside = cores(model.__pydantic_core_schema__)
+    kinds = [core["cls"] for core in inside if core["type"] == "model" and _holds_marked(core)]
+    return [kind for kind in kinds if kind.model_config.get("val_json_bytes") != "base64"]
+
+
+def _holds_marked(core: dict[str, Any]) -> bool:
+    return any(map(_is_marked, cores(core)))
+
+
 def _is_marked(core: dict[str, Any]) -> bool:
     return BASE64 in core.get("metadata", {})
 
