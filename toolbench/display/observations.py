@@ -20,7 +20,7 @@ from toolbench.display.page import fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, table_html
 from toolbench.plain import sentence, text_of
-from toolbench.redaction.redactor import results
+from toolbench.redaction.redactor import Redactor, results
 from toolbench.wording import counted
 
 PERSON = "What a person sees"
@@ -327,9 +327,14 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
     return results.redactor_of(observation).bundle(bundle)
 
 
-def without_secrets(observation: Observation) -> Observation:
-    """Return *observation* with a mark in place of each secret of its run."""
-    redactor = results.redactor_of(observation)
+def without_secrets(observation: Observation, redactor: Redactor | None = None) -> Observation:
+    """Return *observation*, to show it, with a mark in place of each secret.
+
+    Args:
+        observation: The result of a run.
+        redactor: Hides the secrets; by default, those that were known when the run ended.
+    """
+    redactor = results.redactor_of(observation) if redactor is None else redactor
     if type(observation) is ResultObservation and type(observation.result) in (dict, list):
         # Its text is shown: what is not shown is not searched
         observation = observation.model_copy(update={"result": None})

@@ -10,7 +10,7 @@ from toolbench.core.content import TextContent
 from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
-from toolbench.display.observations import LIMIT, read_by_model, result_html
+from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
 from toolbench.display.page import notice
 from toolbench.display.render import to_html
 from toolbench.display.tables import LATER
@@ -219,7 +219,7 @@ class RunReport:
 
 
 def _result_html(run: Run, limit: int) -> Html:
-    outcome = run.secrets.redactor.value(run.outcome)
+    outcome = without_secrets(run.outcome, run.secrets.redactor)
     action = run.secrets.redactor.value(run.action)
     result = result_html(outcome, action, limit=limit, later=LATER)
     return Html(result + _details(run))
