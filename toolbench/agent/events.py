@@ -70,7 +70,7 @@ class Event:
     # Hides the secrets of the conversation
     _redactor: ClassVar[Redactor] = NO_SECRETS
 
-    def hiding(self, redactor: Redactor) -> Self:
+    def _hiding(self, redactor: Redactor) -> Self:
         """Return this event; its views hide the secrets of *redactor* too from now on."""
         object.__setattr__(self, "_redactor", redactor)
         return self

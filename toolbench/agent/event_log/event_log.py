@@ -85,7 +85,7 @@ class EventLog(Sequence[Event]):
         """Return *event* with *number*; it hides the secrets of the conversation so far."""
         if secrets := secrets_in([event]):
             self._redactor = self._redactor.including(secrets)
-        return replace(event, id=number).hiding(self._redactor)
+        return replace(event, id=number)._hiding(self._redactor)
 
     @property
     def last_id(self) -> int:
