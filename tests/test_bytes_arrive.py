@@ -9,7 +9,7 @@ from shells import new_shell
 from test_agent.scripts import call, calls, talk
 from test_serving.clients import ERAS
 from test_serving.clients import call as call_served
-from test_widgets.front import click, named, type_into
+from test_widgets.front import click, named, only, page, type_into
 from test_widgets.tooling import buttons, finish
 
 from toolbench import Action, Observation, ToolDefinition, history, run_tool, tool
@@ -18,6 +18,7 @@ from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets import ToolPanel
+from toolbench.widgets.fields.text.file import FilePicker
 
 FILE = b"\xff\x00abc"
 BASE64 = "/wBhYmM="
@@ -27,6 +28,10 @@ pytestmark = pytest.mark.usefixtures("no_records")
 class Photo(BaseModel):
     name: str
     content: bytes
+
+
+class Named(BaseModel):
+    name: str
 
 
 @dataclass
@@ -101,6 +106,32 @@ def test_bytes_arrive(way, tmp_path, monkeypatch):
     assert way(tmp_path).text == repr(FILE)
 
 
+def test_no_run_goes_without_a_file_that_is_on_its_way():
+    """Nor with its default, or an earlier file: the field says what to wait for."""
+
+    @tool
+    def take(file: bytes = b"none") -> str:
+        """Take it."""
+        return repr(file)
+
+    panel = ToolPanel(take)
+    picker = only(panel.form.widget, FilePicker)
+    tell(picker, {"file": "1", "name": "a.bin", "size": len(FILE)})
+    click(buttons(panel)["Run"])
+    assert panel.runs.latest is None
+    assert "The file a.bin, 5 bytes, is on its way: wait, or choose it again." in page(panel)
+    tell(picker, {"file": "1", "begin": 0}, FILE)
+    click(buttons(panel)["Run"])
+    finish(panel)
+    assert panel.result.text == repr(FILE)
+
+
+def tell(widget, content, *buffers):
+    """Hand a message of the page to the widget."""
+    data = {"method": "custom", "content": content}
+    widget._handle_msg({"content": {"data": data}, "buffers": list(buffers)})
+
+
 @pytest.mark.slow
 def test_bytes_of_an_agent_arrive():
     """In both eras; what the tool gives back as bytes is base64 too, and the schemas say so."""
@@ -129,6 +160,13 @@ NESTED: dict[str, tuple[Any, Any, Any]] = {
     ),
     "dataclass": (Scan, {"pages": [BASE64]}, Scan([FILE])),
     "text stays text": (bytes | str, "abcd", "abcd"),
+    "or a number": (bytes | int | None, BASE64, FILE),
+    "or more of them": (list[bytes] | bytes, BASE64, FILE),
+    "one of two models": (
+        Photo | Named,
+        {"name": "abcd", "content": BASE64},
+        Photo(name="abcd", content=FILE),
+    ),
     "pydantic's own": (Base64Bytes, BASE64, FILE),
 }
 

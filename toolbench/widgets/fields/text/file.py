@@ -12,6 +12,7 @@ from toolbench.display.html.images import LARGEST
 from toolbench.plain import base64_of, bytes_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line
+from toolbench.widgets.fields.unset import UNSET
 
 # Characters; a longer text is described, not shown
 _MAX_TEXT = 2_000
@@ -98,8 +99,10 @@ class File(Line):
     _box: Widget | None = None
     _upload: Any = None
     _preview: Widget | None = None
-    # Of the file in the text; about a file that is not there yet
+    # Of the file in the text; about a file that is too large
     _name = _news = ""
+    # About a file that is on its way: until it is here, nothing is sent in its place
+    _wait = ""
     _decoded: tuple[str, bytes | None] = ("", b"")
 
     def build(self) -> Widget:
@@ -139,15 +142,26 @@ class File(Line):
             self._name = name
         elif size > self._most:
             limit = f"a form takes {self._most:,} at most: pass a larger file in Python"
-            self._news = f"the file {name} has {size:,} bytes, and {limit}"
+            self._news, self._wait = f"the file {name} has {size:,} bytes, and {limit}", ""
             self.refresh()
         else:
-            self._news = f"the file {name}, {size:,} bytes, is on its way"
+            self._wait = (
+                f"The file {name}, {size:,} bytes, is on its way: wait, or choose it again."
+            )
             self.refresh()
+
+    def read(self) -> Any:
+        """Return the text; `UNSET` while a chosen file is on its way."""
+        return UNSET if self._wait else super().read()
+
+    @property
+    def trouble(self) -> str:
+        """What to wait for while a chosen file is on its way; empty otherwise."""
+        return self._wait
 
     def put(self, text: str) -> None:
         """Replace the typed text by *text*; show a preview if *text* is an image in base64."""
-        self._name = self._news = ""
+        self._name = self._news = self._wait = ""
         super().put(text)
         self._look()
 
@@ -184,7 +198,7 @@ class File(Line):
 
     def _typed(self) -> None:
         if self.widget.value or len(self.text) <= _MAX_TEXT:
-            self._name = self._news = ""
+            self._name = self._news = self._wait = ""
             super()._typed()
             self._look()
 
