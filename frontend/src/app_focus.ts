@@ -15,7 +15,7 @@ const TURN = 50; // milliseconds
 
 /**
  * Give the focus back that a frame takes; *ask* for the person's last click in it, *close* it if it goes on.
- * No answer is like no click, until it comes: an app may be busy with the click itself.
+ * No answer is like no click.
  */
 export function guardFocus(
   isMine: (frame: HTMLIFrameElement) => boolean,
@@ -26,7 +26,6 @@ export function guardFocus(
   let last: Element | null = document.activeElement;
   let tab = -Infinity;
   let moves = 0;
-  let touches = 0; // keys and clicks on the page, none of which may follow a focus that is given late
   const tries = new WeakMap<HTMLIFrameElement, Record<Click, number>>();
 
   addEventListener("focusin", ({ target }) => {
@@ -35,14 +34,10 @@ export function guardFocus(
     tab = -Infinity;
   }, { capture: true, signal });
   addEventListener("keydown", ({ key }) => {
-    touches += 1;
     if (key === "Tab" || key === "F6") tab = performance.now();
     else if (key !== "Shift") tab = -Infinity;
   }, { capture: true, signal });
-  addEventListener("pointerdown", () => {
-    touches += 1;
-    tab = -Infinity;
-  }, { capture: true, signal });
+  addEventListener("pointerdown", () => { tab = -Infinity; }, { capture: true, signal });
   addEventListener("blur", () => {
     const isByTab = performance.now() - tab < TAB;
     const move = ++moves;
@@ -50,8 +45,7 @@ export function guardFocus(
     setTimeout(async () => {
       const frame = document.activeElement;
       if (!(frame instanceof HTMLIFrameElement) || !isMine(frame) || isByTab) return;
-      const answer = ask(frame);
-      const click = await Promise.race([answer, noAnswer()]);
+      const click = await Promise.race([ask(frame), noAnswer()]);
       if (click === "now") return;
       const count = tries.get(frame) ?? { now: 0, before: 0, none: 0 };
       count[click] += 1;
@@ -61,12 +55,6 @@ export function guardFocus(
       if (document.activeElement !== frame && frame.isConnected) return;
       frame.blur();
       if (last instanceof HTMLElement && last.isConnected) last.focus({ preventScroll: true });
-      if (click !== "none") return;
-      const touch = touches;
-      if ((await answer) !== "now" || touch !== touches || move !== moves || !frame.isConnected) return;
-      count.none -= 1;
-      tab = performance.now();
-      frame.focus({ preventScroll: true });
     });
   }, { signal });
 }

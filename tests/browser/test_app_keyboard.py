@@ -90,6 +90,8 @@ def test_tab_reaches_an_app_on_a_page_that_is_busy(page: Tab) -> None:
     busy = """<script>addEventListener("blur", () => {
       const start = performance.now();
       while (performance.now() - start < 1500);
+      // After the guard, which would have asked the app and taken the focus from it
+      setTimeout(() => { window.isOver = true; }, 700);
     });</script>"""
     with served(page_of(USUAL).replace("<title>", busy + "<title>", 1)) as address:
         view = page.page
@@ -97,14 +99,14 @@ def test_tab_reaches_an_app_on_a_page_that_is_busy(page: Tab) -> None:
         app_in(view).locator("#add").wait_for()
         view.locator("#password").focus()
         view.keyboard.press("Tab")
+        view.wait_for_function("window.isOver")
+        assert view.evaluate("document.activeElement.tagName") == "IFRAME"
         view.keyboard.press("Enter")
         app_in(view).get_by_text("clicked 1").wait_for()
-        view.keyboard.press("Enter")
-        app_in(view).get_by_text("clicked 2").wait_for()
 
 
 def test_an_app_that_is_busy_with_a_click_gets_the_keyboard(page: Tab) -> None:
-    """Taken from it first, since nothing says that the user clicked; given as soon as something does."""
+    """However long the click keeps it from saying when the user clicked."""
     busy = """<script>addEventListener("pointerdown", () => {
       const start = performance.now();
       while (performance.now() - start < 1500);
@@ -114,9 +116,8 @@ def test_an_app_that_is_busy_with_a_click_gets_the_keyboard(page: Tab) -> None:
         view.goto(address)
         app_in(view).locator("#own").wait_for()
         view.locator("#password").click()
-        view.evaluate("password.onfocus = () => { window.isBack = true; }")
         app_in(view).locator("#own").click()
-        view.wait_for_function("window.isBack && document.activeElement.tagName === 'IFRAME'")
+        app_in(view).locator("#own:focus").wait_for()
         view.keyboard.type("abc", delay=30)
         assert app_in(view).locator("#own").input_value() == "abc"
 
