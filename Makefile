@@ -48,13 +48,14 @@ NIGHTLY := check frontend-check resolve peers-begin nightly-unit notebooks night
 nightly: .venv/.ready   ## all cases, whole corpora, long tests, the other Pythons whole, stress, mutants: hours
 	$(MAKE) --keep-going $(NIGHTLY)
 
+CHECKS := types style laws
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes, laws about the source
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target types style laws
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target $(CHECKS)
 
 # Beside the types, which keep one processor busy for as long, one process compiles the asserts of all
 # tests: else each worker would.
 begin: .venv/.ready
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target types style laws collected
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target $(CHECKS) collected
 
 collected: .venv/.ready
 	@$(PYTEST) tests $(ELSEWHERE) --collect-only >/dev/null
