@@ -1,6 +1,6 @@
 """Find known secrets in bytes, also where a program has encoded them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from toolbench.redaction import MARK
@@ -79,9 +79,7 @@ class SecretSearch:
 
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether a secret occurs in *data*, in any encoding."""
-        if self._occurs_in(data):
-            return True
-        return has_colours(data) and self._occurs_in(Bare(data).text)
+        return any(map(self._occurs_in, _with_bare(data)))
 
     def _occurs_in(self, data: bytes) -> bool:
         if len(data) > LARGE:
@@ -91,9 +89,7 @@ class SecretSearch:
 
     def may_occur_in(self, data: bytes) -> bool:
         """Tell whether a text in *data*, between other bytes, may have a secret; False is certain."""
-        if self._may_occur_in(data):
-            return True
-        return has_colours(data) and self._may_occur_in(Bare(data).text)
+        return any(map(self._may_occur_in, _with_bare(data)))
 
     def _may_occur_in(self, data: bytes) -> bool:
         if len(data) > LARGE:
@@ -172,6 +168,13 @@ def _plain(secret: str) -> set[bytes]:
         for text in (*written, secret)
         for data in (as_bytes(text), text.encode(errors="surrogatepass"))
     }
+
+
+def _with_bare(data: bytes) -> Iterator[bytes]:
+    """Yield *data*, and what it is without its colours, if it has any."""
+    yield data
+    if has_colours(data):
+        yield Bare(data).text
 
 
 def _words(secret: str) -> set[bytes]:
