@@ -11,6 +11,7 @@ from toolbench.tools import (
     GlobTool,
     GrepTool,
     TaskTrackerTool,
+    TerminalTool,
 )
 
 OPTIONS = [
@@ -49,3 +50,17 @@ def test_bytes_that_are_no_unicode_are_a_path(tmp_path):
     [tool] = TaskTrackerTool.create(save_dir=directory)
     tool({"command": "plan", "task_list": [{"title": "task"}]})
     assert (directory / "TASKS.json").is_file()
+
+
+def test_a_directory_is_no_markup(tmp_path):
+    """Descriptions are Markdown: a random name such as `_x7_` must not lose its underscores."""
+    place = tmp_path / "_x7_"
+    place.mkdir()
+    state = ConversationState(place)
+    tools = [
+        tool for kind in (FileEditorTool, GlobTool, TerminalTool) for tool in kind.create(state)
+    ]
+    tools += FileEditorTool.create(state, workspace_root=place)
+    for tool in tools:
+        assert f"`{place}`" in tool.description
+        tool.executor.close()

@@ -138,9 +138,9 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         )
 
         executor = FileEditorExecutor(conv_state, workspace_root=workspace_root)
-        where = f"\n\nThe working directory is {executor.places.working_dir}."
+        where = f"\n\nThe working directory is `{executor.places.working_dir}`."
         if executor.places.root:
-            where = f"\n\nOnly files inside {executor.places.root} can be used."
+            where = f"\n\nOnly files inside `{executor.places.root}` can be used."
         return [
             cls(
                 description=_DESCRIPTION + where,

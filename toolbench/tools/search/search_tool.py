@@ -51,7 +51,7 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
         """
         executor = cls._new_executor(conv_state, working_dir)
         check_working_dir(executor.working_dir)
-        where = f"The working directory is {executor.working_dir}."
+        where = f"The working directory is `{executor.working_dir}`."
         return [cls(description=f"{cls.description}\n\n{where}", executor=executor)]
 
     @classmethod

@@ -227,7 +227,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         return [
             cls(
                 description=_DESCRIPTION
-                + f"\n\nThe shell starts in {executor.setting.working_dir}.",
+                + f"\n\nThe shell starts in `{executor.setting.working_dir}`.",
                 action_type=TerminalAction,
                 observation_type=TerminalObservation,
                 annotations=ToolAnnotations(
