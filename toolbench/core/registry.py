@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 from toolbench.core.classes.kinds import place_of
+from toolbench.core.classes.tool_class import after_reload
 from toolbench.core.definition.declarations import Unusable
 from toolbench.core.definition.hooks import definitions
 from toolbench.core.executor import ToolExecutor, home_of, innermost
@@ -267,13 +268,15 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
     """Return the tool that *tool* means: a tool means itself, else a name or a spec (`Tool`).
 
+    If its module was loaded again, a tool means the one that replaced it.
+
     Raises:
         ToolNotFoundError: If there is no such tool.
         ToolbenchError: If several tools have the name or spec.
         TypeError: If *tool* is not a tool, a name or a spec.
     """
     if isinstance(tool, ToolDefinition):
-        return tool
+        return after_reload(tool)
     if isinstance(tool, str):
         return find_tool(tool)
     if isinstance(tool, Tool):

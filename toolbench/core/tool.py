@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.classes.known_names import action_with_known_names
+from toolbench.core.classes.tool_class import after_reload
 from toolbench.core.coercion.coercion import masked, masked_error, observation_of
 from toolbench.core.definition.call_forms import CallForms, call_of, renamed_action
 from toolbench.core.definition.copies import field_changes
@@ -217,10 +218,11 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     @property
     def is_stale(self) -> bool:
         """Whether a class of the tool was defined again, for example by a cell that ran again."""
-        classes = (type(self), self.action_type, self.observation_type)
-        return is_outdated(self.executor) or any(
-            c is not None and c.newest() is not c for c in classes
-        )
+        # Each call asks, so this is made quick
+        for kind in (type(self), self.action_type, self.observation_type):
+            if kind is not None and kind.newest() is not kind:
+                return True
+        return is_outdated(self.executor)
 
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool that has this name and was defined at the same place in the code.
@@ -301,15 +303,17 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
 
         Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`; `split_bill()` passes no
         arguments. An argument that is itself called `conversation` goes in a dict. After `%load_ext toolbench` the run is
-        recorded. Without it, a call is the same as `execute`.
+        recorded. Without it, a call is the same as `execute`. If the module of the tool was loaded again,
+        the tool that replaced this one runs.
         """
         # IPython leaves out such frames
         __tracebackhide__ = True
+        tool = after_reload(self)
         if arguments or action is ...:
-            action = self._call_of(action, arguments)
+            action = tool._call_of(action, arguments)
         if calls.around is None:
-            return self.execute(action, conversation)
-        return cast("ObservationT", calls.around(self, action, conversation))
+            return cast("ObservationT", tool.execute(action, conversation))
+        return cast("ObservationT", calls.around(tool, action, conversation))
 
     def _call_of(self, action: Any, arguments: dict[str, Any]) -> Any:
         if action is ... and renamed_action(arguments, self.action_type):
@@ -371,11 +375,12 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     ) -> ObservationT:
         """Do the same as a call `tool(...)`, without blocking the running event loop."""
         __tracebackhide__ = True
+        tool = after_reload(self)
         if arguments or action is ...:
-            action = self._call_of(action, arguments)
+            action = tool._call_of(action, arguments)
         if calls.around_async is None:
-            return await self.execute_async(action, conversation)
-        observation = await calls.around_async(self, action, conversation)
+            return cast("ObservationT", await tool.execute_async(action, conversation))
+        observation = await calls.around_async(tool, action, conversation)
         return cast("ObservationT", observation)
 
     async def execute_async(self, action: Any, conversation: Any = None) -> ObservationT:

@@ -8,7 +8,7 @@ from inspect import isclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
-from toolbench.core.classes.tool_class import ToolClass, remake_advice
+from toolbench.core.classes.tool_class import ToolClass, after_reload, remake_advice
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
@@ -300,15 +300,19 @@ def _kind_words(entry: Entry) -> str:
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """Yield the tools in *variables*, also tools in a list or a client; newest variables first."""
+    """Yield the tools in *variables*, also tools in a list or a client; newest variables first.
+
+    A tool of a module that was loaded again is the newest one.
+    """
     for name, value in reversed(variables):
         if name.startswith("_"):
             # IPython's own: _, __, _12
             continue
         if isinstance(value, ToolDefinition):
-            yield value
+            yield after_reload(value)
         elif _holds_tools(value):
-            yield from (item for item in value if isinstance(item, ToolDefinition))
+            tools = (item for item in value if isinstance(item, ToolDefinition))
+            yield from map(after_reload, tools)
 
 
 def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:

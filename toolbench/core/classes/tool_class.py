@@ -1,6 +1,7 @@
 """A class of tools, the code that makes its tool, and a tool that an earlier class made."""
 
 import re
+import sys
 from collections.abc import Iterator
 from dis import get_instructions
 from inspect import Parameter, signature, unwrap
@@ -77,11 +78,35 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
     made_by = ToolClass(tool.name, newest)
     way = f"run the cell that makes {tool.name} again"
     if made_by.has_create:
-        way = f"run `{made_by.code}`"
+        way = f"run `{_import_of(newest)}{made_by.code}`"
     return (
         f"{old.__name__} was defined again, and {tool.name} still uses the earlier one: "
         f"{way} to use the new one."
     )
+
+
+def _import_of(kind: type) -> str:
+    """Return code that imports *kind*, to stand before other code; a class of a cell needs none."""
+    if kind.__module__ == "__main__":
+        return ""
+    return f"from {kind.__module__} import {kind.__name__}; "
+
+
+def after_reload(tool: "ToolDefinition[Any, Any]") -> "ToolDefinition[Any, Any]":
+    """Return the tool that replaced *tool* when its module was loaded again; without one, *tool*.
+
+    `%autoreload` renews the code of a function that was imported by name, but it cannot renew a tool.
+    """
+    if not tool.is_stale:
+        return tool
+    newest = tool.latest()
+    modules = {type(tool).__module__, tool.action_type.__module__} - {"__main__"}
+    held = [value for name in modules for value in vars(sys.modules.get(name, object)).values()]
+    # A module may make two tools of one function: the first of them was not replaced
+    is_held = any(value is tool for value in held)
+    if is_held or not any(value is newest for value in held):
+        return tool
+    return newest
 
 
 _warned: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDictionary()

@@ -15,7 +15,7 @@ from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.functions.decorator import tool as tool_of
-from toolbench.core.registry import find_tool
+from toolbench.core.registry import the_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.execution_options import check_options
@@ -127,9 +127,9 @@ def sweep(
         ToolNotFoundError: If there is no tool of that name.
     """
     check_options(repeats=repeats, workers=workers, executor=executor)
-    if isinstance(tool, str):
-        tool = find_tool(tool)
-    elif not isinstance(tool, ToolDefinition):
+    if isinstance(tool, str | ToolDefinition):
+        tool = the_tool(tool)
+    else:
         tool = tool_of(tool)
     tool.as_executable()
     calls = Calls(tool, inputs)

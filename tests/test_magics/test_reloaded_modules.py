@@ -1,0 +1,132 @@
+"""A tool of a module that was changed and loaded again: the newest runs, or a word says the next step."""
+
+import importlib
+import os
+import re
+import sys
+import warnings
+
+import pytest
+
+from toolbench.serving.offer import Offer
+from toolbench.widgets.panel.panel import ToolPanel
+
+TOOL = '''
+from toolbench import tool
+
+@tool
+def greet(name: str{more}) -> str:
+    """Greet."""
+    return "{word} " + name
+'''
+CLASSES = """
+from toolbench import Action, Observation, ToolDefinition, ToolExecutor
+
+class WaveAction(Action):
+    name: str
+
+class Waver(ToolExecutor[WaveAction, Observation]):
+    def __call__(self, action, conversation=None):
+        return Observation.from_text("{word} " + action.name)
+
+class WaveTool(ToolDefinition[WaveAction, Observation]):
+    @classmethod
+    def create(cls, conv_state=None, **params):
+        return [cls(description="Wave.", action_type=WaveAction, executor=Waver())]
+"""
+MADE = f"{CLASSES}\n[made] = WaveTool.create()\n"
+IMPORT = (
+    "import greeting; from greeting import WaveTool, greet, made; from toolbench import run_tool"
+)
+WORD = "run `from greeting import WaveTool; [wave] = WaveTool.create()` to use the new one."
+
+
+class Module:
+    """The module `greeting`, which a notebook has imported by name."""
+
+    def __init__(self, shell, folder):
+        self.shell, self._path = shell, folder / "greeting.py"
+
+    def write(self, word, more="", rest=MADE):
+        """Write the module, so that each version is newer for a clock of seconds."""
+        age = self._path.stat().st_mtime + 5 if self._path.exists() else 1e9
+        self._path.write_text(TOOL.format(word=word, more=more) + rest.format(word=word))
+        os.utime(self._path, (age, age))
+        importlib.invalidate_caches()
+
+    def value(self, cell):
+        """Run a *cell* and return its value."""
+        result = self.shell.run_cell(cell)
+        result.raise_error()
+        return result.result
+
+
+@pytest.fixture
+def module(shell, tmp_path, monkeypatch):
+    """The module, whose tools and class the notebook has imported; it is forgotten at the end."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    module = Module(shell, tmp_path)
+    module.write("old")
+    yield module
+    sys.modules.pop("greeting", None)
+
+
+RELOAD = "import importlib"
+WAYS = (
+    # Its default compares the sources of all modules
+    pytest.param("%autoreload 2", marks=pytest.mark.slow),
+    "%autoreload 2-",
+    "%autoreload 1\n%aimport greeting",
+    "%autoreload 3",
+    RELOAD,
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_newest_tool_runs(module, way):
+    """As a plain function that was imported by name has the newest code."""
+    module.shell.run_line_magic("load_ext", "autoreload")
+    module.value(way)
+    module.value(IMPORT)
+    panel = ToolPanel(module.shell.user_ns["greet"])
+    offer = Offer([module.shell.user_ns["greet"]])
+    module.write("new", more=", loud: bool = False")
+    module.value("importlib.reload(greeting)" if way == RELOAD else "1")
+    assert module.value("run_tool('greet', name='Ada', loud=True)").text == "new Ada"
+    assert module.value("run_tool(greet, name='Ada', loud=True)").text == "new Ada"
+    assert module.value("%tool greet name=Ada loud=true").text == "new Ada"
+    assert module.value("greet(name='Ada', loud=True)").text == "new Ada"
+    assert module.value("await greet.acall(name='Ada', loud=True)").text == "new Ada"
+    assert module.value("made(name='Ada')").text == "new Ada"
+    assert "loud" in ToolPanel(module.shell.user_ns["greet"]).form.slot.node.properties
+    assert panel.staleness.notice.children[-1].description == "Reload"
+    offer.outdate()
+    assert "loud" in offer.described["greet"]["inputSchema"]["properties"]
+    panel.close()
+
+
+def test_of_a_class_the_next_step_is_said(module):
+    """The notebook made the tool, so no reload makes it anew; the step that is said ends the words."""
+    module.write("old", rest=CLASSES)
+    module.value("from greeting import WaveTool\n[wave] = WaveTool.create()")
+    module.write("new", rest=CLASSES)
+    module.value("import importlib, greeting; importlib.reload(greeting)")
+    with pytest.warns(UserWarning, match=re.escape(WORD)):
+        module.value("wave(name='Ada')")
+    module.value(re.findall("`(.*)`", WORD)[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert module.value("wave(name='Ada')").text == "new Ada"
+
+
+def test_a_tool_that_its_module_holds_is_itself(module):
+    """Two tools of one function have the same place in the code; neither was replaced."""
+    text = (
+        "\nfrom toolbench import tool\nfirst, second = tool(greet.function), tool(greet.function)"
+    )
+    module.write("old", rest=text)
+    module.value("from greeting import first, second")
+    first, second = (module.shell.user_ns[name] for name in ("first", "second"))
+    assert first.latest() is second
+    assert ToolPanel(first).tool is first
