@@ -50,8 +50,12 @@ function isSubmit(event: KeyboardEvent): boolean {
   return event.key === "Enter" && (event.ctrlKey || event.metaKey);
 }
 
-/** Press the submit button of the form around *target*: the form of a question or of a panel. */
+/**
+ * Press the submit button of the form around *target*: the form of a question or of a panel. Some
+ * fields, such as one for a password, send their text when a person leaves them: this one sends it now.
+ */
 function submit(target: HTMLElement): void {
+  target.dispatchEvent(new Event("change", { bubbles: true }));
   const owner = target.closest(OWNERS);
   const buttons = owner?.querySelectorAll<HTMLButtonElement>(".toolbench-submit:enabled") ?? [];
   [...buttons].find((button) => button.closest(OWNERS) === owner)?.click();

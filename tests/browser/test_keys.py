@@ -39,6 +39,40 @@ bench(greet, erase)
 """
 PANEL = TOOLS.replace("bench(greet, erase)", "greet")
 ERASE = TOOLS.replace("bench(greet, erase)", "erase")
+SECRET = """
+%load_ext toolbench
+from toolbench import current_run, tool
+
+@tool(read_only=True)
+def login(password: str) -> str:
+    '''Log in.'''
+    secret = {"type": "string", "format": "password"}
+    question = {"type": "object", "properties": {"pin": secret}, "required": ["pin"]}
+    pin = current_run().ask("Which PIN?", question)["pin"]
+    return f"{len(password)} letters and {len(pin)} digits"
+
+login
+"""
+# A field whose editor is the user's own, a calendar and a JSON editor
+TYPED = """
+import ipywidgets
+from datetime import date
+from typing import Any
+from toolbench.widgets.fields import registry
+
+registry.add(
+    95,
+    lambda view, schema, path: path == ("share",),
+    lambda slot: ipywidgets.IntText(description=slot.label),
+)
+
+@tool(read_only=True)
+def order(share: int = 0, day: date | None = None, extra: Any = None) -> str:
+    '''Order.'''
+    return f"{share=} {day=!s} {extra=}"
+
+order
+"""
 NEIGHBOUR = "'a cell that must survive'"
 
 # What the front ends bind to cells in command mode, and what moves or deletes. The two keys of `d d`
@@ -184,6 +218,29 @@ def test_control_enter_runs_and_finds_the_first_wrong_field(lab: NotebookPage, n
     keys.press("Control+Enter")
     lab.wait_for_text("Hello Ada.", within=output)
     assert lab.errors() == []
+
+
+def test_control_enter_sends_what_was_just_typed(lab: NotebookPage, nbroot: Path):
+    """Also from a field that sends its text only when a person leaves it, as that of a secret."""
+    output = opened(lab, nbroot / "typed.ipynb", SECRET, TYPED)
+    submit(output.get_by_label("password", exact=True), "hunter22")
+    submit(output.get_by_label("pin", exact=True), "1234")
+    lab.wait_for_text("8 letters and 4 digits", within=output)
+    output = lab.output(1)
+    for label, text, result in [
+        ("share", "3", "share=3 "),
+        ("extra", "[1]", "extra=[1]"),
+        ("day", "12242026", "day=2026-12-24"),
+    ]:
+        submit(output.get_by_label(label, exact=True), text)
+        lab.wait_for_text(result, within=output)
+
+
+def submit(field: Locator, text: str) -> None:
+    """Type *text* into *field*, and press Ctrl+Enter there."""
+    field.focus()
+    field.page.keyboard.type(text)
+    field.page.keyboard.press("Control+Enter")
 
 
 def test_the_focus_stays_in_the_panel_while_it_runs(lab: NotebookPage, nbroot: Path):
