@@ -167,7 +167,6 @@ class TestCircles:
         items.append(items)
         assert redactor.value(items) is items
 
-    @pytest.mark.slow
     def test_too_deep_to_follow_are_hidden_whole(self):
         """What cannot be looked through is not shown."""
         deep = [SECRET]

@@ -83,24 +83,38 @@ def _shows_in(redactor: _Redactor, value: Any) -> bool:
     Raises:
         RecursionError: If *value* is nested too deeply to be searched.
     """
+    return bool(_way_to_secret(redactor, value))
+
+
+def _way_to_secret(redactor: _Redactor, value: Any) -> list[Any]:
+    """Return *value*, its part with a secret, the part of this part, and so on to the secret.
+
+    The last part may also be one that cannot be searched. The list is empty if there is no secret.
+
+    Raises:
+        RecursionError: If *value* is nested too deeply to be searched.
+    """
     levels, visited = [iter([value])], {id(value): value}
+    way: list[Any] = []
     while levels:
         for part in levels[-1]:
             try:
                 inside = _read(redactor, part)
             except Exception:  # noqa: BLE001 - an object's own code: its secrets are unknown
-                return True
+                return [*way, part]
             if inside is None:
-                return True
+                return [*way, part]
             new = [one for one in inside if _is_new(one, visited)]
             if new:
                 levels.append(iter(new))
+                way.append(part)
                 break
         else:
             levels.pop()
+            del way[-1:]
         if len(levels) > _DEEPEST:
             raise RecursionError
-    return False
+    return []
 
 
 # Levels: some objects have a new part each time they are read
@@ -155,6 +169,8 @@ class _Copy:
         self._redactor = redactor
         # The copy of each part, by the id of the part
         self._copies: dict[int, Any] = {}
+        # By id, the parts with a secret: searched once, however deep the secret is
+        self._with_secret: dict[int, Any] = {}
 
     def of(self, value: Any) -> Any:
         if id(value) in self._copies:
@@ -170,8 +186,12 @@ class _Copy:
     def _is_to_mask(self, value: Any) -> bool:
         if isinstance(value, _MUTE):
             return False
+        if id(value) in self._with_secret:
+            return True
         try:
-            return _shows_in(self._redactor, value)
+            way = _way_to_secret(self._redactor, value)
+            self._with_secret.update((id(part), part) for part in way)
+            return bool(way)
         except RecursionError:
             if isinstance(value, BaseModel):
                 # Only the field that is too deep is hidden whole
