@@ -55,10 +55,14 @@ class ServerPage:
 
     def hear(self, names: frozenset[str]) -> None:
         """Show the changes *names* in the visible panes; mark other tabs that have changed."""
-        change, self._last_change = self._last_change, self.session.tools.last_change
-        real = names if change is not self._last_change else names - {"tools"}
+        marked = names & _MARKED
+        # Not before it is heard of: the word of something else may overtake it
+        if "tools" in names:
+            change, self._last_change = self._last_change, self.session.tools.last_change
+            if change is self._last_change:
+                marked -= {"tools"}
         self._offer_skills()
-        self.lists.hear(names, real & _MARKED)
+        self.lists.hear(names, marked)
         self.details.hear(names)
 
     def _offer_skills(self) -> None:
