@@ -235,9 +235,10 @@ class TestNews:
         opened(panel, "Form")
         counts = []
         for n in range(3):
-            define(str(n))
+            new = define(str(n))
             panel.staleness.check()
             click(buttons(panel)["Reload"])
+            eventually(lambda new=new: panel.tool is new)
             counts.append(len(wire.live))
         assert len(set(counts)) == 1
 

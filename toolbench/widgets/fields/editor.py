@@ -85,6 +85,10 @@ class Editor(ABC):
         """Return the value with its secrets hidden."""
         return self.read()
 
+    def typed(self) -> Any:
+        """Return the value for another form; in place of a value that is a typed text, its text box."""
+        return self.read()
+
     def secrets(self) -> Iterable[str]:
         """Return the secrets in this editor."""
         return ()
@@ -238,6 +242,10 @@ class Container(Editor):
     def read(self) -> Any:
         """Return the value of the slots inside."""
         return self.gather(lambda slot: slot.value.read())
+
+    def typed(self) -> Any:
+        """Return the value of the slots inside, with text boxes in place of typed texts."""
+        return self.gather(lambda slot: slot.value.typed())
 
     @abstractmethod
     def gather(self, part: Callable[["Slot"], Any]) -> Any:

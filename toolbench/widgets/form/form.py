@@ -111,6 +111,40 @@ class SchemaForm:
         self.slot.value.write(value)
 
     @property
+    def typed(self) -> dict[str, Any]:
+        """What a person typed, for `take_over` of another form; also texts that cannot be read.
+
+        It may hold secrets.
+        """
+        with self.frame.lock:
+            return _dict(self.slot.value.typed())
+
+    def take_over(self, typed: dict[str, Any], json: str = "") -> None:
+        """Fill the form with what was typed in another form.
+
+        A text that is no value of its field, perhaps because the field has another type now, stays as
+        it was typed, with its error.
+
+        Args:
+            typed: What the other form had; see `typed`.
+            json: The text of the other form as JSON, if it cannot be read.
+        """
+        with self.frame.edit():
+            if typed:
+                self.write(typed)
+            if json:
+                self._tab.put(json)
+            for slot in self.slot.walk():
+                if slot.value.built is not None and slot.value.built.trouble:
+                    slot.touch()
+
+    @property
+    def json_draft(self) -> str:
+        """The typed JSON text, if it cannot be read; else empty."""
+        with self.frame.lock:
+            return self._tab.text if self._tab.trouble else ""
+
+    @property
     def json(self) -> str:
         """The value as JSON text with secrets hidden; while a person types, the typed text.
 

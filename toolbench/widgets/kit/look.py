@@ -136,6 +136,8 @@ STYLE = Html(f"""<style>
 .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin-top: 0; }}
 .toolbench-panel > .toolbench-report:not(:has(.widget-html-content:not(:empty))) {{ display: none; }}
 .toolbench-report > .toolbench-text {{ margin: 0; }}
+.toolbench-earlier {{ filter: grayscale(1); }} /* grey, and as easy to read as before */
+.toolbench-report.toolbench-earlier {{ border-left: 3px solid var(--tb-edge); padding-left: 10px; width: auto; }}
 .toolbench-box > .toolbench-button {{ align-self: flex-start; }}
 .toolbench-log {{ gap: 0; width: auto; max-height: 32em; overflow: auto; margin: 0 0 6px;
  flex-direction: column-reverse; /* stays at its end while it grows */

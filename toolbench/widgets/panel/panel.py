@@ -25,7 +25,7 @@ from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
-from toolbench.widgets.panel.reload import Staleness
+from toolbench.widgets.panel.reload import Staleness, kept
 from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
@@ -134,18 +134,23 @@ class ToolPanel(w.VBox):
         return self.runs.is_busy
 
     def show(
-        self,
-        tool: ToolDefinition[Any, Any],
-        arguments: Mapping[str, Any] | None,
-        *,
-        remark: str = "",
+        self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None = None
     ) -> None:
-        """Show *tool*, with *arguments* in a new form, and *remark* above the form."""
+        """Show *tool*, with *arguments* in a new form."""
         self._take(tool, arguments)
         self._still = None
-        self._head.value = self._head_html(remark)
+        self._head.value = self._head_html()
         self._bar.children = self._beside_run()
         self._tabs.renew()
+
+    def go_on(self, tool: ToolDefinition[Any, Any], form: SchemaForm) -> None:
+        """Fill the form with what was typed in *form*, the form of *tool*, which was defined again.
+
+        What this panel's tool does not take any more is listed above the form.
+        """
+        typed, remark = kept(tool, form, self.tool)
+        self.form.take_over(typed, form.json_draft)
+        self._head.value = self._head_html(remark)
         self.runs.report.compare(self.form.value)
 
     def _take(

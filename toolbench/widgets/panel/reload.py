@@ -9,6 +9,9 @@ from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
 from toolbench.plain import clip
+from toolbench.redaction import MARK
+from toolbench.widgets.fields.text.text_box import as_read
+from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 
 # A panel makes its notice
@@ -57,22 +60,56 @@ class Staleness:
         self.notice.children = ()
 
     def reload(self) -> None:
-        """Switch to the latest definition of the tool and keep the form's values.
+        """Switch to the latest definition of the tool and keep what was typed into the form.
 
-        Values that the new definition does not take any more are removed. They are listed above the
-        form.
+        What the new definition does not take any more is left out, and listed above the form.
         """
         panel = self._panel
         with panel.lock:
-            old, entered, new = panel.form, panel.form.value, panel.tool.latest()
-            left_out = dropped(panel.tool, new, entered)
-            remark = dropped_html(left_out, old.masked)
-            values = {k: v for k, v in entered.items() if k not in left_out}
-            panel.show(new, values, remark=remark)
+            old, tool = panel.form, panel.tool
+            panel.show(tool.latest())
+            panel.go_on(tool, old)
             panel.runs.report.outdate()
             # Last: who sees it go may type at once, into the new form
             self._clear()
             old.close()
+
+
+def kept(
+    old: ToolDefinition[Any, Any], form: SchemaForm, new: ToolDefinition[Any, Any]
+) -> tuple[dict[str, Any], Html]:
+    """Return what was typed in *form*, for the form of *new*, and a notice with what is left out.
+
+    Left out is what *new* does not take any more, and a secret that would be shown in the new form.
+
+    Args:
+        old: The tool of *form*.
+        form: The form; it may be closed.
+        new: The tool for whose form it is.
+    """
+    typed = form.typed
+    entered = as_read(typed)
+    gone = dropped(old, new, entered)
+    (hidden, _), (masked, _) = old.secrecy.hide(entered), new.secrecy.hide(entered)
+    shown = [n for n in typed if n not in gone and _is_revealed(hidden[n], masked[n])]
+    values = {name: value for name, value in typed.items() if name not in [*gone, *shown]}
+    remark = dropped_html(gone, {**entered, **form.masked})
+    if shown:
+        names = ", ".join(repr(name) for name in shown)
+        words = f"The changed tool does not keep {names} secret. Left out: type it again."
+        remark = Html(remark + notice(words, "warning"))
+    return values, remark
+
+
+def _is_revealed(hidden: Any, masked: Any) -> bool:
+    """Tell whether a part that has a mark in *hidden* has none in *masked*, a copy of the same value."""
+    if MARK in (hidden, masked):
+        return bool(masked != MARK)
+    if isinstance(hidden, dict) and isinstance(masked, dict):
+        return any(_is_revealed(item, masked[key]) for key, item in hidden.items())
+    if isinstance(hidden, list) and isinstance(masked, list):
+        return any(map(_is_revealed, hidden, masked))
+    return False
 
 
 def dropped(

@@ -17,7 +17,7 @@ from toolbench.display.tables import LATER
 from toolbench.plain import same_json
 from toolbench.runs.output.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Run
-from toolbench.widgets.kit.parts import Parts, put, show_if
+from toolbench.widgets.kit.parts import Parts, mark, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
 from toolbench.wording import time_taken
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from toolbench.widgets.resource_views.linked_resources import LinkedResources
 
 _BAR = ("toolbench-bar",)
+# The CSS class of a result of the tool's earlier code
+_EARLIER = "toolbench-earlier"
+_ABOUT = Html(
+    f'<div role="status" style="{REMARK}">'
+    "From the earlier code: the tool was defined again after this run.</div>"
+)
 _OTHER_ARGUMENTS = "the arguments have changed since"
 # Seconds; shorter times have a decimal
 _TENTHS = 10.0
@@ -77,9 +83,16 @@ class RunReport:
         self._rendered: _Rendered | None = None
         self._last_state: tuple[int, bool] | None = None
         self._is_over = self._is_old = self._is_of_others = False
+        # Made for the first result of an earlier code
+        self._about: Any = None
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
         self.widget = parts.column(*(self._log.widget, self._result), kind="toolbench-report")
+
+    @property
+    def run(self) -> Run | None:
+        """The shown run; None if there is none."""
+        return self._run
 
     def expect(self, run: Run) -> None:
         """Let `show` show *run* from now on; the earlier run is seen until then."""
@@ -121,6 +134,7 @@ class RunReport:
         *run* is shown as going on.
         """
         self._is_over = over
+        self._show_age()
         put(self._state, _state_html(run, over=over))
         put(self._clock, self._clock_html(run))
         version = run.version, over
@@ -144,8 +158,9 @@ class RunReport:
         elif is_more:
             self._more = self._parts.button("Show everything")
             self._more.on_click(lambda _: self._show_everything())
-            log, result, *links = self.widget.children
-            self.widget.children = (log, result, self._more, *links)
+            children = list(self.widget.children)
+            children.insert(children.index(self._result) + 1, self._more)
+            self.widget.children = children
 
     def _offer_links(self, run: Run) -> None:
         """Show a button for each resource to which the result has a link (only a server's tool)."""
@@ -172,10 +187,22 @@ class RunReport:
             self._links.leave()
 
     def outdate(self) -> None:
-        """Mark the shown run, if there is one, as a run of an older definition of the tool."""
+        """Mark the shown run, if there is one, as a run of the tool's earlier code."""
         if self._run is not None:
             self._is_old = True
+            self._show_age()
             put(self._clock, self._clock_html(self._run))
+
+    def _show_age(self) -> None:
+        """Show the result grey, below a line that says so, if it is of the tool's earlier code."""
+        if self._about is None:
+            if not self._is_old:
+                return
+            self._about = self._parts.html()
+            self.widget.children = (self._about, *self.widget.children)
+        for part in (self.widget, self._state):
+            mark(part, _EARLIER, is_marked=self._is_old)
+        put(self._about, _ABOUT if self._is_old else Html(""))
 
     def compare(self, arguments: dict[str, Any]) -> None:
         """Say whether the form's *arguments* differ from the arguments of the shown run."""
@@ -195,7 +222,7 @@ class RunReport:
         else:
             digits = 1 if seconds < _TENTHS else 0
             words = [f"{seconds:.{digits}f} s", run.progress_state.text]
-        words += ["result from the previous version"] if self._is_old else []
+        words += ["from the earlier code"] if self._is_old else []
         text = " · ".join(filter(None, words))
         return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 

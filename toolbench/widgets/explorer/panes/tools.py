@@ -1,6 +1,6 @@
 """The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -150,12 +150,8 @@ class OpenTool(Pane):
         self.widget = self._parts.column()
         self.refresh()
 
-    def _panel(
-        self,
-        tool: ToolDefinition[Any, Any],
-        arguments: Mapping[str, Any] | None = None,
-    ) -> ToolPanel:
-        panel = ToolPanel(tool, arguments)
+    def _panel(self, tool: ToolDefinition[Any, Any]) -> ToolPanel:
+        panel = ToolPanel(tool)
         panel.runs.when_changed = self._when_changed
         panel.when_over = partial(self._over, panel)
         return panel
@@ -196,7 +192,8 @@ class OpenTool(Pane):
         with old.lock:
             old.runs.when_changed = None
             self._when_changed("")
-        self.panel = self._panel(newer, old.form.value)
+        self.panel = self._panel(newer)
+        self.panel.go_on(old.tool, old.form)
         self._app = AppView(self.session, self.panel) if app_uri(newer) else None
         self._updates.children = []
         self.refresh()

@@ -13,6 +13,7 @@ from toolbench.widgets.fields.containers.match import admits, constants_agree, h
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry, Lines, arrange
 from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text.text_box import as_read
 from toolbench.widgets.fields.unset import UNSET
 
 # Alternatives shown as tabs; more are shown as a list
@@ -66,7 +67,7 @@ class Union(Container):
         if value is None and self.slot.node.nullable:
             self._choose(None, null=True)
             return True
-        place = self._home(value)
+        place = self._home(as_read(value))
         if place is None:
             return False
         self._choose(place)

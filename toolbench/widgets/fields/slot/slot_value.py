@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolbench.plain import same_json
 from toolbench.widgets.fields.editor import Container, Editor
 from toolbench.widgets.fields.text.raw_json import Raw
+from toolbench.widgets.fields.text.text_box import TextBox
 from toolbench.widgets.fields.unset import UNSET
 
 # A slot makes its value
@@ -47,6 +48,10 @@ class SlotValue:
         """Return the value with its secrets hidden."""
         return self._ask(lambda editor: editor.masked())
 
+    def typed(self) -> Any:
+        """Return the value for another form, with the text boxes of typed texts; see `write`."""
+        return self._ask(lambda editor: editor.typed())
+
     def _ask(self, value_of: Callable[[Editor], Any]) -> Any:
         presence = self._slot.presence
         if presence.is_null:
@@ -61,7 +66,11 @@ class SlotValue:
         return self.editor.secrets() if self._slot.presence.is_there else ()
 
     def write(self, value: Any) -> None:
-        """Set exactly *value*. If the editor cannot hold *value*, use a wider editor, or JSON text."""
+        """Set exactly *value*. If the editor cannot hold *value*, use a wider editor, or JSON text.
+
+        In place of each value, *value* may have the text box of an earlier form; see `typed`. Its text
+        stays as it was typed, where the field has a text box too.
+        """
         self._slot.touched = False
         if value is UNSET:
             return self.clear()
@@ -90,12 +99,25 @@ class SlotValue:
 
     def _holds(self, value: Any) -> bool:
         editor = self.editor
+        if isinstance(value, TextBox):
+            return self._holds_text(editor, value)
         if not editor.write(value):
             return False
         # slots in a container check themselves; other editors are checked here
         if isinstance(editor, Container) or type(editor) is Raw:
             return True
         return same_json(editor.read(), value)
+
+    def _holds_text(self, editor: Editor, earlier: TextBox) -> bool:
+        """Show what was typed in *earlier*; return False if *editor* cannot."""
+        if type(editor) is not type(earlier):
+            value = earlier.read()
+            if value is not UNSET and self._holds(value):
+                return True
+            if not isinstance(editor, TextBox) or not editor.fits(earlier.text):
+                return False
+        editor.take(earlier)
+        return True
 
     def clear(self) -> None:
         """Set no value."""

@@ -11,7 +11,7 @@ from toolbench.display.escape import escape
 from toolbench.display.html.images import LARGEST
 from toolbench.plain import base64_of, bytes_in
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.text.text_box import Line
+from toolbench.widgets.fields.text.text_box import Line, TextBox
 from toolbench.widgets.fields.unset import UNSET
 
 # Characters; a longer text is described, not shown
@@ -164,6 +164,12 @@ class File(Line):
         self._name = self._news = self._wait = ""
         super().put(text)
         self._look()
+
+    def take(self, other: TextBox) -> None:
+        """Take the file of *other*, with its name."""
+        super().take(other)
+        if isinstance(other, File):
+            self._name = other._name
 
     def display(self, text: str) -> str:
         """Return the text that the box shows: *text*, or nothing if *text* is too long."""

@@ -82,6 +82,16 @@ class Raw(TextBox):
             self._unwritable = [value]
             return "…"
 
+    def typed(self) -> Any:
+        """Return the value; this box if its text cannot be read. A field may hold the value."""
+        return self if self.trouble else self.read()
+
+    def take(self, other: TextBox) -> None:
+        """Take the text of *other*, and the secrets that it hides."""
+        super().take(other)
+        if isinstance(other, Raw):
+            self._secrets, self._unwritable = other._secrets, other._unwritable
+
     def _typed(self) -> None:
         super()._typed()
         self._unwritable = []

@@ -92,6 +92,19 @@ class TextBox(Editor):
         self._on_purpose = text == ""
         return True
 
+    def typed(self) -> Any:
+        """Return this box; `UNSET` if it has no value and no text."""
+        return self if self.text or self._on_purpose else UNSET
+
+    def take(self, other: "TextBox") -> None:
+        """Take what was typed in *other*, a box of another form, also if it cannot be read."""
+        self.put(other.text)
+        self._on_purpose = other._on_purpose
+
+    def fits(self, text: str) -> bool:
+        """Tell whether the box can show the lines of *text*: an input of one line would join them."""
+        return "\n" not in text or issubclass(self.kind, Textarea)
+
     def clear(self) -> None:
         """Empty the box."""
         self._on_purpose = False
@@ -157,6 +170,18 @@ class TextBox(Editor):
         super().refresh()
         if self._widget is not None and self._widget.placeholder != self.ghost:
             self._widget.placeholder = self.ghost
+
+
+def as_read(typed: Any) -> Any:
+    """Return the value of *typed*, what a form holds for another form; an unreadable text is a text."""
+    if isinstance(typed, TextBox):
+        value = typed.read()
+        return typed.text if value is UNSET else value
+    if isinstance(typed, dict):
+        return {key: as_read(item) for key, item in typed.items()}
+    if isinstance(typed, list):
+        return [as_read(item) for item in typed]
+    return typed
 
 
 class Area(TextBox):
