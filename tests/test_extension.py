@@ -109,6 +109,24 @@ class TestPanels:
             kernel.run_cell("work")
         assert len(open_panels) == 3
 
+    def test_of_a_variable_stay_until_that_is_made_anew(self, kernel):
+        """A cell may show again what it or another cell made; what is replaced and gone is closed."""
+        make = "if not again: panel = panels.ToolPanel(work)"
+        kernel.run_cell("import toolbench.widgets as panels\nagain = False")
+        kernel.run_cell(make, cell_id="make")
+        [first] = open_panels
+        for cell_id in ("show", "show", "show too", "show"):
+            kernel.run_cell("panel", cell_id=cell_id)
+        kernel.run_cell("1 + 1", cell_id="show")
+        kernel.run_cell("1 + 1", cell_id="show too")
+        assert list(open_panels) == [first]
+        kernel.run_cell(f"{make}\npanel", cell_id="make")
+        assert first not in open_panels
+        second = kernel.user_ns["panel"]
+        kernel.run_cell("again = True")
+        kernel.run_cell(f"{make}\npanel", cell_id="make")
+        assert list(open_panels) == [second]
+
     def test_that_run_are_closed_when_they_are_through(self, kernel):
         """A run is not cancelled because its cell runs again."""
         kernel.run_cell("work", cell_id="a")

@@ -20,6 +20,7 @@ from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.shell import cell_ids
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
+from toolbench.widgets.kit.shown_views import shown_views
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -97,6 +98,7 @@ class Workbench:
         self._shell.events.unregister("pre_run_cell", self._before_cell)
         self._shell.events.unregister("post_run_cell", self._after_cell)
         self._views.unload()
+        shown_views.end()
         self._matchers[:] = [m for m in self._matchers if not _is_ours(m)]
         known = self._shell.magics_manager.magics
         for where, name, covered in self._covered:
@@ -120,11 +122,12 @@ class Workbench:
         """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
         watch.cell_begins()
         cell_ids.begin(self._shell, info)
-        self._views.begin(getattr(info, "cell_id", None))
+        shown_views.begin(getattr(info, "cell_id", None))
 
     def _after_cell(self, result: Any = None) -> None:
         """Store the id of the cell, also of the one with `%load_ext`; update the views of tools."""
         cell_ids.end(self._shell, result)
+        shown_views.end()
         _after_cell(result)
 
 

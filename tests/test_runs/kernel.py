@@ -62,9 +62,14 @@ class Kernel:
 
     # --- cells ------------------------------------------------------------------------
 
-    def start(self, code: str, *, stdin: bool = False) -> str:
-        """Send a cell and do not wait; return the id of the request."""
-        request: str = self.client.execute(code, allow_stdin=stdin, stop_on_error=False)
+    def start(self, code: str, *, stdin: bool = False, cell: str = "") -> str:
+        """Send a cell, by the id *cell* if there is one, and do not wait; return the id of the request."""
+        content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}}
+        content |= {"allow_stdin": stdin, "stop_on_error": False}
+        metadata = {"cellId": cell} if cell else {}
+        message = self.client.session.msg("execute_request", content, metadata=metadata)
+        self.client.shell_channel.send(message)
+        request: str = message["header"]["msg_id"]
         return request
 
     def reply(self, request: str) -> dict[str, Any]:
@@ -83,9 +88,9 @@ class Kernel:
         reply: dict[str, Any] = self._wait_until(has_come, "the reply")
         return reply
 
-    def run(self, code: str, *, stdin: bool = False) -> str:
+    def run(self, code: str, *, stdin: bool = False, cell: str = "") -> str:
         """Run a cell and return what it printed."""
-        request = self.start(code, stdin=stdin)
+        request = self.start(code, stdin=stdin, cell=cell)
         reply = self.reply(request)
         assert reply["status"] == "ok", "\n".join(reply.get("traceback", [str(reply)]))
         self.listen_until(lambda: self.is_idle(request), "the cell is done")

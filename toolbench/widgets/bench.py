@@ -15,8 +15,8 @@ from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.history.state_words import state_words
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE, Panes
 from toolbench.widgets.kit.tool_item import tool_item
@@ -88,7 +88,7 @@ def _heading(source: str) -> str:
     return "this notebook" if source == ToolDefinition.source else source.removeprefix("mcp:")
 
 
-class Bench(w.VBox):
+class Bench(CellView):
     """A list of tools to search, the panel of the open tool, and its server."""
 
     def __init__(self, tools: Sequence[AnyTool]) -> None:
@@ -101,12 +101,12 @@ class Bench(w.VBox):
         self._items = _items(self.tools)
         self._list = PickList(parts, "Tools", self._pick, self._lock, rows=12)
         self._list.offer(self._items, "")
-        self._saved_output = SavedOutput("the tools")
         self._panes = Panes(parts)
         self._panes.fill(lists=(self._list.widget,))
         super().__init__(
             [parts.html(STYLE), self._panes.widget],
-            _dom_classes=("toolbench-box", "toolbench-workbench"),
+            "toolbench-workbench",
+            use="the tools",
         )
         self._list.pick_first()
 
@@ -160,8 +160,13 @@ class Bench(w.VBox):
                 return True
         return False
 
-    def close(self) -> None:
-        """Close the bench and every panel that it opened."""
+    @property
+    def is_busy(self) -> bool:
+        """Whether a tool runs."""
+        with self._lock:
+            return any(panel.is_busy for panel in self._panels.values())
+
+    def _close_parts(self) -> None:
         for panel in self._panels.values():
             panel.close()
         self._panels.clear()
@@ -169,24 +174,18 @@ class Bench(w.VBox):
             view.close()
         self._servers.clear()
         self._parts.close()
-        # Closing twice does no harm
-        if self.comm is not None:
-            self.layout.close()
-        super().close()
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = self._static()
-        ran = "".join(record.to_html() for record in self._records)
-        static["text/html"] += ran
-        self._saved_output.show(static["text/html"], self._records)
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _static(self) -> dict[str, Any]:
+        static = self._listing()
+        static["text/html"] += "".join(record.to_html() for record in self._records)
+        return static
+
+    def _listing(self) -> dict[str, Any]:
         lines = "\n".join(item.label for item in self._items[:MAX_LINES])
         return bundle(f"{len(self.tools)} tools\n{lines}")
 
     def _keep(self) -> None:
-        self._saved_output.keep(self._static()["text/html"], self._records)
+        self._saved_output.keep(self._listing()["text/html"], self._records)
 
     @property
     def _records(self) -> list[RunRecord]:

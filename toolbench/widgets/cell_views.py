@@ -12,14 +12,13 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.objects import action_bundle, tool_bundle
 from toolbench.display.observations import observation_bundle
 from toolbench.widgets.frontend import front_end
-from toolbench.widgets.kit.cell_panels import CellPanels
 
 _KIND = type(ToolDefinition)
 """The class of tool classes."""
 
 
 class CellViews:
-    """Makes one IPython shell show toolbench's views. A panel belongs to the cell that shows it."""
+    """Makes one IPython shell show toolbench's views."""
 
     def __init__(
         self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
@@ -30,7 +29,6 @@ class CellViews:
         """
         self._shell = shell
         self._tools = tools
-        self._panels = CellPanels()
         self._displaced: dict[Any, Any] = {}
         self._displaced_text: Any = None
         self._formats: dict[type, Any] = {
@@ -72,10 +70,6 @@ class CellViews:
         if self._displaced_text is not None:
             self._plain_formatter.for_type(_KIND, self._displaced_text)
 
-    def begin(self, cell_id: str | None) -> None:
-        """Close the panels of an earlier run of the cell that begins now."""
-        self._panels.begin(cell_id)
-
     @property
     def _formatter(self) -> Any:
         return self._shell.display_formatter.mimebundle_formatter
@@ -88,45 +82,40 @@ class CellViews:
     def _can_show_widgets(self) -> bool:
         return hasattr(self._shell, "kernel")
 
-    def _bundle_of(self, panel: Any, options: Mapping[str, Any]) -> Any:
-        """Return the mime bundle of *panel*. The panel is closed when its cell runs again."""
-        self._panels.add(panel)
-        return panel._repr_mimebundle_(**options)
-
     def _tool(self, tool: ToolDefinition[Any, Any], **options: Any) -> Any:
         """Show the panel of a tool, or text if there are no widgets."""
         if not self._can_show_widgets:
             return tool_bundle(tool)
         view = _imported("panel.panel", "ToolPanel")
-        return self._bundle_of(view(tool), options)
+        return view(tool)._repr_mimebundle_(**options)
 
     def _conversation(self, conversation: Conversation, **options: Any) -> Any:
         """Show the panel of a conversation, or its transcript as text."""
         if conversation.agent is None or not self._can_show_widgets:
             return conversation._repr_mimebundle_(**options)
         view = _imported("transcript.conversation_panel", "ConversationPanel")
-        return self._bundle_of(view(conversation), options)
+        return view(conversation)._repr_mimebundle_(**options)
 
     def _cases(self, cases: Any, **options: Any) -> Any:
         """Show a form for cases of an evaluation, with the tools of the notebook."""
         if not self._can_show_widgets:
             return cases._repr_mimebundle_(**options)
         view = _imported("evaluation_views.case_form", "CaseForm")
-        return self._bundle_of(view(self._tools().values(), cases), options)
+        return view(self._tools().values(), cases)._repr_mimebundle_(**options)
 
     def _report(self, report: Any, **options: Any) -> Any:
         """Show the report of an evaluation; a click on a failure opens its panel."""
         if not self._can_show_widgets:
             return report._repr_mimebundle_(**options)
         view = _imported("evaluation_views.report_panel", "ReportPanel")
-        return self._bundle_of(view(report), options)
+        return view(report)._repr_mimebundle_(**options)
 
     def _served(self, served: Any, **options: Any) -> Any:
         """Show a panel with the calls that agents make of served tools, or text if there are no widgets."""
         if served.is_closed or not self._can_show_widgets:
             return served._repr_mimebundle_(**options)
         view = _imported("agent_calls.served_panel", "ServedPanel")
-        return self._bundle_of(view(served), options)
+        return view(served)._repr_mimebundle_(**options)
 
 
 def _print_class(print_as_before: Any, kind: type, *printing: Any) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import ipywidgets as w
-
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.page import notice
@@ -17,9 +15,9 @@ from toolbench.llm.calls.call_display import (
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.run import Run
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.panel import ToolPanel
 
 
@@ -41,7 +39,7 @@ class CallPanel(ToolPanel):
         self._answer.value = call_answer(self._call, self.result)
 
 
-class CallsView(w.VBox):
+class CallsView(CellView):
     """All calls of one message, in their order."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
@@ -54,13 +52,12 @@ class CallsView(w.VBox):
             else parts.html(call_head(call) + call_answer(call))
             for call in self.calls
         ]
-        self._saved_output = SavedOutput("the form")
         for panel in self.panels:
             panel.when_over = self._keep
         nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
         super().__init__(
             [parts.html(STYLE), *self._answers, *nothing],
-            _dom_classes=("toolbench-box",),
+            use="the form",
         )
 
     @property
@@ -68,24 +65,21 @@ class CallsView(w.VBox):
         """The panels of the calls that have a tool."""
         return [part for part in self._answers if isinstance(part, CallPanel)]
 
-    def close(self) -> None:
-        """Close every panel; runs are cancelled."""
+    @property
+    def is_busy(self) -> bool:
+        """Whether one of the calls runs."""
+        return any(panel.is_busy for panel in self.panels)
+
+    def _close_parts(self) -> None:
         for panel in self.panels:
             panel.close()
         self._parts.close()
-        # Closing twice does no harm
-        if self.comm is not None:
-            self.layout.close()
-        super().close()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = calls_bundle(self.calls, self._observations)
-        self._saved_output.show(static["text/html"], self._records)
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+    def _static(self) -> dict[str, Any]:
+        return calls_bundle(self.calls, self._observations)
 
     def _keep(self) -> None:
-        still = calls_bundle(self.calls, self._observations)["text/html"]
-        self._saved_output.keep(still, self._records)
+        self._saved_output.keep(self._static()["text/html"], self._records)
 
     @property
     def _records(self) -> list[RunRecord]:

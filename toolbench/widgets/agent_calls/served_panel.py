@@ -16,10 +16,10 @@ from toolbench.serving.served_view import clients_html, head_html, served_bundle
 from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 from toolbench.wording import counted
@@ -32,7 +32,7 @@ _SOON = 0.5
 _SAVE_EVERY = 2.0
 
 
-class ServedPanel(w.VBox):
+class ServedPanel(CellView):
     """The live view of a server of tools: the calls that wait for a person, and a line for every call.
 
     Any thread may call the callbacks of the panel and report changes of calls.
@@ -50,7 +50,6 @@ class ServedPanel(w.VBox):
         # A second lock: threads that call `_heard` may hold locks
         self._news_lock = Lock()
         self._parts = parts = Parts()
-        self._saved_output = SavedOutput()
         self._is_saved, self._save_at = True, 0.0
         self._is_watched = self._has_news = self._is_closed = False
         self._news: dict[int, ServedCall] = {}
@@ -85,16 +84,11 @@ class ServedPanel(w.VBox):
                 *(parts.row(self._pause, self._stop, self._waiting), self._clients),
                 *(self._calls, self._more, lines, self._opened),
             ],
-            _dom_classes=("toolbench-box", "toolbench-panel", "toolbench-served"),
+            *("toolbench-panel", "toolbench-served"),
         )
         self._forget = served.listen(self._heard)
         self._news = {call.id: call for call in served.calls}
         self.refresh()
-
-    @property
-    def is_busy(self) -> bool:
-        """Always False: the panel can be closed at any time, and the calls go on."""
-        return False
 
     def _button(self, label: str, act: Callable[[], object]) -> w.Button:
         button: w.Button = self._parts.button(label)
@@ -233,8 +227,8 @@ class ServedPanel(w.VBox):
 
     # --- as a widget ------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """Close all widgets; the server keeps running."""
+    def _close_parts(self) -> None:
+        # The server keeps running
         self._forget()
         with self._lock:
             self._is_closed = True
@@ -244,11 +238,6 @@ class ServedPanel(w.VBox):
             if self._arrived is not None:
                 self._arrived.close()
             self._parts.close()
-        if self.comm is not None:
-            self.layout.close()
-        super().close()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = served_bundle(self._served)
-        self._saved_output.show(static["text/html"])
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+    def _static(self) -> dict[str, Any]:
+        return served_bundle(self._served)

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from threading import RLock
 from typing import Any
 
-import ipywidgets as w
-
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
@@ -15,9 +13,9 @@ from toolbench.evals.cases.case_listing import expected_text
 from toolbench.evals.cases.cases import Cases
 from toolbench.plain import clip
 from toolbench.widgets.evaluation_views.case_fields import CaseFields
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts, put, show_if
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE, Panes
 from toolbench.wording import counted
@@ -26,7 +24,7 @@ _NEW = ""
 """The key of a new case, which a person types and has not added yet."""
 
 
-class CaseForm(w.VBox):
+class CaseForm(CellView):
     """A form to type, change and remove cases. Any thread may call the callbacks of the form."""
 
     def __init__(
@@ -45,7 +43,6 @@ class CaseForm(w.VBox):
         self._tools = {tool.name: tool for tool in tools}
         self._lock = RLock()
         self._debounce = Debounce()
-        self._saved_output = SavedOutput("the form")
         self._parts = parts = Parts()
         self._drafts: dict[str, CaseFields] = {}
         self._open_key = _NEW
@@ -66,7 +63,8 @@ class CaseForm(w.VBox):
         )
         super().__init__(
             [parts.html(STYLE), panes.widget],
-            _dom_classes=("toolbench-box", "toolbench-panel", "toolbench-workbench"),
+            *("toolbench-panel", "toolbench-workbench"),
+            use="the form",
         )
         self._refresh()
 
@@ -74,11 +72,6 @@ class CaseForm(w.VBox):
         button = self._parts.button(label, **look)
         button.on_click(lambda _: self._debounce.then(act))
         return button
-
-    @property
-    def is_busy(self) -> bool:
-        """Always False, because the form runs nothing."""
-        return False
 
     # --- what the buttons do ----------------------------------------------------------
 
@@ -209,21 +202,16 @@ class CaseForm(w.VBox):
         """The cases as HTML that needs no kernel, for a saved notebook."""
         return Html(self.cases._repr_mimebundle_()["text/html"])
 
-    def close(self) -> None:
-        """Close all widgets; the cases stay."""
+    def _close_parts(self) -> None:
+        # The cases stay
         with self._lock:
             for fields in self._drafts.values():
                 fields.close()
             self._drafts.clear()
             self._parts.close()
-        if self.comm is not None:
-            self.layout.close()
-        super().close()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = self.cases._repr_mimebundle_()
-        self._saved_output.show(static["text/html"])
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+    def _static(self) -> dict[str, Any]:
+        return self.cases._repr_mimebundle_()
 
 
 def _head_html(cases: Cases) -> Html:

@@ -3,19 +3,17 @@
 from threading import RLock
 from typing import Any
 
-import ipywidgets as w
-
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.reports.report_html import overview_html
 from toolbench.evals.trials.trial import Trial
 from toolbench.widgets.evaluation_views.opened_trial import OpenedTrial
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE, Panes
 
 
-class ReportPanel(w.VBox):
+class ReportPanel(CellView):
     """The summary of a report, and a list to search and open failures.
 
     Any thread may call the callbacks of the panel.
@@ -26,7 +24,6 @@ class ReportPanel(w.VBox):
         self.report = report
         """The report."""
         self._lock = RLock()
-        self._saved_output = SavedOutput()
         self._parts = parts = Parts()
         self._opened: OpenedTrial | None = None
         self._list = PickList(parts, "Failures", self._open, self._lock, rows=10)
@@ -38,7 +35,7 @@ class ReportPanel(w.VBox):
                 head,
                 *([self._panes.widget] if report.failures else []),
             ],
-            _dom_classes=("toolbench-box", "toolbench-workbench"),
+            "toolbench-workbench",
         )
         if report.failures:
             self._panes.fill(lists=[self._list.widget])
@@ -67,20 +64,14 @@ class ReportPanel(w.VBox):
         if old is not None:
             old.close()
 
-    def close(self) -> None:
-        """Close all widgets; runs are cancelled."""
+    def _close_parts(self) -> None:
         with self._lock:
             if self._opened is not None:
                 self._opened.close()
             self._parts.close()
-        if self.comm is not None:
-            self.layout.close()
-        super().close()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = self.report._repr_mimebundle_()
-        self._saved_output.show(static["text/html"])
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+    def _static(self) -> dict[str, Any]:
+        return self.report._repr_mimebundle_()
 
 
 def _items(report: EvalReport) -> list[Item]:

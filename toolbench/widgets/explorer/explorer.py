@@ -6,8 +6,6 @@ from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
-import ipywidgets as w
-
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE
@@ -25,8 +23,8 @@ from toolbench.runs.history.record import RunRecord
 from toolbench.runs.shell import has_kernel
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts, put, show_if
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE as PANES_STYLE
 from toolbench.widgets.kit.three_panes import Panes
@@ -40,7 +38,7 @@ _SAVED_RUNS = 20
 open_explorers: "WeakSet[Explorer]" = WeakSet()
 
 
-class Explorer(w.VBox):
+class Explorer(CellView):
     """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
     A server may report a change on any thread.
@@ -62,7 +60,6 @@ class Explorer(w.VBox):
         self._client = client
         self._updates: dict[str, tuple[MCPServerSession, PendingUpdates]] = {}
         self._pages: dict[str, ServerPage] = {}
-        self._saved_output = SavedOutput("the explorer")
         self._last_runs: dict[ToolAddress | None, RunRecord] = {}
         self._parts = parts = Parts()
         self._list = PickList(
@@ -74,7 +71,8 @@ class Explorer(w.VBox):
         self._panes = Panes(parts)
         super().__init__(
             [parts.html(STYLE), self._panes.widget],
-            _dom_classes=("toolbench-box", "toolbench-workbench", "toolbench-explorer"),
+            *("toolbench-workbench", "toolbench-explorer"),
+            use="the explorer",
         )
         self._name = server
         # Then no other server takes its place
@@ -190,28 +188,26 @@ class Explorer(w.VBox):
         still = client_bundle(self).get("text/html", "")
         self._saved_output.keep(still, list(self._last_runs.values()))
 
-    def close(self) -> None:
-        """Close the explorer and all its widgets; the servers stay connected."""
-        # The garbage collector calls this too
-        if self in open_explorers:
-            open_explorers.discard(self)
-            with self._lock:
-                for _, updates in self._updates.values():
-                    updates.close()
-                self._updates.clear()
-                for page in self._pages.values():
-                    page.close()
-                self._pages.clear()
-                self._parts.close()
-            self.layout.close()
-        super().close()
+    @property
+    def is_busy(self) -> bool:
+        """Whether a tool runs."""
+        with self._lock:
+            return any(page.is_busy for page in self._pages.values())
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = client_bundle(self)
-        if "text/html" in static:
-            self._saved_output.show(static["text/html"])
-        view = super()._repr_mimebundle_(**options)
-        return {**(view or {}), **static}
+    def _close_parts(self) -> None:
+        # The servers stay connected
+        open_explorers.discard(self)
+        with self._lock:
+            for _, updates in self._updates.values():
+                updates.close()
+            self._updates.clear()
+            for page in self._pages.values():
+                page.close()
+            self._pages.clear()
+            self._parts.close()
+
+    def _static(self) -> dict[str, Any]:
+        return client_bundle(self)
 
 
 def client_view(client: MCPClient, **options: Any) -> Any:

@@ -83,6 +83,11 @@ class ServerPage:
         pane = self.lists.show(ToolsPane)
         return isinstance(pane, ToolsPane) and pane.use(name, arguments, is_run=is_run)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a tool of the server runs."""
+        return self.lists.is_busy
+
     def _place(self) -> None:
         """Show the picked item of the visible list."""
         if self.main.children != (self.pane.detail,):

@@ -73,6 +73,11 @@ class TabSet:
         """The visible pane."""
         return self._panes[self._index]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something runs in one of the panes."""
+        return any(pane.is_busy for pane in self._panes.values())
+
     def show(self, kind: type[Pane]) -> Pane:
         """Open the tab with the pane of the class *kind*, and return the pane."""
         self.widget.selected_index = self._kinds.index(kind)

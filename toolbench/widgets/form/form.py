@@ -23,6 +23,7 @@ from toolbench.widgets.form.error_placement import locate, placed
 from toolbench.widgets.form.json_tab import JsonTab
 from toolbench.widgets.form.options import FieldOptions
 from toolbench.widgets.form.stylesheet import STYLE
+from toolbench.widgets.kit.shown_views import shown_views
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
 Observer = Callable[[Bunch], None]
@@ -67,6 +68,7 @@ class SchemaForm:
             validate: A function that lists the problems of a value, instead of the JSON Schema.
         """
         self.frame = Frame(schema, registry or default_registry, self._settle)
+        self._made_in = shown_views.cell
         self._validate = validate
         self._tab = JsonTab(self)
         self._options: FieldOptions | None = None
@@ -84,7 +86,13 @@ class SchemaForm:
     def __repr__(self) -> str:
         return f"<SchemaForm of {len(self.slot.node.properties)} fields>"
 
+    @property
+    def is_busy(self) -> bool:
+        """Always False: nothing runs in a form."""
+        return False
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        shown_views.add(self, self._made_in)
         bundle = self.widget._repr_mimebundle_(**options)
         return {**bundle, "text/plain": repr(self)}
 

@@ -5,8 +5,6 @@ from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
-import ipywidgets as w
-
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
@@ -20,9 +18,9 @@ from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
 from toolbench.widgets.panel.reload import Staleness, kept
@@ -34,7 +32,7 @@ from toolbench.widgets.panel.views import CopyButton
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
-class ToolPanel(w.VBox):
+class ToolPanel(CellView):
     """The panel of a tool: a form to run the tool, and the result.
 
     Any thread may call the callbacks of the panel.
@@ -81,7 +79,6 @@ class ToolPanel(w.VBox):
         self._parts = parts = Parts()
         self._timeout = timeout
         self._risk = risk
-        self._saved_output = SavedOutput("the form")
         self.when_over: Callable[[], object] | None = None
         # The tool as HTML for a saved notebook
         self._still: str | None = None
@@ -102,7 +99,8 @@ class ToolPanel(w.VBox):
                 *([parts.html(limits)] if limits else []),
                 *(runs.question.widget, runs.report.widget),
             ],
-            _dom_classes=("toolbench-box", "toolbench-panel"),
+            "toolbench-panel",
+            use="the form",
         )
         self._tabs.when_at_call(runs.report.widget)
         open_panels.add(self)
@@ -263,19 +261,14 @@ class ToolPanel(w.VBox):
                 self._still = tool_bundle(self.tool)["text/html"]
             self._saved_output.keep(self._still, [self.record])
 
-    def close(self) -> None:
-        """Close the panel and all its widgets; a run is cancelled."""
-        # The garbage collector calls this too
-        if self in open_panels:
-            open_panels.discard(self)
-            self.cancel()
-            with self.lock:
-                self.runs.close()
-                self._tabs.close()
-                self.form.close()
-                self._parts.close()
-            self.layout.close()
-        super().close()
+    def _close_parts(self) -> None:
+        open_panels.discard(self)
+        self.cancel()
+        with self.lock:
+            self.runs.close()
+            self._tabs.close()
+            self.form.close()
+            self._parts.close()
 
     def __repr__(self) -> str:
         return (
@@ -283,12 +276,14 @@ class ToolPanel(w.VBox):
             f"<ToolPanel of {self.tool.name}>"
         )
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def _static(self) -> dict[str, Any]:
         static = tool_bundle(self.tool, self.form.masked)
-        records = [record] if (record := self.record) else []
-        static["text/html"] += "".join(record.to_html() for record in records)
-        self._saved_output.show(static["text/html"], records)
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+        static["text/html"] += "".join(record.to_html() for record in self._records)
+        return static
+
+    @property
+    def _records(self) -> list[RunRecord]:
+        return [] if self.record is None else [self.record]
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:

@@ -18,10 +18,10 @@ from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.threads import daemon_thread
 from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 from toolbench.widgets.transcript.forks import Forks
@@ -32,7 +32,7 @@ from toolbench.widgets.transcript.waiting_call import WaitingCall
 _WAIT = "The model or a tool is at work: wait for it, or press Stop."
 
 
-class ConversationPanel(w.VBox):
+class ConversationPanel(CellView):
     """The live transcript of a conversation; a person can look at each call before it runs.
 
     The model and the tools work in a separate thread, one at a time. Any thread may call the
@@ -52,7 +52,6 @@ class ConversationPanel(w.VBox):
         self._conversation, self._loop = conversation, loop
         self._lock = RLock()
         self._parts = parts = Parts()
-        self._saved_output = SavedOutput()
         self._renewed: Callable[[], object] = self._renew
         self._thread: Thread | None = None
         self._is_stopping = False
@@ -80,7 +79,7 @@ class ConversationPanel(w.VBox):
                 *(self._question.widget, self._desk.widget, self._foot),
                 self._forks.widget,
             ],
-            _dom_classes=("toolbench-box", "toolbench-panel", "toolbench-transcript"),
+            *("toolbench-panel", "toolbench-transcript"),
         )
         self.refresh()
 
@@ -257,8 +256,7 @@ class ConversationPanel(w.VBox):
 
     # --- as a widget -----------------------------------------------------------------------
 
-    def close(self) -> None:
-        """Stop the running work, and close all widgets of this panel and of the forks."""
+    def _close_parts(self) -> None:
         if self._is_at_work:
             self.stop()
         self._forks.close()
@@ -267,12 +265,8 @@ class ConversationPanel(w.VBox):
                 call.close()
             self._rows.close()
             self._parts.close()
-        if self.comm is not None:
-            self.layout.close()
-        super().close()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def _static(self) -> dict[str, Any]:
         static = bundle(self._loop)
         static["text/html"] += self._forks.still
-        self._saved_output.show(static["text/html"])
-        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+        return static

@@ -57,6 +57,11 @@ class Pane(ABC):
     def refresh(self) -> None:
         """Update the content; called only while the tab is open."""
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a tool runs in the tab."""
+        return False
+
     @staticmethod
     def count(session: MCPServerSession) -> str:
         """Return the number of items, for the tab's title. In this base class return an empty text."""

@@ -87,6 +87,11 @@ class ToolsPane(ListPane):
             )
         self.detail.children = [self._open[name].widget]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether one of the tools runs."""
+        return any(opened.panel.is_busy for opened in self._open.values())
+
     def _show_state(self, name: str, state: str) -> None:
         """Show in the list that a tool runs or waits for an answer, also while another one is open."""
         self._list.show_state(name, state_words(state))
