@@ -41,7 +41,7 @@ open_explorers: "WeakSet[Explorer]" = WeakSet()
 class Explorer(CellView):
     """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
-    A server may report a change on any thread.
+    A server may report a change on any thread. The servers stay connected when it is closed.
     """
 
     def __init__(
@@ -195,7 +195,6 @@ class Explorer(CellView):
             return any(page.is_busy for page in self._pages.values())
 
     def _close_parts(self) -> None:
-        # The servers stay connected
         open_explorers.discard(self)
         with self._lock:
             for _, updates in self._updates.values():
