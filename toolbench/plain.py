@@ -13,8 +13,8 @@ from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from json import dumps
-from math import isfinite, log10
+from json import dumps, loads
+from math import inf, isfinite, log10
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -132,6 +132,21 @@ def bytes_in(text: str) -> bytes | None:
         return b64decode(letters, validate=True)
     except ValueError:
         return None
+
+
+_NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*|(?=\.))(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+# Characters; Python refuses to read longer integers
+_DIGITS = 4000
+
+
+def number_in(text: str) -> int | float | None:
+    """Return the number that *text* writes as JSON does, or as `.25`; None if there is none."""
+    written = _NUMBER.fullmatch(text.strip())
+    if written is None or len(text) > _DIGITS:
+        return None
+    sign, whole, *rest = written.groups(default="")
+    number: int | float = loads("".join((sign, whole or "0", *rest)))
+    return None if abs(number) == inf else number
 
 
 def is_json(value: Any) -> bool:

@@ -247,6 +247,7 @@ class TestAsking:
             "properties": {
                 "count": {"type": "integer", "description": "How many"},
                 "sure": {"type": "boolean"},
+                "share": {"type": "number"},
                 "tags": {"type": "array"},
                 "colour": {"enum": ["red", "blue"]},
                 "token": {"type": "string"},
@@ -254,18 +255,20 @@ class TestAsking:
             },
             "required": ["count"],
         }
-        prompts = typed("3", "yes", '["a"]', "red", "t0ps3cret", "")
+        prompts = typed("3", "yes", ".25", '["a"]', "red", "t0ps3cret", "")
         answer = ask_in_cell(Question("Order?", schema))
         assert answer.content == {
             "count": 3,
             "sure": True,
+            "share": 0.25,
             "tags": ["a"],
             "colour": "red",
             "token": "t0ps3cret",
         }
         assert prompts[0] == f"Order?\n{WAYS_OUT}\nHow many\ncount (integer): "
-        assert prompts[1:4] == [
+        assert prompts[1:5] == [
             "sure (yes or no; optional): ",
+            "share (number; optional): ",
             "tags (array, as JSON; optional): ",
             "colour (one of red, blue; optional): ",
         ]

@@ -88,6 +88,17 @@ class TestText:
         assert sentence.startswith(f"{draft!r} is not a")
         assert sentence.endswith("Use a point for decimals.") is hinted
 
+    @pytest.mark.parametrize(("draft", "value"), [(".25", 0.25), ("-.5e1", -5.0), ("2.50", 2.5)])
+    def test_a_number_is_read_as_people_write_it(self, draft, value):
+        """Without a digit before the point too: alone, in a list, in a union, and as a secret."""
+        number, secret = {"type": "number"}, {"type": "number", "format": "password"}
+        either = {"anyOf": [number, {"type": "null"}]}
+        form = _form(n=number, many={"type": "array", "items": number}, either=either, pin=secret)
+        for name in ("n", "many", "either", "pin"):
+            type_into(named(form.widget, name), draft)
+        assert form.value == {"n": value, "many": [value], "either": value, "pin": value}
+        assert form.errors == []
+
     def test_a_number_out_of_bounds_can_be_sent(self):
         """Nothing is clamped: trying what is invalid is what a workbench is for."""
         form = _form(n={"type": "integer", "maximum": 10})

@@ -13,7 +13,7 @@ from toolbench.jsonschema.describe import facts, kind, word
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.formats import format_problems
 from toolbench.jsonschema.view import read
-from toolbench.plain import clip
+from toolbench.plain import clip, number_in
 from toolbench.redaction.detection.locations import is_secret
 from toolbench.runs.output.exception_text import without_traceback
 from toolbench.runs.questions import YES_OR_NO, Answer, Question, Reply, decline
@@ -194,7 +194,8 @@ def _value(text: str, field: Node) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        return text
+        number = number_in(text)
+        return text if number is None else number
 
 
 def can_ask_in_cell() -> bool:

@@ -4,7 +4,6 @@ A box that a person empties has no value.
 """
 
 import json
-import math
 import re
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 from ipywidgets import Combobox, Text, Textarea, Widget
 
 from toolbench.jsonschema.normal import Node
+from toolbench.plain import number_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.unset import UNSET
@@ -242,24 +242,18 @@ def wants_lines(slot: Any) -> bool:
     return isinstance(name, str) and _LONG_NAMES.search(name) is not None
 
 
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-# Characters; Python refuses to read longer integers
-_DIGITS = 4000
-
-
 def read_number(text: str, kind: str | None) -> int | float:
     """Return the number in *text*. *kind* is the type in the schema, "integer" or "number".
 
     *kind* only changes the error text here; validation checks the type later.
 
     Raises:
-        UnreadableError: If *text* is not a number in JSON, or the number is too large.
+        UnreadableError: If *text* is not a number, or the number is too large.
     """
     text = text.strip()
-    if _NUMBER.fullmatch(text) and len(text) <= _DIGITS:
-        number: int | float = json.loads(text)
-        if abs(number) != math.inf:
-            return number
+    number = number_in(text)
+    if number is not None:
+        return number
     kind_name = "an integer" if kind == "integer" else "a number"
     advice = "" if kind == "integer" else point_advice(text)
     msg = f"{text!r:.60} is not {kind_name}. {advice}".rstrip()
@@ -275,11 +269,11 @@ def write_number(value: Any) -> str | None:
     except ValueError:
         # An integer too long to print
         return None
-    return text if _NUMBER.fullmatch(text) else None
+    return None if number_in(text) is None else text
 
 
 class Number(TextBox):
-    """A box for a number as in JSON: `1` and `1.0` are different values."""
+    """A box for a number as in JSON, or `.25`: `1` and `1.0` are different values."""
 
     classes = ("tb-field", "tb-number", "tb-short")
     is_short = True
@@ -288,7 +282,7 @@ class Number(TextBox):
         """Return the number in *text*.
 
         Raises:
-            UnreadableError: If *text* is not a number in JSON, or the number is too large.
+            UnreadableError: If *text* is not a number, or the number is too large.
         """
         return read_number(text, self.node.type)
 
