@@ -8,7 +8,7 @@ import pandas as pd
 
 from test_display.inert import problems, text_of
 from toolbench.display import table_html, table_text
-from toolbench.display.tables import Frame
+from toolbench.display.tables import Frame, head_of
 
 
 def _frame() -> pd.DataFrame:
@@ -98,8 +98,35 @@ class TestForAPage:
         frame = pd.DataFrame({"a": ["x" * 200] * 100_000})
         assert len(table_html(frame, later=100_000)) < 3_000_000
 
-    def test_types_stand_in_the_heads(self):
-        """A number and its text look the same in a cell."""
-        html = text_of(table_html(pd.DataFrame({"a": [1], "b": ["1"]}), typed=True))
+    def test_the_types_of_the_table_stand_in_the_heads(self):
+        """A column of texts whose first value is missing is no column of numbers."""
+        frame = pd.DataFrame(
+            {
+                "a": [1, 2],
+                "note": [float("nan"), "late"],
+                "day": pd.to_datetime([None, "2026-01-02"]),
+                "many": pd.array([None, 3], dtype="Int64"),
+            },
+            index=pd.Index(["x", "y"], name="station"),
+        )
+        frame["note"] = frame["note"].astype(object)
+        kept = head_of(frame)
+        for html in (table_html(frame, typed=True), table_html(kept, typed=True)):
+            heads = re.findall("<th [^>]*>(.*?)</th>", html)[:5]
+            assert [*map(text_of, heads)] == [
+                *("station", "a int64", "note object"),
+                *(f"day {frame.dtypes['day']}", "many Int64"),
+            ]
+            sides = re.findall("<th [^>]*text-align:(left|right)", html)[:5]
+            assert sides == ["left", "right", "left", "left", "right"]
+        assert table_text(frame).split("\n")[0].split()[0] == "station"
+
+    def test_where_a_table_has_no_types_its_values_have(self):
+        """The first that is not missing: a number and its text look the same in a cell."""
+        rows = [(0, None, "1"), (1, 1, "2")]
+        walks = SimpleNamespace(
+            columns=["a", "b"], shape=(2, 2), itertuples=lambda index, name: rows
+        )
+        html = text_of(table_html(walks, typed=True))
         assert "a int" in html
         assert "b str" in html

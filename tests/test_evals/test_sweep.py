@@ -325,6 +325,24 @@ def test_images_and_tables_are_shown(tmp_path):
     assert b64encode(b"x")
 
 
+def test_a_table_keeps_its_index(tmp_path):
+    """What a table is grouped by says what its rows are, also when it comes from the file."""
+
+    @tool(read_only=True)
+    def groups(by: str):
+        """Group."""
+        return pd.DataFrame({"v": [1.5, 2.5]}, index=pd.Index(["<x>", "y"], name=by))
+
+    path = tmp_path / "sweep.jsonl"
+    for _ in range(2):
+        (row,) = sweep(groups, {"by": ["station"]}, save=path)
+        assert row.table["columns"] == ["station", "v"]
+        assert row.table["rows"] == [["<x>", "1.5"], ["y", "2.5"]]
+    page = sweep(groups, {"by": ["station"]}, save=path).to_html()
+    assert "station" in page
+    assert "&lt;x&gt;" in page
+
+
 def test_plots():
     """Heatmap and lines are figures of the grid; what cannot be drawn is one sentence."""
     report = sweep(divide, {"a": range(4), "b": [1, 2]}, repeats=2)

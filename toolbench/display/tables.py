@@ -80,6 +80,18 @@ def returned_frame(observation: Any) -> Frame | None:
 
 
 @dataclass(frozen=True)
+class ColumnType:
+    """The type of a column: its name, and the letter that numpy gives to types of its kind."""
+
+    name: str
+    kind: str
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+@dataclass(frozen=True)
 class TableHead:
     """The first rows of a table, kept to show them after the table itself is deleted.
 
@@ -87,6 +99,8 @@ class TableHead:
         columns: The names of the columns.
         shape: The numbers of rows and columns that the table had.
         rows: The first rows, each with its label first.
+        dtypes: The type of each column; empty if the table had none.
+        label: The name of the labels of the rows; empty if they have none.
 
     Numbers are as they were; all else is plain text, neither escaped nor spelled out.
     """
@@ -94,6 +108,8 @@ class TableHead:
     columns: tuple[Any, ...]
     shape: tuple[int, int]
     rows: tuple[tuple[Any, ...], ...]
+    dtypes: tuple[ColumnType, ...] = ()
+    label: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -123,6 +139,8 @@ def head_of(frame: Frame, mask: Callable[[str], str] = str) -> TableHead:
         tuple(_head_cell(name, mask) for name in list(frame.columns)),
         (frame.shape[0], frame.shape[1]),
         tuple(tuple(_head_cell(cell, mask) for cell in row) for row in rows),
+        tuple(ColumnType(str(dtype), _kind(dtype)) for dtype in _dtypes(frame)),
+        mask(index_name(frame)),
     )
 
 
@@ -137,6 +155,14 @@ def _head_cell(cell: Any, mask: Callable[[str], str]) -> Any:
 
 def _is_cut(cell: Any) -> bool:
     return isinstance(cell, str) and len(cell) > _LONGEST
+
+
+def index_name(frame: Frame) -> str:
+    """Return the name of the labels of the rows of *frame*; empty if they have none."""
+    if isinstance(frame, TableHead):
+        return frame.label
+    names = getattr(getattr(frame, "index", None), "names", None) or ()
+    return ", ".join(str_of(name) for name in names if name is not None)
 
 
 def shape_text(frame: Frame) -> str:
@@ -156,18 +182,20 @@ def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = 
         typed: Show the type of each column in its head.
     """
     names, body = _names(frame), _rows(frame, rows)
-    sides = _sides(names, body)
-    kinds = _kinds(body if typed else [], len(names))
+    sides = _sides(frame, names, body)
+    kinds = _kinds(frame, body, len(names)) if typed else [""] * len(names)
     head = "".join(map(_head, names, sides, kinds))
     lines = "".join(
         f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>" for row in body
     )
+    all_columns = frame.shape[1]
+    of = f' data-toolbench-columns="{all_columns}"' * (all_columns > _COLUMNS)
     left = (
         f'<div {mark} style="{REMARK}">{escape(text)}</div>' for mark, text in _notices(frame, rows)
     )
     return Html(
         f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
-        f' style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
+        f'{of} style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
         f"<tbody>{lines}</tbody></table>{''.join(left)}{_later(frame, rows, later)}</div>"
     )
 
@@ -190,7 +218,7 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
     """Return the first *rows* rows of *frame* as text with lines of at most *width* columns."""
     names, body = _names(frame), _rows(frame, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name, side in zip(names, _sides(names, body), strict=True):
+    for name, side in zip(names, _sides(frame, names, body), strict=True):
         table.add_column(Text(name), overflow="fold", justify=side)
     for row in body:
         table.add_row(*(Text(_cell_text(cell)) for cell in row))
@@ -199,8 +227,8 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
 
 
 def _names(frame: Frame) -> list[str]:
-    """Return the heads of the columns to show; the head of the column with row labels is empty."""
-    return ["", *(_cell_text(name) for name in islice(frame.columns, _COLUMNS))]
+    """Return the heads of the columns to show; the first is the name of the row labels, if any."""
+    return [index_name(frame), *(_cell_text(name) for name in islice(frame.columns, _COLUMNS))]
 
 
 def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
@@ -208,28 +236,66 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
     return [tuple(row[: _COLUMNS + 1]) for row in first_rows]
 
 
-def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
+def _sides(frame: Frame, names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
     """Return, for each column, the side of its text: "right" for numbers, else "left".
 
-    The first value that is not missing decides. The column with row labels is always "left".
+    The column's type decides; where it says nothing, the first value that is not missing. The
+    column with row labels is always "left".
     """
-    columns = zip(*body, strict=True) if body else ([name] for name in names)
-    sides: list[_Side] = [
-        "right" if isinstance(_first(column), int | float) else "left" for column in columns
-    ]
-    return ["left", *sides[1:]]
+    width = len(names) - 1
+    kinds = [*map(_kind, _dtypes(frame)[:width])] or ["O"] * width
+    columns = [*zip(*body, strict=True)][1:] or [()] * width
+    sides: list[_Side] = ["left"]
+    for kind, column in zip(kinds, columns, strict=True):
+        is_number = kind in _NUMBERS or (kind == "O" and isinstance(_first(column), int | float))
+        sides.append("right" if is_number else "left")
+    return sides
+
+
+# The kinds of numpy's types: boolean, integer, unsigned, float
+_NUMBERS = "biuf"
+
+
+def _dtypes(frame: Frame) -> list[Any]:
+    """Return the types of the columns, as the table has them; empty if it has none."""
+    dtypes = getattr(frame, "dtypes", ())
+    types = [*dtypes] if isinstance(dtypes, Iterable) else []
+    return types if len(types) == frame.shape[1] else []
+
+
+def _kind(dtype: Any) -> str:
+    return str(getattr(dtype, "kind", "O"))
 
 
 def _first(column: Iterable[Any]) -> Any:
-    """Return the first value of *column* that is not missing."""
-    return next((value for value in column if value is not None), None)
+    """Return the first value of *column* that is not missing; None if there is none."""
+    return next((value for value in column if not _is_missing(value)), None)
 
 
-def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:
-    """Return the type of each column, taken from the first row; empty for the column with row labels."""
-    first = body[0] if body else ()
-    kinds = [type(value).__name__ for value in first[1:]]
-    return ["", *kinds] if kinds else [""] * columns
+def _is_missing(value: Any) -> bool:
+    """Tell whether *value* is None, NaN, or pandas' NA or NaT."""
+    try:
+        # NaN differs from itself
+        return value is None or bool(value != value)
+    except TypeError:
+        # Of pandas' NA nobody can tell
+        return True
+    except Exception:  # noqa: BLE001 - a user's object, or an array
+        return False
+
+
+def _kinds(frame: Frame, body: list[tuple[Any, ...]], columns: int) -> list[str]:
+    """Return the type of each column; empty for the column with row labels, and where it is unknown.
+
+    It is the type that the table has; without one, that of the first value that is not missing.
+    """
+    dtypes = _dtypes(frame)[: columns - 1]
+    if dtypes:
+        return ["", *map(str, dtypes)]
+    if not body:
+        return [""] * columns
+    firsts = [_first(column) for column in [*zip(*body, strict=True)][1:]]
+    return ["", *("" if value is None else type(value).__name__ for value in firsts)]
 
 
 def _remark(frame: Frame, rows: int) -> str:

@@ -14,7 +14,7 @@ from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.core.content import ImageContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.tables import Frame, as_frame, returned_frame, shape_text
+from toolbench.display.tables import Frame, as_frame, index_name, returned_frame, shape_text
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain, str_of
@@ -152,8 +152,12 @@ def _parts(value: Any) -> Json:
 
 
 def _table(frame: Frame) -> Json:
-    """Return the first rows of a table as texts."""
+    """Return the first rows of a table as texts, with their labels unless these are mere numbers."""
     columns = [str_of(name)[:_CELL] for name in islice(frame.columns, _COLUMNS)]
-    rows = islice(frame.itertuples(index=False, name=None), _ROWS)
-    cells = [[str_of(cell)[:_CELL] for cell in islice(row, _COLUMNS)] for row in rows]
+    index = getattr(frame, "index", None)
+    has_labels = index is not None and type(index).__name__ != "RangeIndex"
+    if has_labels:
+        columns = [index_name(frame)[:_CELL], *columns]
+    rows = islice(frame.itertuples(index=has_labels, name=None), _ROWS)
+    cells = [[str_of(cell)[:_CELL] for cell in islice(row, len(columns))] for row in rows]
     return {"columns": columns, "rows": cells, "shape": shape_text(frame)}
