@@ -25,6 +25,7 @@ WRITINGS = {
     "HTML": lambda secret: [escape(secret)],
     "repr": lambda secret: [repr(secret)],
     "shell": lambda secret: [shlex.quote(secret)],
+    "CSV": lambda secret: [secret.replace('"', '""')],
     "base64": base64_at(0),
     "base64, one on": base64_at(1),
     "base64, two on": base64_at(2),

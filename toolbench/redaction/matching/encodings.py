@@ -32,7 +32,7 @@ def encodings(secret: str) -> Iterator[str]:
     """Yield *secret* and each of its lines, unchanged and in all encodings but base64, base32 and hex.
 
     The encodings are JSON (up to three times, ASCII or not), URLs (once and twice), HTML, Python's
-    repr and quotes of a shell. Texts of at most `IN_EACH_OTHER` characters are also encoded in one
+    repr, quotes of a shell and CSV. Texts of at most `IN_EACH_OTHER` characters are also encoded in one
     encoding and then in a second one. A secret of letters and digits is the same in many encodings.
     For a secret longer than `LONGEST`, only the secret and its lines are yielded.
     """
@@ -43,7 +43,7 @@ def encodings(secret: str) -> Iterator[str]:
             yield from _in_python(text)
             yield from _in_url(text)
             yield from _in_html(text)
-            yield from _in_shell(text)
+            yield from _in_quotes(text)
     for text in _texts_for_two(secret):
         for inner in set(_usual(text)) - {text}:
             yield from _usual(inner)
@@ -162,17 +162,19 @@ def _texts_for_two(secret: str) -> Iterator[str]:
 
 
 def _usual(text: str) -> Iterator[str]:
-    """Yield *text* in the most usual encodings of JSON, URL, HTML and repr."""
+    """Yield *text* in the most usual encodings of JSON, URL, HTML, repr, shell and CSV."""
     data = as_bytes(text)
     yield from (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
     yield from (quote(data, ""), quote(data), quote_plus(data))
     yield from (escape(text), escape(text).replace("&#x27;", "&#39;"))
     yield repr(text)[1:-1]
-    yield from _in_shell(text)
+    yield from _in_quotes(text)
 
 
-def _in_shell(text: str) -> Iterator[str]:
+def _in_quotes(text: str) -> Iterator[str]:
+    """Yield *text* as it stands in the quotes of a shell, and in those of CSV."""
     yield from (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
+    yield text.replace('"', '""')
 
 
 def _in_json(text: str) -> Iterator[str]:
