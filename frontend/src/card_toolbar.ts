@@ -3,14 +3,17 @@
 // bar. Everything is built of elements and text nodes; no text is ever read as HTML.
 
 import { copyText, saveFile } from "./clipboard";
-import { downloadOf, hasLines, linesOf, textOf } from "./contents";
+import { downloadsOf, extentOf, hasLines, savedPart, textOf } from "./contents";
 import { openFully } from "./fullview";
+import { say as notify } from "./notices";
 import { allIn } from "./ours";
+import { RESULT, SAVE } from "./saving";
 import { hasLevels, openLevels } from "./tree";
 
 const BODY = "[data-toolbench-body]";
 const BAR = "[data-toolbench-bar]";
 const CARD = "[data-toolbench-card]";
+const NO_KERNEL = "The kernel does not answer: only what is shown can be saved here.";
 const COPIED_MILLISECONDS = 1500;
 const known = new WeakSet<Element>();
 
@@ -31,13 +34,28 @@ function toolbar(body: HTMLElement): HTMLElement {
   const title = body.getAttribute("aria-label") ?? "";
   if (hasLevels(body)) box.append(levelsButton(body));
   if (hasLines(body)) box.append(wrapButton(body));
-  const save = button("Save", `Save: ${title}`, () => {
-    const file = downloadOf(body);
-    saveFile(file.name, file.parts, file.type);
-  });
   const full = button("Full view", `Full view: ${title}`, () => openFully(body, title));
-  box.append(copyButton(title, () => textOf(body)), save, full);
+  box.append(copyButton(title, () => textOf(body)), saveButton(body, title), full);
   return box;
+}
+
+/**
+ * A button that saves what the page has of *body*, and says which part that is. At the result of a run it
+ * saves the whole: such a click comes here only if no kernel answers.
+ */
+function saveButton(body: HTMLElement, title: string): HTMLButtonElement {
+  const part = savedPart(body);
+  const ofPage = part ? `Save ${part}` : "Save";
+  const save = button(body.closest(RESULT) ? "Save" : ofPage, `Save: ${title}`, () => {
+    if (save.textContent === ofPage) {
+      for (const file of downloadsOf(body)) saveFile(file.name, file.parts, file.type);
+      return;
+    }
+    save.textContent = ofPage;
+    notify(body.closest(CARD)?.querySelector(BAR) ?? body, NO_KERNEL);
+  });
+  save.classList.add(SAVE.slice(1));
+  return save;
 }
 
 /** A button that copies what *read* gives, and a place where it says so. */
@@ -87,7 +105,7 @@ function limitHeight(body: HTMLElement): void {
   });
   const label = (): void => {
     const isOpen = body.classList.contains("toolbench-whole");
-    const text = isOpen ? "Show less" : `Show all${linesOf(body)}`;
+    const text = isOpen ? "Show less" : `Show ${extentOf(body)}`;
     if (more.textContent !== text) more.textContent = text;
   };
   more.className = "toolbench-more";

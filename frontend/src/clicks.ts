@@ -7,6 +7,7 @@
 import { endWaiting, isAlive, isWaiting, type Model, type Models, type View } from "./connection";
 import { say, sayNothing } from "./notices";
 import { ourTarget } from "./ours";
+import { RESULT, SAVE, saveWhole, WIDGET } from "./saving";
 import { chooseFile } from "./uploads";
 
 /** An event and the modules of the page that do not know its widget. */
@@ -74,7 +75,13 @@ function onClick(event: MouseEvent): void {
   const target = ourTarget(event);
   const upload = target?.closest(UPLOAD);
   if (upload) {
-    void hold(event, () => choose(upload)); // at once: a browser opens its files only after a click
+    void hold(event, () => passTo(upload, chooseFile)); // at once: a browser opens its files only after a click
+    return;
+  }
+  const save = target?.closest<HTMLButtonElement>(SAVE);
+  const result = save?.closest(RESULT)?.closest(WIDGET);
+  if (save && result) {
+    void hold(event, () => passTo(result, (view, kernel) => saveWhole(save, view, kernel)));
     return;
   }
   const button = target?.closest(BUTTON);
@@ -107,13 +114,11 @@ async function hold(event: Passing, act: () => Promise<boolean>, before = Promis
   if (!(await act())) target?.dispatchEvent(copy);
 }
 
-/** Let a person choose a file for the button at *element*; return whether it is known. */
-async function choose(element: Element): Promise<boolean> {
+/** Do *act* with the widget at *element* and its kernel; return whether it is known, and *act* could do it. */
+async function passTo(element: Element, act: (view: View, kernel: Models) => unknown): Promise<boolean> {
   for (const kernel of new Set(kernels.values())) {
     const view = await viewAt(element, await ready(Object.values(kernel._models ?? {})));
-    if (!view) continue;
-    chooseFile(view, kernel);
-    return true;
+    if (view) return (await act(view, kernel)) !== false;
   }
   return false;
 }

@@ -35,8 +35,8 @@ export interface Model {
   views?: Record<string, Promise<View>>;
   get(name: string): unknown;
   send(content: unknown, callbacks: unknown, buffers?: ArrayBuffer[]): void;
-  on(event: string, hear: (content: never) => void): void;
-  off(event: string, hear: (content: never) => void): void;
+  on(event: string, hear: (content: never, buffers?: DataView[]) => void): void;
+  off(event: string, hear: (content: never, buffers?: DataView[]) => void): void;
   _pending_msgs?: number;
   _msg_buffer?: unknown;
 }

@@ -1,7 +1,7 @@
 // The content of a card as text to copy or as a file to save: text unchanged, a table as rows, a JSON
 // tree as JSON.
 
-import { cellsOf } from "./table";
+import { allCellsOf, cellsOf, partOf, rowsPartOf } from "./table";
 import { isTree, treeJson } from "./tree";
 
 export interface Download {
@@ -12,6 +12,8 @@ export interface Download {
 
 type Row = string[];
 const PIECES = "pre, table, img, [data-toolbench-json]";
+const FOLDED = "details:not([data-toolbench-json] *)";
+const PART = "[data-toolbench-part]"; // stands where something is left out, or cut
 
 /** The text of *body*, without folded parts unless there is nothing else. */
 export function textOf(body: Element): string {
@@ -20,17 +22,37 @@ export function textOf(body: Element): string {
   return pieces.map((piece) => textOfPiece(piece, "\t")).join("\n");
 }
 
-export function downloadOf(body: Element): Download {
+/** What the page has of *body*, as files: all its text as one, and each image. */
+export function downloadsOf(body: Element): Download[] {
   const pieces = piecesOf(body);
+  const images = pieces.filter((piece) => piece instanceof HTMLImageElement);
+  const texts = pieces.filter((piece) => !images.includes(piece as HTMLImageElement));
+  const files = images.map((image, index) => imageFile(image, images.length > 1 ? `-${index + 1}` : ""));
+  if (texts.length > 0 || images.length === 0) files.unshift(textFile(body, texts));
+  return files;
+}
+
+/** Which part of *body* the page has, as "Save" says it; empty if it has all, and has it exactly. */
+export function savedPart(body: Element): string {
+  const tables = piecesOf(body).filter((piece) => piece instanceof HTMLTableElement);
+  const [only] = tables;
+  if (only && piecesOf(body).length === 1) return partOf(only) || "as shown";
+  const isPart = [...body.querySelectorAll(PART)].some((place) => !place.closest(FOLDED));
+  return tables.length > 0 || isPart ? "what is shown" : "";
+}
+
+function textFile(body: Element, pieces: Element[]): Download {
   const [only] = pieces.length === 1 ? pieces : [];
-  if (only instanceof HTMLImageElement) return imageFile(only);
+  const name = savedPart(body) ? "result-shown" : "result";
   if (only instanceof HTMLTableElement) {
-    return { name: "result.csv", type: "text/csv", parts: [textOfPiece(only, ",")] };
+    const rows = allCellsOf(only) ?? rowsOf(only);
+    return { name: `${name}.csv`, type: "text/csv", parts: [linesOfCells(rows, ",")] };
   }
-  if (only && isTree(only)) {
+  if (only && isTree(only) && name === "result") {
     return { name: "result.json", type: "application/json", parts: [treeJson(only)] };
   }
-  return { name: "result.txt", type: "text/plain", parts: [textOf(body)] };
+  const text = pieces.map((piece) => textOfPiece(piece, "\t")).join("\n");
+  return { name: `${name}.txt`, type: "text/plain", parts: [pieces.length ? text : (body.textContent ?? "")] };
 }
 
 /** Whether *body* has lines for which wrapping can be turned on or off. */
@@ -38,17 +60,20 @@ export function hasLines(body: Element): boolean {
   return piecesOf(body).some((piece) => piece.matches("pre, [data-toolbench-json]"));
 }
 
-/** The size of *body*: ` 400 lines`, ` 50 rows`; empty if one number cannot say it. */
-export function linesOf(body: Element): string {
+/** How much there is to show of *body*: `all 400 lines`, `all 50 rows`; `all` if one number cannot say it. */
+export function extentOf(body: Element): string {
   const pieces = piecesOf(body);
   const [only] = pieces;
-  if (pieces.length !== 1 || !only) return "";
-  if (only instanceof HTMLTableElement) return ` ${number(rowsOf(only).length - 1)} rows`;
+  if (pieces.length !== 1 || !only) return "all";
+  if (only instanceof HTMLTableElement) {
+    const part = rowsPartOf(only);
+    return part ? `the ${part}` : `all ${number(rowsOf(only).length - 1)} rows`;
+  }
   if (only.tagName === "PRE") {
     const lines = (only.textContent ?? "").replace(/\n$/, "").split("\n").length;
-    return lines > 1 ? ` ${number(lines)} lines` : "";
+    return lines > 1 ? `all ${number(lines)} lines` : "all";
   }
-  return "";
+  return "all";
 }
 
 /** The outermost parts of *body* with content, without folded parts unless there is nothing else. */
@@ -56,19 +81,21 @@ function piecesOf(body: Element): Element[] {
   const all = [...body.querySelectorAll(PIECES)].filter(
     (piece) => !piece.parentElement?.closest(PIECES),
   );
-  const seen = all.filter((piece) => !piece.closest("details:not([data-toolbench-json] *)"));
+  const seen = all.filter((piece) => !piece.closest(FOLDED));
   return seen.length > 0 ? seen : all;
 }
 
 function textOfPiece(piece: Element, separator: string): string {
   if (isTree(piece)) return treeJson(piece);
   if (piece instanceof HTMLTableElement) {
-    return rowsOf(piece)
-      .map((row) => row.map((cell) => cellText(cell, separator)).join(separator))
-      .join("\n");
+    return linesOfCells(rowsOf(piece), separator);
   }
   if (piece instanceof HTMLImageElement) return `[${piece.alt}]`;
   return piece.textContent ?? "";
+}
+
+function linesOfCells(rows: Row[], separator: string): string {
+  return rows.map((row) => row.map((cell) => cellText(cell, separator)).join(separator)).join("\n");
 }
 
 function rowsOf(table: HTMLTableElement): Row[] {
@@ -83,12 +110,12 @@ function cellText(text: string, separator: string): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function imageFile(image: HTMLImageElement): Download {
+function imageFile(image: HTMLImageElement, number: string): Download {
   const [head = "", data = ""] = image.src.split(",", 2);
   const type = /^data:([\w/+.-]+);base64$/.exec(head)?.[1] ?? "application/octet-stream";
   const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
   const ending = type.split("/")[1]?.split("+")[0] ?? "bin";
-  return { name: `result.${ending}`, type, parts: [bytes] };
+  return { name: `result${number}.${ending}`, type, parts: [bytes] };
 }
 
 function number(count: number): string {

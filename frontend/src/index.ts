@@ -13,6 +13,7 @@ import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
 import { keepKeys } from "./keys";
 import { isOurs } from "./ours";
+import { sayLostLineEnds } from "./pasted";
 import { enhancePickers } from "./picker";
 import { endQuestions } from "./questions";
 import { enhanceRuns } from "./runs";
@@ -32,6 +33,7 @@ function start(): void {
   keepKeys();
   keepFocus();
   zoomImages();
+  sayLostLineEnds();
   watch();
   enhance();
 }

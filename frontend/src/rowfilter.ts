@@ -6,7 +6,10 @@ const CONDITION = /^(.+?)(:|!=|>=|<=|=|>|<)(.*)$/s;
 
 type Test = (row: string[], text: () => string) => boolean;
 
-/** A field to type a filter into, and a line that says how many rows are left. */
+/**
+ * A field to type a filter into, and a line that says how many rows are left, of *known*: the rows that
+ * the page has, in words.
+ */
 export class RowFilter {
   readonly element = document.createElement("div");
   readonly #field = document.createElement("input");
@@ -15,6 +18,7 @@ export class RowFilter {
 
   constructor(
     private readonly columns: string[],
+    private readonly known: string,
     changed: () => void,
   ) {
     this.element.className = "toolbench-filter";
@@ -26,15 +30,15 @@ export class RowFilter {
     this.element.append(this.#field, this.#count);
   }
 
-  /** The *rows* that match the filter. */
-  passed(rows: string[][]): string[][] {
+  /** The *rows* that match the filter; *note* says more of them. */
+  passed(rows: string[][], note = ""): string[][] {
     const tests = [...this.#field.value.matchAll(TERM)].map(([, phrase, word]) =>
       phrase === undefined ? this.#test(word ?? "") : holds(phrase),
     );
     const left = tests.length
       ? rows.filter((row) => tests.every((test) => test(row, () => this.#textOf(row))))
       : rows;
-    this.#count.textContent = `${number(left.length)} of ${number(rows.length)} rows`;
+    this.#count.textContent = `${number(left.length)} of ${this.known}${note}`;
     return left;
   }
 

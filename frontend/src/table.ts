@@ -21,9 +21,24 @@ export function enhanceTables(root: ParentNode): void {
   }
 }
 
-/** The head and all rows of *table* in the shown order; undefined if it is not one of our tables. */
+/** The head and the rows of *table* that are shown, in their order; undefined if it is not one of our tables. */
 export function cellsOf(table: Element): Cells[] | undefined {
   return tables.get(table)?.cells;
+}
+
+/** The head and all rows of *table* that the page has, as they came; undefined if it is not one of ours. */
+export function allCellsOf(table: Element): Cells[] | undefined {
+  return tables.get(table)?.allCells;
+}
+
+/** Which part of *table* the page has: "first 50 of 200 rows, first 20 of 30 columns"; empty if it has all. */
+export function partOf(table: Element): string {
+  return tables.get(table)?.part ?? "";
+}
+
+/** Which of its rows the page has of *table*: "first 50 of 200 rows"; empty if it has all. */
+export function rowsPartOf(table: Element): string {
+  return tables.get(table)?.partOfRows ?? "";
 }
 
 class Table {
@@ -68,8 +83,26 @@ class Table {
     return [this.#names, ...this.#shown];
   }
 
+  get allCells(): Cells[] {
+    return [this.#names, ...this.#rows];
+  }
+
+  get part(): string {
+    return [this.partOfRows, this.#partOfColumns].filter(Boolean).join(", ");
+  }
+
+  get partOfRows(): string {
+    return part(this.#rows.length, Number(this.#element.dataset.toolbenchTable), "rows");
+  }
+
+  get #partOfColumns(): string {
+    return part(this.#names.length - 1, Number(this.#element.dataset.toolbenchColumns), "columns");
+  }
+
   #newFilter(): RowFilter {
-    const filter = new RowFilter(this.#names, () => {
+    const rows = this.partOfRows ? `the ${this.partOfRows}` : `${number(this.#rows.length)} rows`;
+    const known = [rows, this.#partOfColumns].filter(Boolean).join(", ");
+    const filter = new RowFilter(this.#names, known, () => {
       if (this.#scroller) this.#scroller.scrollTop = 0;
       this.#pass();
     });
@@ -80,7 +113,9 @@ class Table {
 
   /** Show the sorted rows that match the filter. */
   #pass(): void {
-    this.#shown = this.#filter?.passed(this.#sorted) ?? this.#sorted;
+    const isSorted = this.#sorted !== this.#rows && this.partOfRows;
+    const note = isSorted ? ", sorted among themselves" : "";
+    this.#shown = this.#filter?.passed(this.#sorted, note) ?? this.#sorted;
     this.#element.setAttribute("aria-rowcount", String(this.#shown.length + 1));
     this.#drawn = "";
     this.#draw();
@@ -149,7 +184,7 @@ class Table {
   #sayLeftOut(): void {
     const place = this.#scroller?.querySelector(LEFT_OUT);
     const missing = Number(this.#element.dataset.toolbenchTable) - this.#rows.length;
-    const said = missing > 0 ? `… ${missing.toLocaleString("en-US")} rows left out …` : "";
+    const said = missing > 0 ? `… ${number(missing)} rows left out …` : "";
     if (place) place.textContent = said;
   }
 }
@@ -159,6 +194,15 @@ function later(scroller: Element | null): Cells[] {
   const rows: unknown = JSON.parse(place?.textContent || "[]");
   place?.remove();
   return Array.isArray(rows) ? rows.map((row: unknown[]) => row.map(String)) : [];
+}
+
+/** "first 50 of 200 rows", if the page has *shown* of *all*; empty if these are all. */
+function part(shown: number, all: number, things: string): string {
+  return shown < all ? `first ${number(shown)} of ${number(all)} ${things}` : "";
+}
+
+function number(count: number): string {
+  return count.toLocaleString("en-US");
 }
 
 function spacer(height: number, columns: number): HTMLTableRowElement[] {

@@ -2,20 +2,13 @@
 // message: a server takes 10 MB by default, and ends the connection of the page if there are more.
 // The kernel says which piece comes next, so a lost one is sent again.
 
-import { isAlive, isIdle, type Models } from "./connection";
+import type { Models, View } from "./connection";
+import { ask } from "./exchange";
 import { say, sayNothing } from "./notices";
 import { allIn } from "./ours";
 
 /** What is used here of a button of ipywidgets to choose a file. */
-interface Button {
-  el: Element;
-  model: {
-    get(name: string): unknown;
-    send(content: unknown, callbacks: unknown, buffers?: ArrayBuffer[]): void;
-    on(event: string, hear: (content: Reply) => void): void;
-    off(event: string, hear: (content: Reply) => void): void;
-  };
-}
+type Button = Pick<View, "el" | "model">;
 
 /** The answer of the kernel: which piece it wants, or that it wants no more. */
 interface Reply {
@@ -25,8 +18,6 @@ interface Reply {
 
 const UPLOAD = ".tb-form .widget-upload";
 const COUNT = / \(\d+\)$/; // ipywidgets counts the files that it holds: our field holds the file itself
-const ATTEMPTS = 3;
-const SILENCE = 4000; // milliseconds: an idle kernel that says nothing for so long has not got the message
 
 /** Take the count of files off the buttons in *root*. */
 export function nameUploads(root: ParentNode): void {
@@ -53,7 +44,8 @@ async function send(file: File, button: Button, kernel: Models): Promise<void> {
   let [content, pieces]: [object, ArrayBuffer[]] = [{ file: id, name: file.name, size: file.size }, []];
   sayNothing(button.el);
   for (;;) {
-    const reply = await answer(id, content, pieces, button, kernel);
+    const isReply = (news: Partial<Reply>): boolean => news.file === id;
+    const reply = (await ask<Reply>(button.model, kernel, content, isReply, pieces))?.content;
     if (!reply) {
       say(button.el, `${file.name} did not reach the kernel: the connection broke. Choose it again.`);
       return;
@@ -68,25 +60,4 @@ async function send(file: File, button: Button, kernel: Models): Promise<void> {
     }
     content = { file: id, begin };
   }
-}
-
-/** Send *content*, again if it gets lost; undefined if there is no answer. */
-async function answer(
-  id: string, content: object, pieces: ArrayBuffer[], { model }: Button, kernel: Models,
-): Promise<Reply | undefined> {
-  let reply: Reply | undefined;
-  const hear = (news: Reply): void => {
-    if (news?.file === id) reply = news;
-  };
-  model.on("msg:custom", hear);
-  for (let attempt = 0; attempt < ATTEMPTS && !reply && isAlive(kernel); attempt++) {
-    model.send(content, {}, pieces);
-    let silent = performance.now();
-    while (!reply && isAlive(kernel) && performance.now() - silent < SILENCE) {
-      await new Promise((go) => setTimeout(go, 10));
-      if (!isIdle(kernel)) silent = performance.now();
-    }
-  }
-  model.off("msg:custom", hear);
-  return reply;
 }

@@ -1,11 +1,17 @@
 """The page's module on a page without a kernel: the tests write what the kernel would."""
 
+import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Download, Locator, expect
 
 from browser.tab import Tab
+from toolbench.display.card_html import Card, cards_html
+from toolbench.display.json_tree import json_html
+from toolbench.display.render import to_html
+from toolbench.display.tables import table_html
 from toolbench.widgets import frontend
 
 MODULE = Path(frontend.__file__).with_name("module.js")
@@ -117,3 +123,65 @@ def test_a_click_comes_to_its_own_kernel_past_others(panel: Tab, others: int):
     page.wait_for_function("messages.length > 0")
     assert page.evaluate("messages") == ["click"]
     assert panel.console_errors == []
+
+
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+SMALL = {"quote": 'say "hi"\nand go', "big": 12345678901234567890, "rows": [{"i": 1}], "none": []}
+LARGE = {"text": "a" * 5000, "rows": [{"i": i, "t": "x" * 60} for i in range(1200)]}
+FRAME = pd.DataFrame({f"c{n}": range(90) for n in range(30)})
+RESULTS = {
+    "small JSON": json_html(SMALL),
+    "large JSON": json_html(LARGE),
+    "long text": to_html("line\n" * 40_000),
+    "large table": table_html(FRAME),
+    "small table": table_html(FRAME.iloc[:3, :2]),
+    "text and images": f'<pre>seen</pre><img alt="a" src="{PIXEL}"><img alt="b" src="{PIXEL}">',
+}
+
+
+def saved(page: Tab, button: Locator, count: int = 1) -> dict[str, str]:
+    """Return the name and the content of each file that a click on *button* saves."""
+    files: list[Download] = []
+
+    def keep(file: Download) -> bool:
+        files.append(file)
+        return len(files) == count
+
+    with page.page.expect_download(keep):
+        button.click()
+    return {file.suggested_filename: file.path().read_text("latin-1") for file in files}
+
+
+def test_save_says_which_part_a_page_without_a_kernel_has(page: Tab):
+    """What is saved as JSON is the result; what is only a part of it says so in label and name."""
+    cards = cards_html(Card(title, html) for title, html in RESULTS.items())
+    live = f"<div data-toolbench-whole>{cards_html([Card('run', table_html(FRAME))])}</div>"
+    page.page.route(ADDRESS, lambda route: route.fulfill(body=f"<body>{cards}{live}"))
+    page.page.goto(ADDRESS)
+    page.page.evaluate(START, MODULE.read_text("utf-8"))
+    buttons = page.page.locator(".toolbench-save")
+    part = "Save first 50 of 90 rows, first 20 of 30 columns"
+    expect(buttons).to_have_text(
+        [
+            *("Save", "Save what is shown", "Save what is shown", part, "Save as shown", "Save"),
+            "Save",
+        ]
+    )
+    small, large, text, table, _, several, run = buttons.all()
+    files = saved(page, small)
+    assert json.loads(files["result.json"]) == SMALL
+    for button in (large, text):
+        assert "left out" in saved(page, button)["result-shown.txt"]
+    filter_of = page.page.get_by_label("Filter rows").first
+    filter_of.fill("c1>80")
+    lines = saved(page, table)["result-shown.csv"].split("\n")
+    assert (len(lines), lines[1][:6]) == (51, "0,0,0,")
+    assert saved(page, several, 3).keys() == {"result.txt", "result-1.png", "result-2.png"}
+    # The kernel has the whole of this one, and it is gone
+    run.click()
+    expect(page.page.get_by_role("alert")).to_have_text(
+        "The kernel does not answer: only what is shown can be saved here."
+    )
+    expect(run).to_have_text(part)
+    assert saved(page, run).keys() == {"result-shown.csv"}
+    assert page.console_errors == []

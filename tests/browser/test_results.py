@@ -134,8 +134,8 @@ run_tool(numbers)"""
     write_notebook(nbroot / "level.ipynb", "%load_ext toolbench", table, "numbers")
     lab.open("level.ipynb")
     lab.run_all()
-    buttons = lab.output(1).get_by_role("button", name="Show all")
-    expect(buttons).to_have_count(2)
+    buttons = lab.output(1).get_by_role("button", name=re.compile("^Show"))
+    expect(buttons).to_have_text(["Show the first 50 of 90 rows", "Show all 91 lines"])
     person, model = lab.output(1).locator("[data-toolbench-card]").all()
     sidebar = "window.jupyterapp.commands.execute('application:toggle-left-area')"
     lab.tab.page.evaluate(sidebar)
@@ -188,6 +188,10 @@ def json_is_one_card_that_is_copied_as_json(lab: NotebookPage, page: Locator) ->
         "days": [{"high": 31.5, "rain": None}, {"high": 9, "rain": True}],
         "none": {},
     }
+    with lab.tab.page.expect_download() as download:
+        card.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "result.json"
+    assert json.loads(download.value.path().read_text())["city"] == 'Zürich "ZRH"'
     lab.tab.page.locator(".result-weather").scroll_into_view_if_needed()
     assert violations(lab.tab.page, ".result-weather") == []
     lab.picture("result-json")
@@ -235,7 +239,7 @@ CODE = """
 from toolbench import tool
 
 @tool
-def note(text: str, tags: dict = {}) -> str:
+def note(text: str, tags: dict = {}, title: str = "") -> str:
     '''Write a note.'''
     return text
 
@@ -279,7 +283,24 @@ def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
     expect(code.get_by_role("status")).to_have_text("Copied")
     assert "run_tool(note" in lab.tab.page.evaluate(CLIPBOARD)
     lab.picture("editor-code")
+    pasted_line_ends_are_said(lab, page)
     assert lab.tab.console_errors == []
+
+
+def pasted_line_ends_are_said(lab: NotebookPage, page: Locator) -> None:
+    """A field of one line has spaces in their place; the end of a single line is no loss."""
+    page.get_by_role("tab", name="Form").click()
+    title, said = (
+        page.get_by_label("title", exact=True),
+        page.get_by_text("This field takes one line"),
+    )
+    for text, value, count in (("a\nb\r\nc\n", "a b c", 1), ("one\n", "one", 0)):
+        lab.tab.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        title.fill("")
+        title.press("Control+V")
+        expect(title).to_have_value(value)
+        expect(said).to_have_count(count)
+    expect(page.get_by_label("text", exact=True)).to_have_value("second")
 
 
 TABLE = """
@@ -294,13 +315,20 @@ def books() -> object:
 
 books
 """
+TRIPS = """
+def trips() -> pd.DataFrame:
+    rows = {"minutes": [n * 0.5 for n in range(40_000)], "note": [None, 'late, "again"'] * 20_000}
+    return pd.DataFrame(rows, index=pd.RangeIndex(40_000, name="trip"))
+
+tool(trips)
+"""
 
 
 @pytest.mark.usefixtures("looks")
 def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbroot: Path):
     """Of 5,000 rows only those near the window are in the page; all are sorted and copied."""
     lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    write_notebook(nbroot / "table.ipynb", TABLE)
+    write_notebook(nbroot / "table.ipynb", TABLE, TRIPS)
     lab.open("table.ipynb")
     lab.run_all()
     page = lab.output(0)
@@ -310,7 +338,7 @@ def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbr
     assert table.locator("tr").count() < 200
     card = page.locator(".toolbench-panel [data-toolbench-card]").first
     card.get_by_role("button", name="Show all 5,000 rows").click()
-    head = table.get_by_role("columnheader", name="year int")
+    head = table.get_by_role("columnheader", name="year int64")
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "ascending")
     expect(table.get_by_role("row").nth(1).get_by_role("cell").last).to_have_text("1")
@@ -324,7 +352,33 @@ def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbr
     for theme in lab.themes():
         lab.picture(f"table-{theme}")
         assert violations(lab.tab.page, ".toolbench-panel") == []
+    a_part_of_a_table_says_so_and_is_saved_whole(lab, lab.output(1))
     assert lab.tab.console_errors == []
+
+
+def a_part_of_a_table_says_so_and_is_saved_whole(lab: NotebookPage, page: Locator) -> None:
+    """Filter and sort speak of the rows that the page has; the file has all, with their labels."""
+    lab.click("Run", within=page)
+    card = page.locator(".toolbench-panel [data-toolbench-card]").first
+    known = "of the first 10,050 of 40,000 rows"
+    count = card.locator(".toolbench-filter [role=status]")
+    expect(count).to_have_text(f"10,050 {known}")
+    expect(card.get_by_role("button", name=f"Show {known[3:]}")).to_be_visible()
+    expect(card.get_by_role("columnheader")).to_have_text(
+        ["trip", "minutes float64", re.compile("note ")]
+    )
+    card.get_by_label("Filter rows").fill("minutes>5000")
+    expect(count).to_have_text(f"49 {known}")
+    card.get_by_role("button", name="minutes").click()
+    expect(count).to_have_text(f"49 {known}, sorted among themselves")
+    with lab.tab.page.expect_download() as download:
+        card.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "result.csv"
+    lines = download.value.path().read_text().split("\n")
+    assert lines[:3] == ["trip,minutes,note", "0,0.0,", '1,0.5,"late, ""again"""']
+    assert lines[-2:] == ['39999,19999.5,"late, ""again"""', ""]
+    assert len(lines) == 40_002
+    expect(card.get_by_role("button", name="Save")).to_have_text("Save")
 
 
 def a_result_is_completed_with_the_change_that_shows_it(page: Locator) -> None:

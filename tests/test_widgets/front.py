@@ -9,18 +9,20 @@ from comm.base_comm import BaseComm
 
 
 class Wire:
-    """Records every message of every comm."""
+    """Records every message of every comm, and what came beside them as bytes."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, Any]] = []
         self.live: set[str] = set()
+        self.buffers: list[bytes] = []
 
     def comm(self, *args: Any, **options: Any) -> BaseComm:
         wire = self
 
         class RecordingComm(BaseComm):
-            def publish_msg(self, msg_type, data=None, *_, **__):
+            def publish_msg(self, msg_type, data=None, metadata=None, buffers=None, **_):
                 wire.heard(self.comm_id, msg_type, data)
+                wire.buffers += buffers or []
 
         return RecordingComm(*args, **options)
 

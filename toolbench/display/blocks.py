@@ -65,13 +65,14 @@ def block_views(
     for block in blocks[:_MOST]:
         yield next(view for read in readers if (view := read(block, share)))
     if not blocks:
-        yield _remark("no content")
+        yield BlockView("no content", lambda: Html(""), lambda: "")
     elif len(blocks) > _MOST:
-        yield _remark(left_out(len(blocks) - _MOST, "block"))
+        notice = left_out(len(blocks) - _MOST, "block")
+        yield BlockView(notice, lambda: _PART, lambda: "")
 
 
-def _remark(text: str) -> BlockView:
-    return BlockView(text, lambda: Html(""), lambda: "")
+# For a page, which says that it can save only a part
+_PART = Html("<span data-toolbench-part></span>")
 
 
 # --- the table of kinds -------------------------------------------------------------
@@ -83,9 +84,10 @@ def _images(block: Any, _: int) -> BlockView | None:
     images = [read_image(url) for url in block.image_urls[:_MOST]]
     rest = len(block.image_urls) - len(images)
     more = [left_out(rest, "image")] if rest else []
+    part = _PART if rest else ""
     return BlockView(
         " · ".join([*(image.label for image in images), *more]),
-        lambda: Html("".join(image.html for image in images)),
+        lambda: Html("".join(image.html for image in images) + part),
         lambda: "\n".join(image.text for image in images),
     )
 

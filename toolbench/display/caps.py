@@ -141,6 +141,11 @@ def joined(head: Text, omitted: int, tail: Text) -> Text:
     return Text.assemble(head, (notice, Style(dim=True, meta={_OMITTED: omitted})), tail)
 
 
+def is_notice(segment: Segment) -> bool:
+    """Tell whether *segment* says how many characters were left out."""
+    return segment.style is not None and _OMITTED in segment.style.meta
+
+
 def characters(segment: Segment) -> int:
     """Return the number of characters of *segment*.
 

@@ -58,8 +58,10 @@ def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Ht
     """
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
     flow = "white-space:pre-wrap;overflow-wrap:anywhere"
-    tree = _Tree(limit, open_levels).node(value, "", 0)
-    return Html(f'<div {NO_MATHS} data-toolbench-json style="{style};{flow}">{tree}</div>')
+    tree = _Tree(limit, open_levels)
+    rows = tree.node(value, "", 0)
+    mark = f"data-toolbench-json{' data-toolbench-part' * tree.is_part}"
+    return Html(f'<div {NO_MATHS} {mark} style="{style};{flow}">{rows}</div>')
 
 
 class _Tree:
@@ -67,6 +69,8 @@ class _Tree:
 
     def __init__(self, room: int, open_levels: int) -> None:
         self._room, self._open_levels = room, open_levels
+        # Whether something was left out, cut or spelled out
+        self.is_part = False
 
     def node(self, value: Any, label: str, depth: int) -> str:
         size = _size(value) if depth < _DEEPEST else 0
@@ -75,6 +79,7 @@ class _Tree:
         rows = []
         for count, (key, item) in enumerate(_items(value)):
             if self._room <= 0:
+                self.is_part = True
                 rows.append(_remark(left_out(size - count, "value")))
                 break
             name = f'<span style="{_KEY}">{self._take(key)}</span>: '
@@ -89,12 +94,15 @@ class _Tree:
 
     def _leaf(self, value: Any) -> Html:
         if isinstance(value, str):
-            return self._take(f'"{cap(value, _LONGEST)}"')
+            capped = cap(value, _LONGEST)
+            self.is_part = self.is_part or capped.omitted > 0
+            return self._take(f'"{capped}"')
         return self._take(_dumps(value))
 
     def _take(self, text: str) -> Html:
         capped = str(cap(text, _LONGEST, visible))
         self._room -= len(capped) + _NODE
+        self.is_part = self.is_part or capped != text
         return escape(capped)
 
 

@@ -138,7 +138,7 @@ def _unread(observation: Observation) -> str:
     kind = type(observation)
     own = [name for name in kind.model_fields if name not in Observation.model_fields]
     is_read = kind.to_llm_content is not Observation.to_llm_content
-    is_shown = not _is_plain(observation) or _content(observation)
+    is_shown = not _is_plain(observation) or person_content(observation)
     if not own or is_read or is_shown or kind.__module__.startswith("toolbench."):
         return ""
     text = (
@@ -175,10 +175,10 @@ def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
     """
     if _asides(observation) or not _is_plain(observation):
         return False
-    if _unread_data(observation) is not None:
+    if unread_data(observation) is not None:
         return False
     header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
-    content = [*([header] if observation.is_error else []), *_content(observation)]
+    content = [*([header] if observation.is_error else []), *person_content(observation)]
     return (
         [*blocks] == content
         and returned_frame(observation) is None
@@ -192,7 +192,7 @@ def _is_plain(observation: Observation) -> bool:
     return type(observation).visualize is Observation.visualize
 
 
-def _content(observation: Observation) -> Sequence[Content]:
+def person_content(observation: Observation) -> Sequence[Content]:
     """Return the content of *observation* for people."""
     content: Sequence[Content] = getattr(observation, "_person_content", ())
     return content
@@ -205,6 +205,8 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
         if view:
             return _asides_html(observation) + view
     html = safely(partial(to_html, limit=limit), _visualized(observation, limit))
+    if _is_plain(observation) and _is_long(observation):
+        html = f"<div data-toolbench-part>{html}</div>"
     return html + _pictures(observation)
 
 
@@ -215,7 +217,7 @@ def _data_html(observation: Observation, limit: int, later: int) -> str:
         table = partial(table_html, later=later, typed=True)
         return safely(table, returned, say=to_html)
     if _images(observation):
-        return _content_html(_content(observation), limit)
+        return _content_html(person_content(observation), limit)
     value = _tree_of(observation)
     return "" if value is None else json_html(value, limit=limit)
 
@@ -231,13 +233,13 @@ def _asides_html(observation: Observation) -> str:
     return notice("\n".join(asides), "warning") if asides else ""
 
 
-def _unread_data(observation: Observation) -> Any:
+def unread_data(observation: Observation) -> Any:
     """Return data for people that the text of *observation* does not have; None if there is none."""
     return getattr(observation, "_unread_data", None)
 
 
 def _unread_data_html(observation: Observation, limit: int) -> str:
-    data = _unread_data(observation)
+    data = unread_data(observation)
     return "" if data is None else section(_STRUCTURED, json_html(data, limit=limit))
 
 
@@ -266,7 +268,7 @@ def _visualized(observation: Observation, limit: int) -> RenderableType:
 
 
 def _texts(observation: Observation) -> list[str]:
-    return [block.text for block in _content(observation) if block.type == "text"]
+    return [block.text for block in person_content(observation) if block.type == "text"]
 
 
 def _is_long(observation: Observation) -> bool:
@@ -281,7 +283,7 @@ def _pictures(observation: Observation) -> str:
 
 
 def _images(observation: Observation) -> list[Any]:
-    return [block for block in _content(observation) if block.type == "image"]
+    return [block for block in person_content(observation) if block.type == "image"]
 
 
 def safely(
@@ -310,7 +312,7 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     error = _error_text(observation, blocks)
     if error:
         person_text = f"{to_text(error)}\n{person_text}"
-    data = _unread_data(observation)
+    data = unread_data(observation)
     if data is not None:
         person_text += f"\n{_STRUCTURED}:\n{json_text(data, limit=limit)}"
     if _reads_the_same(observation, blocks) and not _images(observation):

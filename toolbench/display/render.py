@@ -12,7 +12,7 @@ from rich.text import Text
 
 from toolbench.display.ansi.colors import MUTED
 from toolbench.display.ansi.rich_styles import style_css
-from toolbench.display.caps import cap, cap_text, characters, left_out
+from toolbench.display.caps import cap, cap_text, characters, is_notice, left_out
 from toolbench.display.escape import Html, escape, link, visible
 from toolbench.display.html.css import PRE
 
@@ -62,8 +62,10 @@ def to_html(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
     else:
         segments, space = _render(renderable, width), "pre"
     chunks = [chunk for segment in Segment.simplify(segments) for chunk in _chunks(segment)]
-    body = "".join(_fitting(chunks, int(limit * _MARKUP)))
-    return Html(f'<pre style="{PRE};white-space:{space}">{body}</pre>')
+    body, is_part = _fitting(chunks, int(limit * _MARKUP))
+    # For a page, which says that it can save only a part
+    mark = "data-toolbench-part " * is_part
+    return Html(f'<pre {mark}style="{PRE};white-space:{space}">{"".join(body)}</pre>')
 
 
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:
@@ -149,17 +151,20 @@ def _chunks(segment: Segment) -> Iterator[Segment]:
             yield Segment(text[start : start + _CHUNK], style)
 
 
-def _fitting(chunks: list[Segment], room: int) -> list[str]:
-    """Return *chunks* as HTML of at most *room* characters; chunks in the middle are left out."""
+def _fitting(chunks: list[Segment], room: int) -> tuple[list[str], bool]:
+    """Return *chunks* as HTML of at most *room* characters, and whether they are only a part.
+
+    Chunks in the middle are left out here; a chunk may say that characters were left out before.
+    """
     head = list(_until_full(chunks, room // 2))
     rest = chunks[len(head) :]
     room -= sum(map(len, head))
     tail = list(_until_full(reversed(rest), room))[::-1]
     omitted = sum(map(characters, rest[: len(rest) - len(tail)]))
     if not omitted:
-        return head + tail
+        return head + tail, any(map(is_notice, chunks))
     notice = left_out(omitted, "character")
-    return [*head, f'\n<span style="color:{MUTED}">{notice}</span>\n', *tail]
+    return [*head, f'\n<span style="color:{MUTED}">{notice}</span>\n', *tail], True
 
 
 def _until_full(chunks: Iterable[Segment], room: int) -> Iterator[str]:

@@ -13,8 +13,8 @@ from toolbench.plain import clip
 LARGEST = 5_000_000
 """The most bytes of an image that is put into a page, and so into a saved notebook."""
 
-# Characters of its URL, with every byte as %XX
-_LONGEST = 3 * LARGEST + 1_000
+# Characters of a URL that are no data
+_HEAD = 1_000
 _DATA = re.compile(
     r"data:(image/(?:png|jpe?g|gif|webp|bmp|svg\+xml))"
     r"(?:;[\w.-]+=[\w.-]*|;utf-?8)*(;base64)?,(.*)",
@@ -56,17 +56,21 @@ class Image:
         """
         if self.problem:
             remark = link(self.url, escape(self.text))
-            return Html(f'<div {NO_MATHS} style="{REMARK}">{remark}</div>')
+            return Html(f'<div {NO_MATHS} data-toolbench-part style="{REMARK}">{remark}</div>')
         return Html(
             f'<img src="{escape(self.source)}" alt="{escape(self.label)}"'
             ' style="display:block;max-width:100%;height:auto">'
         )
 
 
-def read_image(url: str) -> Image:
-    """Return the image in *url*; if there is none, the result has the reason in `problem`."""
-    if len(url) > _LONGEST:
-        return Image("", problem=f"more than {human_size(LARGEST)}, not shown")
+def read_image(url: str, *, most: int = LARGEST) -> Image:
+    """Return the image in *url*; if there is none, the result has the reason in `problem`.
+
+    An image of more than *most* bytes is too large.
+    """
+    # Every byte may be written as %XX
+    if len(url) > 3 * most + _HEAD:
+        return Image("", problem=f"more than {human_size(most)}, not shown")
     match = _DATA.fullmatch(url)
     if not match:
         known = safe_address(url) and not url.lower().startswith("mailto:")
@@ -79,8 +83,8 @@ def read_image(url: str) -> Image:
         # Wrong base64, or a character not allowed in a URL
         return Image("", kind, problem="not valid base64")
     problem = "" if data else "empty"
-    if len(data) > LARGEST:
-        problem = f"more than {human_size(LARGEST)}, not shown"
+    if len(data) > most:
+        problem = f"more than {human_size(most)}, not shown"
     return Image("", kind, data, problem)
 
 

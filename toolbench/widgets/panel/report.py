@@ -13,6 +13,7 @@ from toolbench.display.html.css import REMARK
 from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
 from toolbench.display.page import notice
 from toolbench.display.render import to_html
+from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.tables import LATER
 from toolbench.plain import same_json
 from toolbench.runs.output.output import LIMIT as KEPT
@@ -20,6 +21,7 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.widgets.kit.parts import Parts, mark, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
+from toolbench.widgets.panel.saving import ResultSaving
 from toolbench.wording import time_taken
 
 # Characters shown after a click on "Show everything"
@@ -77,6 +79,7 @@ class RunReport:
         self._clock = parts.html()
         self._log = LogView(parts)
         self._result = parts.html()
+        self._saving = ResultSaving(self._result, self._files_of)
         # Made for the first long result
         self._more: Any = None
         self._run: Run | None = None
@@ -103,6 +106,7 @@ class RunReport:
         """Remove the result of the earlier run, and show that *run* goes on."""
         self._log.clear()
         put(self._result, Html(""))
+        self._saving.forget()
         self._offer_more(is_more=False)
         if self._links is not None:
             self._links.clear()
@@ -238,6 +242,14 @@ class RunReport:
                 self._bar.value = share if moving else self._bar.value
                 show_if(self._bar, is_shown=moving)
 
+    def _files_of(self, card: int) -> list[SavedFile]:
+        """Return the whole of the shown result: the second card has what the model reads."""
+        rendered = self._rendered
+        if rendered is None:
+            return []
+        run = rendered.run
+        return saved_files(run.outcome, run.secrets.redactor, for_model=card > 0)
+
     def _show_everything(self) -> None:
         if self._run is not None:
             self._log.show(self._run.output, over=True, limit=KEPT)
@@ -246,10 +258,12 @@ class RunReport:
 
 
 def _result_html(run: Run, limit: int) -> Html:
-    outcome = without_secrets(run.outcome, run.secrets.redactor)
-    action = run.secrets.redactor.value(run.action)
+    redactor = run.secrets.redactor
+    outcome, action = without_secrets(run.outcome, redactor), redactor.value(run.action)
     result = result_html(outcome, action, limit=limit, later=LATER)
-    return Html(result + _details(run))
+    # A table may have a secret far down, and `visualize` one that is not in the observation
+    shown = redactor.html(result)
+    return Html(f"<div data-toolbench-whole>{shown}</div>{_details(run)}")
 
 
 def _state_html(run: Run, *, over: bool) -> Html:

@@ -148,8 +148,9 @@ class TrafficPane(Pane):
         messages: list[Any] = [e.message for e in matching]
         messages += [e.answer for e in matching if e.answer is not None]
         texts = [m.text for m in sorted(messages, key=lambda m: m.id)]
-        text = str(cap("\n".join(texts), _COPIED))
-        content = Html(f'<pre style="{PRE};white-space:pre-wrap">{escape(text)}</pre>')
+        text = cap("\n".join(texts), _COPIED)
+        mark = "data-toolbench-part " * (text.omitted > 0)
+        content = Html(f'<pre {mark}style="{PRE};white-space:pre-wrap">{escape(str(text))}</pre>')
         total = sum(1 if e.answer is None else 2 for e in self._all.values())
         size = counted(len(texts), "message")
         if len(texts) < total:

@@ -1,0 +1,68 @@
+// "Save" at the result of a run: the page has only what it shows, so the kernel sends the whole result once
+// it is asked for, in pieces. Where there is no kernel, a page can save what it shows, and says so.
+
+import { saveFile } from "./clipboard";
+import type { Models, View } from "./connection";
+import { ask } from "./exchange";
+import { say, sayNothing } from "./notices";
+
+/** The button that saves a card. */
+export const SAVE = ".toolbench-save";
+/** The cards of a run, of which the kernel has the whole result. */
+export const RESULT = "[data-toolbench-whole]";
+/** The widget that shows them. */
+export const WIDGET = ".widget-html";
+
+const CARD = "[data-toolbench-card]";
+const BAR = "[data-toolbench-bar]";
+
+/** The answer of the kernel to the question for a card: its files, or why there are none. */
+interface Files {
+  save: string;
+  problem?: string;
+  files?: { name: string; type: string; size: number }[];
+}
+
+/** The answer to the question for a piece, which comes beside it. */
+interface Piece {
+  save: string;
+  file: number;
+  begin: number;
+}
+
+/** Save the whole of the card of *save*, as the kernel has it; return false if the kernel does not answer. */
+export async function saveWhole(save: HTMLButtonElement, { el, model }: View, kernel: Models): Promise<boolean> {
+  const card = save.closest(CARD);
+  if (!card || save.getAttribute("aria-busy")) return card !== null;
+  const bar = card.querySelector(BAR) ?? save;
+  const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const index = [...el.querySelectorAll(CARD)].indexOf(card);
+  const label = save.textContent;
+  sayNothing(bar);
+  save.setAttribute("aria-busy", "true");
+  save.textContent = "Saving…";
+  try {
+    const isFiles = (news: Partial<Files>): boolean => news.save === id && !("file" in news);
+    const found = (await ask<Files>(model, kernel, { save: id, card: index }, isFiles))?.content;
+    if (found?.problem) say(bar, found.problem);
+    if (!found) return false;
+    for (const [file, { name, type, size }] of (found.files ?? []).entries()) {
+      const parts: DataView<ArrayBuffer>[] = [];
+      for (let begin = 0; begin < size; ) {
+        save.textContent = `Saving ${Math.floor((100 * begin) / size)}%`;
+        const isPiece = (news: Partial<Piece>): boolean =>
+          news.save === id && news.file === file && news.begin === begin;
+        const [piece] = (await ask<Piece>(model, kernel, { save: id, file, begin }, isPiece))?.buffers ?? [];
+        if (!piece?.byteLength) return false;
+        parts.push(piece as DataView<ArrayBuffer>);
+        begin += piece.byteLength;
+      }
+      saveFile(name, parts, type);
+    }
+    model.send({ save: id }, {}); // it has all
+    return true;
+  } finally {
+    save.textContent = label;
+    save.removeAttribute("aria-busy");
+  }
+}
