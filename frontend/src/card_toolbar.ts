@@ -13,7 +13,7 @@ import { hasLevels, openLevels } from "./tree";
 const BODY = "[data-toolbench-body]";
 const BAR = "[data-toolbench-bar]";
 const CARD = "[data-toolbench-card]";
-const NO_KERNEL = "The kernel does not answer: only what is shown can be saved here.";
+const NO_KERNEL = "No kernel gives the whole result here: only what is shown can be saved.";
 const COPIED_MILLISECONDS = 1500;
 const known = new WeakSet<Element>();
 

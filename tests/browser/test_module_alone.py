@@ -180,7 +180,7 @@ def test_save_says_which_part_a_page_without_a_kernel_has(page: Tab):
     # The kernel has the whole of this one, and it is gone
     run.click()
     expect(page.page.get_by_role("alert")).to_have_text(
-        "The kernel does not answer: only what is shown can be saved here."
+        "No kernel gives the whole result here: only what is shown can be saved."
     )
     expect(run).to_have_text(part)
     assert saved(page, run).keys() == {"result-shown.csv"}
