@@ -28,7 +28,7 @@ def reloaded(panel, arguments):
     panel.staleness.check()
     click(buttons(panel)["Reload"])
     # When the last keys have arrived
-    eventually(lambda: panel.tool is new)
+    eventually(lambda: panel.tool is new and not panel.staleness.notice.children)
     return panel
 
 

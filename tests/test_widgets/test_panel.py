@@ -235,10 +235,10 @@ class TestNews:
         opened(panel, "Form")
         counts = []
         for n in range(3):
-            new = define(str(n))
+            define(str(n))
             panel.staleness.check()
             click(buttons(panel)["Reload"])
-            eventually(lambda new=new: panel.tool is new)
+            eventually(lambda: not panel.staleness.notice.children)
             counts.append(len(wire.live))
         assert len(set(counts)) == 1
 
