@@ -17,7 +17,7 @@ from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors
 from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.plain_calls import forget_calls, record_calls
-from toolbench.runs.shell import cell_ids
+from toolbench.runs.shell import cell_ids, running_cell
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.kit.shown_views import shown_views
@@ -80,6 +80,8 @@ class Workbench:
         self._views.load()
         self._shell.events.register("pre_run_cell", self._before_cell)
         self._shell.events.register("post_run_cell", self._after_cell)
+        # The cell with `%load_ext` may show a view too
+        shown_views.begin(running_cell(self._shell))
         record_calls()
         lookup.find = self.catalog.find
         self._errors.begin()

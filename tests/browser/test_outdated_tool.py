@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 
 CLASSES = '''\
@@ -73,3 +75,49 @@ def test_the_open_panel_says_which_line_to_run(lab: NotebookPage, nbroot: Path) 
     lab.click("Run", within=panel)
     lab.wait_for_text("the new chard", within=panel)
     lab.picture("reloaded-class")
+
+
+LOOP = '''\
+from pydantic import SecretStr
+from toolbench import tool
+
+code = "the new code" if "book" in globals() else "the old code"
+
+@tool
+def book(city: str, token: SecretStr, nights: int = 1) -> str:
+    """Book a room."""
+    return f"{code}: {city}, {nights}, {len(token.get_secret_value())} letters"
+book
+'''
+
+
+@pytest.mark.usefixtures("looks")
+def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage, nbroot: Path) -> None:
+    """The loop of a prototype: edit, run the cell, Run. The saved notebook has no secret."""
+    write_notebook(nbroot / "loop.ipynb", "%load_ext toolbench", LOOP)
+    lab.open("loop.ipynb")
+    lab.run_all()
+    lab.wait_for_module()
+    panel = lab.output(1)
+    for label, text in {"city": "Köln", "nights": "3x", "token": "hunter2hunter2"}.items():
+        lab.type_into(label, text, within=panel)
+    lab.type_into("nights", "3", within=panel)
+    lab.click("Run", within=panel)
+    lab.wait_for_text("the old code: Köln, 3, 14 letters", within=panel)
+    lab.type_into("nights", "3x", within=panel)
+    # The page holds keys back until the kernel has answered those before
+    lab.wait_for_text("is not an integer", within=panel)
+    lab.run(1)
+    lab.wait_for_text("From the earlier code", within=panel)
+    lab.wait_for_text("the old code: Köln, 3, 14 letters", within=panel)
+    expect(panel.get_by_label("city", exact=True)).to_have_value("Köln")
+    expect(panel.get_by_label("nights", exact=True)).to_have_value("3x")
+    for theme in lab.themes():
+        assert not violations(lab.tab.page, ".toolbench-panel"), theme
+        lab.picture(f"earlier-code-{theme}")
+    lab.type_into("nights", "4", within=panel)
+    lab.click("Run", within=panel)
+    lab.wait_for_text("the new code: Köln, 4, 14 letters", within=panel)
+    expect(panel.get_by_text("From the earlier code")).to_have_count(0)
+    lab.save()
+    assert "hunter2" not in (nbroot / "loop.ipynb").read_text()

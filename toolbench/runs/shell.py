@@ -17,6 +17,14 @@ def has_kernel() -> bool:
     return hasattr(running_shell(), "kernel")
 
 
+def running_cell(shell: Any) -> str | None:
+    """Return the id that the front end gives the cell that *shell* runs; None without such a cell."""
+    ask = getattr(getattr(shell, "kernel", None), "get_parent", None)
+    parent = ask() if ask is not None else {}
+    cell_id = parent.get("metadata", {}).get("cellId")
+    return cell_id if isinstance(cell_id, str) else None
+
+
 class CellIds:
     """The ids of the cells that ran, as the front end sent them: a cell keeps its id when it is edited."""
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import ipywidgets as w
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.definition.tool_kinds import names_apart
 from toolbench.core.registry import default_registry, find_tool, resolve_tool
 from toolbench.core.spec import Tool
@@ -117,12 +118,28 @@ class Bench(CellView):
 
     def _pick(self, key: str) -> None:
         number = int(key)
-        tool = self.tools[number]
+        self._panes.fill(main=(self._panel_of(number),), aside=self._server_of(self.tools[number]))
+
+    def _panel_of(self, number: int) -> ToolPanel:
         if number not in self._panels:
-            self._panels[number] = panel = ToolPanel(tool)
+            self._panels[number] = panel = ToolPanel(self.tools[number])
             panel.when_over = self._keep
-            panel.runs.when_changed = partial(self._show_state, key)
-        self._panes.fill(main=(self._panels[number],), aside=self._server_of(tool))
+            panel.runs.when_changed = partial(self._show_state, str(number))
+        return self._panels[number]
+
+    def resume(self, earlier: Any) -> bool:
+        """Open the tools that were open in *earlier*, the bench that the cell showed before."""
+        if not isinstance(earlier, Bench):
+            return False
+        numbers = {ToolAddress.of(tool): number for number, tool in enumerate(self.tools)}
+        for panel in earlier._panels.values():
+            number = numbers.get(ToolAddress.of(panel.tool))
+            if number is not None:
+                self._panel_of(number).resume(panel)
+        number = numbers.get(ToolAddress.of(earlier.panel.tool))
+        if number is not None:
+            self._list.pick(str(number))
+        return True
 
     def _show_state(self, key: str, state: str) -> None:
         """Show in the list that a tool runs or waits for an answer, also while another one is open."""
@@ -169,7 +186,6 @@ class Bench(CellView):
     def _close_parts(self) -> None:
         for panel in self._panels.values():
             panel.close()
-        self._panels.clear()
         for view in self._servers.values():
             view.close()
         self._servers.clear()

@@ -74,6 +74,8 @@ class SchemaForm:
         self._options: FieldOptions | None = None
         self.slot = Slot(self.frame, self.frame.view.whole, required=True, settled=True)
         self._observers: list[Observer] = []
+        self.is_blank = True
+        """Whether nothing was written or typed into the form yet."""
         self._widget: Any = None
         self._head: Any = None
         notice = self.slot.notice
@@ -380,6 +382,7 @@ class SchemaForm:
         """Update errors and widgets after an edit; return functions that call the observers."""
         changed, self.frame.changed = self.frame.changed, False
         if changed:
+            self.is_blank = False
             self._refusal = None
             self._tab.follow()
         self._show_faults()

@@ -13,7 +13,8 @@ from toolbench.widgets.kit.shown_views import shown_views
 class CellView(w.VBox):
     """A widget that a cell shows. It is saved with the notebook, and closed when the cell has run again.
 
-    A subclass says in `_static` what is saved, and in `_close_parts` what is closed.
+    A subclass says in `_static` what is saved, and in `_close_parts` what is closed. With a method
+    `resume(earlier)` it goes on where *earlier* was, which may be closed: what the cell showed before.
     """
 
     def __init__(self, children: Sequence[w.Widget], *classes: str, use: str = "") -> None:

@@ -1,6 +1,9 @@
-"""Close the views of a cell when the cell has run again."""
+"""Close the views of a cell when the cell has run again; its new views go on where they were."""
 
 from typing import Any
+
+# Earlier views that are remembered, of all cells
+_EARLIER = 20
 
 
 class ShownViews:
@@ -16,6 +19,8 @@ class ShownViews:
         self.cell: str | None = None
         """The cell that runs, by the id that the front end gave it; None if there is no such cell."""
         self._cells: dict[Any, set[str | None]] = {}
+        self._earlier: list[tuple[str, Any]] = []
+        """What earlier runs of cells showed, with the cells. A run that fails leaves it to the next."""
 
     def begin(self, cell: str | None) -> None:
         """Let *cell* begin: what its earlier run made and showed does not count any more.
@@ -25,19 +30,33 @@ class ShownViews:
         """
         self.cell = cell
         if cell is not None:
-            for cells in self._cells.values():
-                cells.discard(cell)
+            shown = [view for view, cells in self._cells.items() if cell in cells]
+            for view in shown:
+                self._cells[view].discard(cell)
+            earlier = [(cell, view) for view in shown if hasattr(view, "resume")]
+            self._earlier = [*self._earlier, *earlier][-_EARLIER:]
 
     def add(self, view: Any, made_in: str | None) -> None:
         """Remember that the cell that runs shows *view*.
 
         Args:
-            view: An object with `is_busy` and `close`.
+            view: An object with `is_busy` and `close`. If it has `resume`, this gets the views that
+                an earlier run of the cell showed, until it returns True for one: there *view* goes on.
             made_in: The cell that made the view: what `cell` was then. A view that no cell made
                 is never closed here.
         """
-        if self.cell is not None:
-            self._cells.setdefault(view, {made_in}).add(self.cell)
+        if self.cell is None:
+            return
+        self._cells.setdefault(view, {made_in}).add(self.cell)
+        if hasattr(view, "resume"):
+            self._resume(view)
+
+    def _resume(self, view: Any) -> None:
+        for entry in self._earlier:
+            cell, earlier = entry
+            if cell == self.cell and (earlier is view or view.resume(earlier)):
+                self._earlier.remove(entry)
+                return
 
     def end(self) -> None:
         """Let the cell end: close the views that no cell has. A busy one waits for a later cell."""

@@ -56,10 +56,14 @@ class RunControls:
     def settle(self, *, is_busy: bool) -> None:
         """Enable the buttons that can be used now, and disable the others."""
         self._run.disabled = is_busy or not self.can_run
+        self.offer_cancel(is_offered=is_busy)
+
+    def offer_cancel(self, *, is_offered: bool) -> None:
+        """Show Cancel, or hide it."""
         # One message
         with self._cancel.hold_sync():
-            self._cancel.disabled = not is_busy
-            show_if(self._cancel, is_shown=is_busy)
+            self._cancel.disabled = not is_offered
+            show_if(self._cancel, is_shown=is_offered)
 
     def refuse(self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool) -> None:
         """Show beside Run why no run was started.

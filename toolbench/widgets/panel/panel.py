@@ -5,6 +5,7 @@ from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
@@ -151,6 +152,21 @@ class ToolPanel(CellView):
         self._head.value = self._head_html(remark)
         self.runs.report.compare(self.form.value)
 
+    def resume(self, earlier: Any) -> bool:
+        """Go on with what was typed in *earlier*, and show its last result as one of the earlier code.
+
+        *earlier* is what the cell showed before it ran again. Return False if that is not a panel of
+        this tool, or if this panel was filled or used already.
+        """
+        if not isinstance(earlier, ToolPanel) or self.runs.latest or not self.form.is_blank:
+            return False
+        if ToolAddress.of(earlier.tool) != ToolAddress.of(self.tool):
+            return False
+        with self.lock:
+            self.runs.recall(earlier.runs.report)
+            self.go_on(earlier.tool, earlier.form)
+        return True
+
     def _take(
         self,
         tool: ToolDefinition[Any, Any],
@@ -263,7 +279,9 @@ class ToolPanel(CellView):
 
     def _close_parts(self) -> None:
         open_panels.discard(self)
-        self.cancel()
+        # Not the run of an earlier panel
+        if self.is_busy:
+            self.cancel()
         with self.lock:
             self.runs.close()
             self._tabs.close()

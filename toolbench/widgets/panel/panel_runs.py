@@ -143,9 +143,33 @@ class PanelRuns:
         return answer
 
     def cancel(self) -> None:
-        """Cancel the active run, if there is one."""
-        if self.latest is not None:
-            active.stop(self.latest)
+        """Cancel the shown run, if it is active."""
+        if self.report.run is not None:
+            active.stop(self.report.run)
+
+    def recall(self, earlier: RunReport) -> None:
+        """Show the run of *earlier*, if there is one, until the first run of this panel.
+
+        If it goes on, it can be cancelled here; it does not keep this panel from its own runs.
+
+        Args:
+            earlier: The view of an earlier panel, and of the code of its tool.
+        """
+        run = earlier.run
+        if run is not None:
+            self.report.recall(earlier)
+            if self._follow(run):
+                ticker.watch(partial(self._follow, run))
+
+    def _follow(self, run: Run) -> bool:
+        """Update the view of *run*, which `recall` shows. Return whether it needs more updates."""
+        with self._lock:
+            if self.report.run is not run or self._is_closed:
+                return False
+            over = self.report.has_result_of(run)
+            self._controls.offer_cancel(is_offered=not over)
+            self.report.show(run, over=over)
+            return not over
 
     def _tell(self, state: str) -> None:
         """Call `when_changed` with *state*, if this is a new one."""

@@ -84,6 +84,8 @@ class RunReport:
         self._more: Any = None
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
+        # The view that prepares the result: this one, or that of an earlier panel
+        self._source = self
         self._last_state: tuple[int, bool] | None = None
         self._is_over = self._is_old = self._is_of_others = False
         # Made for the first result of an earlier code
@@ -101,6 +103,14 @@ class RunReport:
         """Let `show` show *run* from now on; the earlier run is seen until then."""
         self._run, self._last_state, self._is_over = run, None, False
         self._is_old = self._is_of_others = False
+        self._source = self
+
+    def recall(self, earlier: "RunReport") -> None:
+        """Let `show` show the run of *earlier*, as a run of the tool's earlier code."""
+        if earlier.run is not None:
+            self.expect(earlier.run)
+            self._source = earlier._source
+            self.outdate()
 
     def begin(self, run: Run) -> None:
         """Remove the result of the earlier run, and show that *run* goes on."""
@@ -114,7 +124,8 @@ class RunReport:
 
     def has_result_of(self, run: Run) -> bool:
         """Whether `render` has prepared the result of *run*."""
-        return self._rendered is not None and self._rendered.run is run
+        rendered = self._source._rendered
+        return rendered is not None and rendered.run is run
 
     def render(self, run: Run) -> None:
         """Prepare the result of *run*, which has ended.
@@ -149,7 +160,7 @@ class RunReport:
         self._log.show(run.output, over=over)
         if run.is_stuck and not over:
             put(self._result, notice(STUCK, "warning"))
-        rendered = self._rendered
+        rendered = self._source._rendered
         if over and rendered is not None:
             put(self._result, rendered.html)
             self._offer_more(is_more=rendered.is_more)
