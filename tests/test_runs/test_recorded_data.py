@@ -101,9 +101,9 @@ def test_a_list_of_objects_is_a_table(journal):
     pandas.testing.assert_frame_equal(of_file(journal).df, observation.df)
 
 
-@pytest.mark.parametrize("index", [None, ["p", "q"]])
+@pytest.mark.parametrize("index", [None, ["p", "q"], pandas.Index(["p", "q"], name="station")])
 def test_a_short_table_is_one_again(index):
-    """Its columns, its rows, and their labels."""
+    """Its columns, its rows, their labels and the name of these."""
     frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]}, index=index)
     _, recorded = of_record(frame)
     pandas.testing.assert_frame_equal(recorded.df, frame)

@@ -155,9 +155,10 @@ def _table(frame: Frame) -> Json:
     """Return the first rows of a table as texts, with their labels unless these are mere numbers."""
     columns = [str_of(name)[:_CELL] for name in islice(frame.columns, _COLUMNS)]
     index = getattr(frame, "index", None)
-    has_labels = index is not None and type(index).__name__ != "RangeIndex"
+    name = index_name(frame)[:_CELL]
+    has_labels = index is not None and (bool(name) or type(index).__name__ != "RangeIndex")
     if has_labels:
-        columns = [index_name(frame)[:_CELL], *columns]
+        columns = [name, *columns]
     rows = islice(frame.itertuples(index=has_labels, name=None), _ROWS)
     cells = [[str_of(cell)[:_CELL] for cell in islice(row, len(columns))] for row in rows]
     return {"columns": columns, "rows": cells, "shape": shape_text(frame)}

@@ -107,11 +107,13 @@ class RecordedObservation(ResultObservation):
         if not isinstance(head, TableHead) or not head.is_whole:
             raise self._lost()
         labels = [row[0] for row in head.rows]
-        return data_frame_class()(
+        frame = data_frame_class()(
             [row[1:] for row in head.rows],
             columns=list(head.columns),
             index=None if labels == list(range(len(labels))) else labels,
         )
+        frame.index.name = head.label or None
+        return frame
 
     def _lost(self) -> ToolbenchError:
         what = _LOST.get(self.form, "not in its file")
