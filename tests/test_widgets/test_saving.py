@@ -36,10 +36,13 @@ def _ran(a_tool, **arguments):
     panel = ToolPanel(a_tool, arguments)
     panel.run()
     finish(panel)
-    result = next(
-        part for part in walk(panel) if "data-toolbench-whole" in getattr(part, "value", "")
+    return panel, _result(panel)
+
+
+def _result(panel):
+    return next(
+        part for part in walk(panel) if "data-toolbench-whole" in str(getattr(part, "value", ""))
     )
-    return panel, result
 
 
 def _answer(wire, widget, content):
@@ -68,6 +71,10 @@ def test_a_result_is_sent_whole_when_it_is_asked_for(wire):
     assert whole == expected
     # What the model reads
     assert _answer(wire, result, {"save": "b", "card": 1})["files"][0]["name"] == "result.txt"
+    # The cell has run again, and shows the result as one of its earlier code
+    again = ToolPanel(rows)
+    again.runs.recall(panel.runs.report)
+    assert _answer(wire, _result(again), question)["files"] == files
 
 
 def test_what_cannot_be_saved_is_one_sentence(wire):

@@ -84,6 +84,8 @@ class RunReport:
         self._more: Any = None
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
+        # The run whose result is seen
+        self._shown: Run | None = None
         # The view that prepares the result: this one, or that of an earlier panel
         self._source = self
         self._last_state: tuple[int, bool] | None = None
@@ -163,6 +165,7 @@ class RunReport:
         rendered = self._source._rendered
         if over and rendered is not None:
             put(self._result, rendered.html)
+            self._shown = rendered.run
             self._offer_more(is_more=rendered.is_more)
             self._offer_links(run)
 
@@ -255,10 +258,9 @@ class RunReport:
 
     def _files_of(self, card: int) -> list[SavedFile]:
         """Return the whole of the shown result: the second card has what the model reads."""
-        rendered = self._rendered
-        if rendered is None:
+        run = self._shown
+        if run is None:
             return []
-        run = rendered.run
         return saved_files(run.outcome, run.secrets.redactor, for_model=card > 0)
 
     def _show_everything(self) -> None:
