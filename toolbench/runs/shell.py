@@ -20,9 +20,11 @@ def has_kernel() -> bool:
 def running_cell(shell: Any) -> str | None:
     """Return the id that the front end gives the cell that *shell* runs; None without such a cell."""
     ask = getattr(getattr(shell, "kernel", None), "get_parent", None)
-    parent = ask() if ask is not None else {}
-    cell_id = parent.get("metadata", {}).get("cellId")
-    return cell_id if isinstance(cell_id, str) else None
+    # The request that the kernel answers, as far as it tells
+    match ask() if ask is not None else None:
+        case {"metadata": {"cellId": str(cell_id)}}:
+            return cell_id
+    return None
 
 
 class CellIds:
