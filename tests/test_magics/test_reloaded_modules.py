@@ -106,6 +106,20 @@ def test_the_newest_tool_runs(module, way):
     panel.close()
 
 
+def test_an_action_of_the_earlier_class_is_taken(module):
+    """A notebook that imported the class by name makes its actions so; a secret in it stays one."""
+    secret = "from pydantic import SecretStr\n" + CLASSES.replace(
+        "name: str", "name: str\n    token: SecretStr = SecretStr('')"
+    ).replace("action.name", "action.name + action.token.get_secret_value()[:3]")
+    module.write("old", rest=f"{secret}\n[made] = WaveTool.create()\n")
+    module.value("from greeting import WaveAction, made; from toolbench import run_tool")
+    module.write("new", rest=f"{secret}\n[made] = WaveTool.create()\n")
+    module.value("import importlib, greeting; importlib.reload(greeting)")
+    action = "WaveAction(name='Ada ', token='hunter2hunter2')"
+    for call in ("made({})", "await made.acall({})", "run_tool(made, {})"):
+        assert module.value(call.format(action)).text == "new Ada hun"
+
+
 def test_of_a_class_the_next_step_is_said(module):
     """The notebook made the tool, so no reload makes it anew; the step that is said ends the words."""
     module.write("old", rest=CLASSES)

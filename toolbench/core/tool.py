@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.classes.known_names import action_with_known_names
-from toolbench.core.classes.tool_class import after_reload
+from toolbench.core.classes.tool_class import after_reload, call_after_reload
 from toolbench.core.coercion.coercion import masked, masked_error, observation_of
 from toolbench.core.definition.call_forms import CallForms, call_of, renamed_action
 from toolbench.core.definition.copies import field_changes
@@ -311,6 +311,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         tool = after_reload(self)
         if arguments or action is ...:
             action = tool._call_of(action, arguments)
+        action = call_after_reload(tool, action)
         if calls.around is None:
             return cast("ObservationT", tool.execute(action, conversation))
         return cast("ObservationT", calls.around(tool, action, conversation))
@@ -378,6 +379,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         tool = after_reload(self)
         if arguments or action is ...:
             action = tool._call_of(action, arguments)
+        action = call_after_reload(tool, action)
         if calls.around_async is None:
             return cast("ObservationT", await tool.execute_async(action, conversation))
         observation = await calls.around_async(tool, action, conversation)

@@ -10,7 +10,7 @@ from typing import Any
 from warnings import warn
 
 from toolbench.core.background_loop import portal
-from toolbench.core.classes.tool_class import warn_of_earlier_class
+from toolbench.core.classes.tool_class import call_after_reload, warn_of_earlier_class
 from toolbench.core.content import TextContent
 from toolbench.core.definition.misuse import no_action
 from toolbench.core.registry import the_tool
@@ -102,11 +102,14 @@ def run_tool(
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
     """Return *call* itself, after a check that it is a mapping of arguments or an action.
 
+    An action of an earlier class becomes a mapping: its module was loaded again.
+
     Raises:
         TypeError: If *call* is neither a mapping nor an action; the message is about *tool*.
     """
     if isinstance(call, Mapping | Action):
-        return call
+        current: Mapping[str, Any] | Action = call_after_reload(tool, call)
+        return current
     raise no_action(tool.name, tool.action_type, call)
 
 

@@ -109,6 +109,21 @@ def after_reload(tool: "ToolDefinition[Any, Any]") -> "ToolDefinition[Any, Any]"
     return newest
 
 
+def call_after_reload(tool: "ToolDefinition[Any, Any]", call: Any) -> Any:
+    """Return *call*; if it is an action of an earlier class of the tool's module, return its arguments.
+
+    When a module is loaded again, a class that was imported by name stays the earlier one.
+    """
+    kind = type(call)
+    if isinstance(call, tool.action_type) or kind.__module__ == "__main__":
+        return call
+    newest = getattr(kind, "newest", None)
+    if newest is None or newest() is not tool.action_type:
+        return call
+    # Not as JSON, which has no secrets
+    return call.model_dump(by_alias=True, exclude_unset=True)
+
+
 _warned: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDictionary()
 """The tools that `warn_of_earlier_class` warned of, by their ids: a tool may have no hash."""
 
