@@ -83,6 +83,26 @@ def test_it_keeps_what_was_typed_and_its_result(define):
     assert "new" in panel.result.text and "'nights': 4" in panel.result.text
 
 
+def test_a_result_of_the_same_tool_is_no_earlier_one(shell, define):
+    """A cell below the definition shows the tool and runs again: the code is what it was."""
+
+    def below():
+        before = set(open_panels)
+        shell.run_cell("book", cell_id="below").raise_error()
+        [panel] = set(open_panels) - before
+        return panel
+
+    define("x: str = ''")
+    panel = below()
+    panel.run()
+    finish(panel)
+    for _ in range(2):
+        panel = below()
+        assert "old" in shown(panel) and WORDS not in shown(panel)
+    define("x: str = ''", word="new")
+    assert WORDS in shown(below())
+
+
 class TestASecret:
     def test_is_kept_in_memory_only(self, define, wire, tmp_path):
         """The next run has it; nothing that leaves the kernel does, and no file."""

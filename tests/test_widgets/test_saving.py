@@ -73,7 +73,7 @@ def test_a_result_is_sent_whole_when_it_is_asked_for(wire):
     assert _answer(wire, result, {"save": "b", "card": 1})["files"][0]["name"] == "result.txt"
     # The cell has run again, and shows the result as one of its earlier code
     again = ToolPanel(rows)
-    again.runs.recall(panel.runs.report)
+    again.runs.recall(panel.runs.report, rows)
     assert _answer(wire, _result(again), question)["files"] == files
 
 

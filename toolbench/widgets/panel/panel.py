@@ -153,7 +153,7 @@ class ToolPanel(CellView):
         self.runs.report.compare(self.form.value)
 
     def resume(self, earlier: Any) -> bool:
-        """Go on with what was typed in *earlier*, and show its last result as one of the earlier code.
+        """Go on with what was typed in *earlier*, and show its last result.
 
         *earlier* is what the cell showed before it ran again. Return False if that is not a panel of
         this tool, or if this panel was filled or used already.
@@ -163,7 +163,7 @@ class ToolPanel(CellView):
         if ToolAddress.of(earlier.tool) != ToolAddress.of(self.tool):
             return False
         with self.lock:
-            self.runs.recall(earlier.runs.report)
+            self.runs.recall(earlier.runs.report, self.tool)
             self.go_on(earlier.tool, earlier.form)
         return True
 

@@ -7,6 +7,7 @@ from functools import partial
 from threading import Event, RLock
 from typing import Any
 
+from toolbench.core.tool import ToolDefinition
 from toolbench.runs.background import active
 from toolbench.runs.engine import start
 from toolbench.runs.history.history import history
@@ -147,17 +148,18 @@ class PanelRuns:
         if self.report.run is not None:
             active.stop(self.report.run)
 
-    def recall(self, earlier: RunReport) -> None:
+    def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
         """Show the run of *earlier*, if there is one, until the first run of this panel.
 
         If it goes on, it can be cancelled here; it does not keep this panel from its own runs.
 
         Args:
-            earlier: The view of an earlier panel, and of the code of its tool.
+            earlier: The view of an earlier panel.
+            tool: The tool of this panel; a run of another one is of the earlier code.
         """
         run = earlier.run
         if run is not None:
-            self.report.recall(earlier)
+            self.report.recall(earlier, tool)
             if self._follow(run):
                 ticker.watch(partial(self._follow, run))
 

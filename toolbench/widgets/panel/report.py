@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ipywidgets as w
 
 from toolbench.core.content import TextContent
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
@@ -107,12 +108,13 @@ class RunReport:
         self._is_old = self._is_of_others = False
         self._source = self
 
-    def recall(self, earlier: "RunReport") -> None:
-        """Let `show` show the run of *earlier*, as a run of the tool's earlier code."""
+    def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
+        """Let `show` show the run of *earlier*; it is of the earlier code if it is not a run of *tool*."""
         if earlier.run is not None:
             self.expect(earlier.run)
             self._source = earlier._source
-            self.outdate()
+            if earlier.run.tool is not tool:
+                self.outdate()
 
     def begin(self, run: Run) -> None:
         """Remove the result of the earlier run, and show that *run* goes on."""
@@ -200,7 +202,8 @@ class RunReport:
         self._links.offer(session_of(run.tool), run.outcome, run.secrets.redactor)
 
     def close(self) -> None:
-        """Ignore a linked resource that is still being read."""
+        """Ignore a linked resource that is still being read, and forget the files to save."""
+        self._saving.forget()
         if self._links is not None:
             self._links.leave()
 
