@@ -69,8 +69,9 @@ def test_a_result_is_sent_whole_when_it_is_asked_for(wire):
         assert len(wire.buffers[-1]) <= 500_000
         whole += wire.buffers[-1]
     assert whole == expected
-    # What the model reads
+    # What the model reads, while the first is being saved
     assert _answer(wire, result, {"save": "b", "card": 1})["files"][0]["name"] == "result.txt"
+    assert _answer(wire, result, piece) == piece
     # The cell has run again, and shows the result as one of its earlier code
     again = ToolPanel(rows)
     again.runs.recall(panel.runs.report, rows)
