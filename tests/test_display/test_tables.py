@@ -121,6 +121,14 @@ class TestForAPage:
             assert sides == ["left", "right", "left", "left", "right"]
         assert table_text(frame).split("\n")[0].split()[0] == "station"
 
+    def test_the_name_of_the_index_is_cut(self):
+        """As the name of a column; also in the record."""
+        index = pd.Index([1], name="x" * 100_000)
+        frame = pd.DataFrame({"a": [1]}, index=index)
+        assert len(table_text(frame)) < 1_000
+        kept = head_of(frame)
+        assert len(kept.label) < 1_000 and not kept.is_whole
+
     def test_where_a_table_has_no_types_its_values_have(self):
         """The first that is not missing: a number and its text look the same in a cell."""
         rows = [(0, None, "1"), (1, 1, "2")]

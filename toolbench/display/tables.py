@@ -113,8 +113,8 @@ class TableHead:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no row is left out, and no text of a cell or of a column's name is cut."""
-        cells = (cell for row in (self.columns, *self.rows) for cell in row)
+        """Whether no row is left out, and no text of a cell or of a name is cut."""
+        cells = (cell for row in ((self.label,), self.columns, *self.rows) for cell in row)
         has_all = len(self.rows) == self.shape[0]
         return has_all and not any(map(_is_cut, cells))
 
@@ -139,8 +139,8 @@ def head_of(frame: Frame, mask: Callable[[str], str] = str) -> TableHead:
         tuple(_head_cell(name, mask) for name in list(frame.columns)),
         (frame.shape[0], frame.shape[1]),
         tuple(tuple(_head_cell(cell, mask) for cell in row) for row in rows),
-        tuple(ColumnType(str(dtype), _kind(dtype)) for dtype in _dtypes(frame)),
-        mask(index_name(frame)),
+        tuple(ColumnType(_head_cell(str(d), mask), _kind(d)) for d in _dtypes(frame)),
+        _head_cell(index_name(frame), mask),
     )
 
 
@@ -228,7 +228,7 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
 
 def _names(frame: Frame) -> list[str]:
     """Return the heads of the columns to show; the first is the name of the row labels, if any."""
-    return [index_name(frame), *(_cell_text(name) for name in islice(frame.columns, _COLUMNS))]
+    return [_cell_text(name) for name in (index_name(frame), *islice(frame.columns, _COLUMNS))]
 
 
 def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
@@ -315,7 +315,9 @@ def _head(name: Any, side: _Side, kind: str = "") -> str:
     # An empty head confuses screen readers
     if not label:
         return f'<td style="{style}"></td>'
-    type_note = f' <span style="{REMARK};font-weight:400">{escape(kind)}</span>' * bool(kind)
+    type_note = f' <span style="{REMARK};font-weight:400">{escape(_cell_text(kind))}</span>' * bool(
+        kind
+    )
     return f'<th style="{style}">{label}{type_note}</th>'
 
 
