@@ -7,7 +7,7 @@ import pytest
 from patience import PATIENCE, eventually
 from shells import new_shell
 
-from test_widgets.front import click, named, receive
+from test_widgets.front import click, named, page, receive
 from test_widgets.tooling import buttons, finish, shown
 from toolbench.widgets.panel.panel import open_panels
 
@@ -144,6 +144,24 @@ def test_a_run_that_goes_on_is_shown_and_can_be_cancelled(shell, define):
     panel.run()
     finish(panel)
     assert WORDS not in shown(panel) and "new" in panel.result.text
+
+
+def test_a_run_whose_question_left_the_page_is_cancelled(shell):
+    """Nobody can answer it any more; it would wait for ever, and keep its panel."""
+    cell = (
+        "from toolbench import current_run, tool\n@tool\ndef asks() -> str:\n    'Ask.'\n"
+        "    return str(current_run().ask('Really?'))\nasks"
+    )
+    shell.run_cell(cell, cell_id="a").raise_error()
+    [panel] = open_panels
+    run = panel.run()
+    eventually(lambda: "Really?" in page(panel))
+    shell.run_cell(cell, cell_id="a").raise_error()
+    eventually(run.done.is_set)
+    assert run.state == "cancelled"
+    shell.run_cell("None", cell_id="b")
+    [panel] = open_panels
+    eventually(lambda: "cancelled" in shown(panel))
 
 
 def test_each_cell_and_each_panel_has_its_own(shell, define):

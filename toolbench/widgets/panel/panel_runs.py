@@ -151,7 +151,8 @@ class PanelRuns:
     def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
         """Show the run of *earlier*, if there is one, until the first run of this panel.
 
-        If it goes on, it can be cancelled here; it does not keep this panel from its own runs.
+        If it goes on, it can be cancelled here; it does not keep this panel from its own runs. If it
+        waits for an answer, it is cancelled: its question was in the earlier panel.
 
         Args:
             earlier: The view of an earlier panel.
@@ -169,6 +170,8 @@ class PanelRuns:
             if self.report.run is not run or self._is_closed:
                 return False
             over = self.report.has_result_of(run)
+            if run.state == "waiting":
+                self.cancel()
             self._controls.offer_cancel(is_offered=not over)
             self.report.show(run, over=over)
             return not over
