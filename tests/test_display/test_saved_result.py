@@ -38,6 +38,13 @@ def _image(color):
     return buffer.getvalue()
 
 
+def test_bytes_are_saved_as_they_are():
+    """The page says how many there are; a secret in them is hidden."""
+    every = bytes(range(256)) * 2
+    assert _saved(every, SECRET) == {"result.bin": every}
+    assert _saved(b"\xff" + SECRET.encode(), SECRET) == {"result.bin": b"\xff<secret-hidden>"}
+
+
 class Drawn(Observation):
     """A result with a view of its own."""
 

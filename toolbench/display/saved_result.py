@@ -42,7 +42,7 @@ class SavedFile(NamedTuple):
 def saved_files(
     observation: Observation, redactor: Redactor, *, for_model: bool = False, most: int = MOST
 ) -> list[SavedFile]:
-    """Return the whole result as files: a table as CSV, JSON as it is, text, and each image.
+    """Return the whole result as files: a table as CSV, bytes and JSON as they are, text, each image.
 
     A table has its own columns and its index, in its own order.
 
@@ -64,11 +64,12 @@ def saved_files(
         images = [block for block in person_content(shown) if isinstance(block, ImageContent)]
         files = _files_of([to_text(view, width=width, limit=most), *images], redactor, most)
     else:
-        # Its cells are searched below: a table with a secret in it would be shown as text
-        rows = "" if shown.is_error else _csv_of(getattr(observation, "result", None), most)
+        # Its secrets are searched below: a table with a secret in it would be shown as text
+        result = None if shown.is_error else getattr(observation, "result", None)
         files = _files_of(person_content(shown), redactor, most)
-        if rows:
-            files = [SavedFile("result.csv", "text/csv", _written(rows, redactor))]
+        # Bytes may be an image
+        if not any(file.type.startswith("image/") for file in files):
+            files = _returned(result, redactor, most) or files
     data = None if for_model else unread_data(shown)
     if data is not None:
         text = json.dumps(plain(data), ensure_ascii=False, indent=2)
@@ -79,6 +80,17 @@ def saved_files(
 
 
 _JSON = "application/json"
+
+
+def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
+    """Return *result*, which a tool returned, as a file if it is a table or bytes; else nothing."""
+    if isinstance(result, bytes | bytearray):
+        # Bytes that are no UTF-8 stay as they are
+        text = redactor.text(result.decode(errors="surrogateescape"))
+        content = text.encode(errors="surrogateescape")
+        return [SavedFile("result.bin", "application/octet-stream", content)]
+    rows = _csv_of(result, most)
+    return [SavedFile("result.csv", "text/csv", _written(rows, redactor))] if rows else []
 
 
 def _files_of(blocks: Sequence[Any], redactor: Redactor, most: int) -> list[SavedFile]:
