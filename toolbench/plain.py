@@ -171,15 +171,16 @@ def is_json(value: Any) -> bool:
     return True
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
     """Return *value* as dicts, lists, texts and numbers for `json.dumps`.
 
-    Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN,
-    infinities and objects that have no JSON form become text. An integer that is too long for
-    Python to write becomes a text with the number of its digits.
+    Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN
+    and infinities become text, and so do objects that have no JSON form, unless *form_of* knows a
+    form of them. An integer that is too long for Python to write becomes a text with the number of
+    its digits.
     """
     try:
-        value_json = to_jsonable_python(value, fallback=str, bytes_mode="base64")
+        value_json = to_jsonable_python(value, fallback=form_of, bytes_mode="base64")
     except Exception:  # noqa: BLE001 - as above; it may also be too deep, or contain itself
         value_json = _walked(value, ())
     return _writable(value_json)

@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from io import BytesIO, StringIO
 
+import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
@@ -64,6 +65,19 @@ def test_a_table_is_the_csv_of_the_library_that_made_it():
         assert _saved(table) == {"result.csv": table.to_csv().encode()}
     # What the model reads is only the beginning
     assert b"more rows" in _saved(frame, for_model=True)["result.txt"]
+
+
+def test_arrays_and_tables_inside_a_result_are_whole():
+    """Their own text, which a person sees and a model reads, leaves out what is in the middle."""
+    frame = pd.DataFrame({"n": range(200)})
+    counts = frame["n"].to_numpy()
+    whole = [*range(200)] * 10
+    assert json.loads(_saved(np.array(whole))["result.json"]) == whole
+    [saved] = _saved({"frames": [frame], "counts": counts}).values()
+    csv = frame.to_csv()
+    assert json.loads(saved) == {"frames": [csv], "counts": counts.tolist()}
+    numbers = iter(whole)
+    assert len(_saved(numbers)) == 1
 
 
 def test_what_walks_like_a_table_is_a_table():

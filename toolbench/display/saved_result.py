@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Sequence
+from functools import partial
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from toolbench.display.observations import (
 from toolbench.display.render import to_text
 from toolbench.display.tables import as_frame, index_name
 from toolbench.errors import ToolbenchError
-from toolbench.plain import plain, str_of, whole_characters
+from toolbench.plain import is_readable, plain, str_of, whole_characters
 from toolbench.redaction.redactor import Redactor
 
 MOST = 100_000_000
@@ -83,14 +84,33 @@ _JSON = "application/json"
 
 
 def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
-    """Return *result*, which a tool returned, as a file if it is a table or bytes; else nothing."""
+    """Return *result*, which a tool returned, as a file if its text is not all of it; else nothing.
+
+    These are bytes, tables and arrays, and lists and dicts of them: their text leaves out rows.
+    """
     if isinstance(result, bytes | bytearray):
         # Bytes that are no UTF-8 stay as they are
         text = redactor.text(result.decode(errors="surrogateescape"))
         content = text.encode(errors="surrogateescape")
         return [SavedFile("result.bin", "application/octet-stream", content)]
-    rows = _csv_of(result, most)
-    return [SavedFile("result.csv", "text/csv", _written(rows, redactor))] if rows else []
+    if rows := _csv_of(result, most):
+        return [SavedFile("result.csv", "text/csv", _written(rows, redactor))]
+    # Else it would be used up
+    if not is_readable(result):
+        return []
+    whole = plain(result, form_of=partial(_whole, most=most))
+    if whole == plain(result):
+        return []
+    text = json.dumps(whole, ensure_ascii=False, indent=2)
+    return [SavedFile("result.json", _JSON, _written(text, redactor))]
+
+
+def _whole(value: Any, most: int) -> Any:
+    """Return all of *value*, which has no JSON form: an array as lists, a table as CSV, else its text."""
+    if rows := _csv_of(value, most):
+        return rows
+    items = value.tolist() if callable(getattr(value, "tolist", None)) else None
+    return items if isinstance(items, list) else str_of(value)
 
 
 def _files_of(blocks: Sequence[Any], redactor: Redactor, most: int) -> list[SavedFile]:
