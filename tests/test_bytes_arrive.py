@@ -226,6 +226,15 @@ def test_a_server_gets_base64_untouched():
     assert action.to_arguments() == {"file": "not base64!"}
 
 
+def test_a_file_lies_beside_the_notebook_wherever_cd_led(tmp_path, monkeypatch):
+    """Jupyter's server tells the kernel where the notebook is."""
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "a.ipynb"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert by_line(tmp_path).text == run_tool(size, {"file": BASE64}).text
+
+
 def test_only_bytes_are_read_from_a_file(tmp_path, monkeypatch):
     """Elsewhere `@` is a letter; a file that is not there is said."""
     monkeypatch.chdir(tmp_path)

@@ -194,6 +194,11 @@ NOT_JSON = {
     "GLM": "<tool_call>grep\n<arg_key>pattern</arg_key>\n<arg_value>TODO</arg_value>\n</tool_call>",
     "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.grep:0"
     '<|tool_call_argument_begin|>{"pattern": "TODO"}<|tool_call_end|><|tool_calls_section_end|>',
+    "DeepSeek V3": "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>"
+    'function<\uff5ctool\u2581sep\uff5c>grep\n```json\n{"pattern": "TODO"}\n```'
+    "<\uff5ctool\u2581call\u2581end\uff5c><\uff5ctool\u2581calls\u2581end\uff5c>",
+    "DeepSeek V3.1": "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>grep"
+    '<\uff5ctool\u2581sep\uff5c>{"pattern": "TODO"}<\uff5ctool\u2581call\u2581end\uff5c>',
     "gpt-oss": "<|channel|>commentary to=functions.grep <|constrain|>json<|message|>"
     '{"pattern": "TODO"}<|call|>',
 }

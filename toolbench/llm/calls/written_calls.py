@@ -41,6 +41,9 @@ _FOREIGN = re.compile(
     r"|\[TOOL_CALLS\]\s*(?P<mistral>[\w.-]+)\s*\[(?:ARGS|CALL_ID)\]"
     r"|<tool_call>\s*(?P<glm>[\w.-]+)\s*<arg_key>"
     r"|<\|tool_call_begin\|>\s*(?:functions\.)?(?P<kimi>[\w.-]+)"
+    # DeepSeek: V3 has "function" before the name
+    r"|<\uff5ctool\u2581call\u2581begin\uff5c>(?:function<\uff5ctool\u2581sep\uff5c>)?"
+    r"(?P<deepseek>[\w.-]+)"
     r"|<\|channel\|>\s*commentary\s+to=(?:functions\.)?(?P<gpt_oss>[\w.-]+)"
     # Llama 4: it is the whole text
     r"|\A\s*\[(?P<llama>[A-Za-z_]\w*)\((?:\w+\s*=.*)?\)\]\s*\Z",

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from symtable import symtable
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -22,6 +21,7 @@ from toolbench.magics.arguments.word_values import (
     example_of,
     list_of,
     names_file,
+    notebook_folder,
     value_of,
 )
 from toolbench.plain import clip, each_once
@@ -83,9 +83,8 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
             try:
                 arguments[name] = content_of(text)
             except OSError as error:
-                mistakes[name] = (
-                    f"{word} cannot be read from {str(Path.cwd())!r}: {error.strerror}."
-                )
+                folder = str(notebook_folder())
+                mistakes[name] = f"{word} cannot be read from {folder!r}: {error.strerror}."
         else:
             arguments[name] = value
         if equals:

@@ -1,6 +1,7 @@
 """Read the value of a `key=value` word, or show one for it."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,13 @@ def content_of(text: str) -> str:
     Raises:
         OSError: If the file cannot be read.
     """
-    return base64_of(Path(text[1:]).expanduser().read_bytes())
+    return base64_of((notebook_folder() / Path(text[1:]).expanduser()).read_bytes())
+
+
+def notebook_folder() -> Path:
+    """Return the folder of the notebook, wherever `%cd` led since; the current one if no server says."""
+    folder = Path(os.environ.get("JPY_SESSION_NAME", "")).parent
+    return folder if folder.is_absolute() and folder.is_dir() else Path.cwd()
 
 
 def list_of(text: str, node: Node) -> list[Any] | None:
