@@ -16,6 +16,7 @@ from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.core.content import TextContent
 from toolbench.display.escape import escape
 from toolbench.display.page import badge
+from toolbench.evals import sweep
 from toolbench.mcp import MCPClient
 from toolbench.runs.engine import perform
 from toolbench.runs.history.history import RunHistory
@@ -336,14 +337,14 @@ def run_of(tmp_path):
             "tools/list": [{"result": {"tools": [{**tool, "annotations": hints}]}}],
             "tools/call": [{"result": {"content": content, "structuredContent": WRONG}}],
         }
-        with MCPClient(timeout=PATIENCE) as client:
-            session = client.connect("s", scripted(tmp_path / "script", script))
-            panel = ToolPanel(session.tool("t"))
-            panel.run()
-            finish(panel)
+        session = client.connect("s", scripted(tmp_path / "script", script))
+        panel = ToolPanel(session.tool("t"))
+        panel.run()
+        finish(panel)
         return panel
 
-    return run
+    with MCPClient(timeout=PATIENCE) as client:
+        yield run
 
 
 @pytest.mark.usefixtures("no_records", "no_open_panels")
@@ -363,6 +364,16 @@ class TestResultThatBreaksItsPromise:
         assert words in repr(history())
         assert words in repr(again)
         assert "assert observation.as_declared" in as_pytest(panel.tool, {})
+
+    def test_is_said_of_a_sweep(self, run_of, tmp_path):
+        """Of a saved one too."""
+        tool = run_of('{"n": "forty-two"}').tool
+        for _ in range(2):
+            report = sweep(tool, {}, save=tmp_path / "sweep.jsonl")
+            (notice,) = report.notices
+            assert notice.startswith("1 call succeeded, but not as the tool declares: ")
+            assert "n: should be an integer" in notice
+            assert escape(notice) in report.to_html()
 
     @pytest.mark.parametrize(
         ("text", "is_shown"), [('{"n": "forty-two"}', False), ('{"m": 1}', True), ("x", True)]

@@ -37,7 +37,7 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 _OURS = ("state", "seconds")
 
 Result = dict[str, Any]
-"""The result of a call as plain data: state, seconds, fields, text, images, table."""
+"""The result of a call as plain data: state, seconds, fields, text, images, table, warning."""
 
 
 def make_calls(
@@ -111,6 +111,8 @@ def _read(observation: Observation) -> Result:
     ]
     if images:
         result["images"] = images[:_IMAGES]
+    if not observation._is_as_declared:
+        result["warning"] = " ".join(observation._asides)[:_TEXT]
     returned = returned_frame(observation)
     if returned is not None:
         result["table"] = _table(returned)

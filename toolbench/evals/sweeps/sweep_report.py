@@ -102,6 +102,10 @@ class SweepReport(ReportEntries[Row]):
     def notices(self) -> list[str]:
         """Notes that a reader needs to judge the rows."""
         notices = [*self._notes]
+        warnings = [row.warning for row in self if row.warning]
+        if warnings:
+            calls = counted(len(warnings), "call")
+            notices.append(f"{calls} succeeded, but not as the tool declares: {warnings[0]}")
         if self.stopped is None:
             return notices
         return [

@@ -40,6 +40,8 @@ class Row:
     """Images as `data:` or `https:` URLs."""
     table: Json | None = None
     """The first rows of a returned table: `columns`, `rows`, `shape`."""
+    warning: str = ""
+    """How a server's result differs from what its tool declares; empty if it does not."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]) -> "Row":
@@ -54,6 +56,7 @@ class Row:
             result.get("error"),
             tuple(result.get("images", ())),
             result.get("table"),
+            result.get("warning", ""),
         )
 
 
@@ -69,3 +72,4 @@ class SavedRow(BaseModel):
     error: str | None = None
     images: list[str] = []
     table: _SavedTable | None = None
+    warning: str = ""
