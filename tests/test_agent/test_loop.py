@@ -66,7 +66,8 @@ class TestAStep:
     @pytest.mark.parametrize("provider", PROVIDERS)
     def test_speaks_the_dialect_of_the_model(self, provider):
         """Calls and answers go back in the shape that the provider's own parser reads."""
-        script = [calls_of(provider, ("add", {"a": 1}), ("add", {"a": 2})), "Done."]
+        two = calls_of(provider, ("add", {"a": 1}), ("add", {"a": 2}), text="I add twice.")
+        script = [two, "Done."]
         c = talk(ScriptedModel(script, provider=provider), system_prompt="Be brief.")
         assert c.run() == "answered"
         messages = sent(c)

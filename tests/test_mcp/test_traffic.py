@@ -24,6 +24,10 @@ class TestTraffic:
             small.note("sent", f"{n}" * 40, kind="notification")
         assert [m.text for m in few] == ["7", "8", "9"]
         assert [m.text[0] for m in small] == ["8", "9"]
+        small.clear()
+        for n in range(2):
+            small.note("sent", f"{n}" * 40, kind="notification")
+        assert [m.text[0] for m in small] == ["0", "1"]
 
     def test_hides_secrets_also_across_a_cut(self):
         """A masked value is masked before a long text is cut."""

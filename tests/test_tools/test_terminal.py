@@ -324,11 +324,12 @@ class TestWhatIsShown:
         action = TerminalAction(command="echo [red]")
         assert rendered(action.visualize) == "$ echo [red]\n"
 
-    def test_tells_a_model_how_it_ended(self, terminal, tmp_path):
+    def test_tells_a_model_and_a_person_how_it_ended(self, terminal, tmp_path):
         """Exit code and directory stand after the output."""
-        blocks = terminal.run("echo out; false").to_llm_content
-        text = "".join(block.text for block in blocks)
+        result = terminal.run("echo out; false")
+        text = "".join(block.text for block in result.to_llm_content)
         assert text == f"out\n[Exit code 1 in {tmp_path}]"
+        assert result.visualize.plain == text
 
     def test_costs_no_implementation_to_define(self):
         """Importing the definition does not import what runs it."""

@@ -6,6 +6,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from patience import eventually
 from test_agent.scripts import call, calls, talk
 
+from toolbench.llm.models.protocol import Chunk
 from toolbench.widgets.transcript.live import LiveTranscript
 
 
@@ -25,3 +26,16 @@ def test_only_the_last_events_are_drawn_until_the_end():
         eventually(lambda: "Done." in shown(outputs))
         assert shown(outputs).startswith("add: Action: AddAction\n  a: 103\n")
     assert shown(outputs).startswith("add: Action: AddAction\n  a: 100\n")
+
+
+def test_words_are_drawn_as_they_come():
+    """They are no message yet: at the end, only whole messages stand there."""
+    conversation = talk(["Done."])
+    outputs = CapturingDisplayPublisher()
+    transcript = LiveTranscript(conversation, SimpleNamespace(display_pub=outputs, kernel=None))
+    with transcript.drawn():
+        conversation.run()
+        conversation.loop.requests.on_chunk(Chunk("text", "Half an ans"))
+        eventually(lambda: "Half an ans" in shown(outputs))
+    assert "Done." in shown(outputs)
+    assert "Half an ans" not in shown(outputs)
