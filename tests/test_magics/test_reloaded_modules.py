@@ -1,5 +1,6 @@
 """A tool of a module that was changed and loaded again: the newest runs, or a word says the next step."""
 
+import gc
 import importlib
 import os
 import re
@@ -8,6 +9,7 @@ import warnings
 
 import pytest
 
+from toolbench import history
 from toolbench.serving.offer import Offer
 from toolbench.widgets.panel.panel import ToolPanel
 
@@ -15,7 +17,7 @@ TOOL = '''
 from toolbench import tool
 
 @tool
-def greet(name: str{more}) -> str:
+def {function}(name: str{more}) -> str:
     """Greet."""
     return "{word} " + name
 '''
@@ -47,10 +49,11 @@ class Module:
     def __init__(self, shell, folder):
         self.shell, self._path = shell, folder / "greeting.py"
 
-    def write(self, word, more="", rest=MADE):
+    def write(self, word, more="", rest=MADE, function="greet"):
         """Write the module, so that each version is newer for a clock of seconds."""
         age = self._path.stat().st_mtime + 5 if self._path.exists() else 1e9
-        self._path.write_text(TOOL.format(word=word, more=more) + rest.format(word=word))
+        text = TOOL.format(word=word, more=more, function=function)
+        self._path.write_text(text + rest.format(word=word))
         os.utime(self._path, (age, age))
         importlib.invalidate_caches()
 
@@ -73,6 +76,11 @@ def module(shell, tmp_path, monkeypatch):
 
 
 RELOAD = "import importlib"
+# What a model is told is what a call takes
+OFFERED = (
+    "from toolbench.llm.formats import FORMATS\n"
+    "sum('loud' in str(write(greet)) for write in FORMATS.values())"
+)
 WAYS = (
     # Its default compares the sources of all modules
     pytest.param("%autoreload 2", marks=pytest.mark.slow),
@@ -101,9 +109,40 @@ def test_the_newest_tool_runs(module, way):
     assert module.value("made(name='Ada')").text == "new Ada"
     assert "loud" in ToolPanel(module.shell.user_ns["greet"]).form.slot.node.properties
     assert panel.staleness.notice.children[-1].description == "Reload"
+    assert module.value(OFFERED) == 5
     offer.outdate()
     assert "loud" in offer.described["greet"]["inputSchema"]["properties"]
     panel.close()
+
+
+CALLS = (
+    "greet(name='Ada')",
+    "(await greet.acall(name='Ada'))",
+    "run_tool('greet', name='Ada')",
+    "run_tool(greet, name='Ada')",
+    "made(name='Ada')",
+    "greet.latest()(name='Ada')",
+)
+
+
+def test_a_tool_that_left_its_module_stays_at_its_last_code(module):
+    """As a plain function does, also if only the imported tools remain of the module."""
+    module.shell.run_line_magic("load_ext", "autoreload")
+    module.value("%autoreload 2-")
+    module.value(IMPORT)
+    for word in ("second", "third"):
+        module.write(word)
+        assert module.value("greet(name='Ada').text, made(name='Ada').text") == (f"{word} Ada",) * 2
+    # The code of the last version uses it
+    rest = "\nfrom toolbench import Observation"
+    module.write("fourth", rest=rest, function="welcome")
+    module.value("1")
+    history().clear()
+    gc.collect()
+    assert {module.value(f"{call}.text") for call in CALLS} == {"third Ada"}
+    assert module.value("%tool greet name=Ada").text == "third Ada"
+    module.write("fifth")
+    assert {module.value(f"{call}.text") for call in CALLS} == {"fifth Ada"}
 
 
 def test_an_action_of_the_earlier_class_is_taken(module):

@@ -106,6 +106,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     meta: Mapping[str, Any] | None = None
     executor: Any = field(default=None, repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
+    _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)
     _number: int = field(init=False, repr=False, default_factory=count().__next__)
 
     source: ClassVar[str] = "native"
@@ -230,7 +231,13 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         If this tool was made inside a function, it is returned itself: the function may make many
         tools.
         """
-        return _latest.get(self._place, self) if self.is_stale else self
+        if not self.is_stale:
+            return self
+        newest = _latest.get(self._place, self)
+        if newest is not self:
+            # If its module drops it, nothing else may hold it
+            object.__setattr__(self, "_successor", newest)
+        return self if self._successor is None else self._successor
 
     @property
     def _place(self) -> str:

@@ -92,10 +92,15 @@ def _import_of(kind: type) -> str:
     return f"from {kind.__module__} import {kind.__name__}; "
 
 
+_replaced: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDictionary()
+"""The tools whose module replaced them, by their ids: a tool may have no hash."""
+
+
 def after_reload(tool: "ToolDefinition[Any, Any]") -> "ToolDefinition[Any, Any]":
     """Return the tool that replaced *tool* when its module was loaded again; without one, *tool*.
 
     `%autoreload` renews the code of a function that was imported by name, but it cannot renew a tool.
+    As such a function, a tool that left its module has the last code that it had there.
     """
     if not tool.is_stale:
         return tool
@@ -104,9 +109,11 @@ def after_reload(tool: "ToolDefinition[Any, Any]") -> "ToolDefinition[Any, Any]"
     held = [value for name in modules for value in vars(sys.modules.get(name, object)).values()]
     # A module may make two tools of one function: the first of them was not replaced
     is_held = any(value is tool for value in held)
-    if is_held or not any(value is newest for value in held):
+    if is_held:
         return tool
-    return newest
+    if any(value is newest for value in held):
+        _replaced[id(tool)] = tool
+    return newest if _replaced.get(id(tool)) is tool else tool
 
 
 def call_after_reload(tool: "ToolDefinition[Any, Any]", call: Any) -> Any:

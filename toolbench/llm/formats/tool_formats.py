@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolbench.core.classes.tool_class import after_reload
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import rewritten, types_of
@@ -49,7 +50,7 @@ def to_openai(
     Raises:
         ToolbenchError: If the tool is not for models; see `ToolDefinition.is_for_models`.
     """
-    tool.check_for_models()
+    tool = _offered(tool)
     exported = tool.to_openai_tool(add_security_risk_prediction=security_risk, add_summary=summary)
     function, _ = _fitted(exported["function"], "openai", longest_description)
     return {**exported, "function": function}
@@ -63,7 +64,7 @@ def to_responses(
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
     """Return *tool* for OpenAI's Responses API; for parameters and errors see `to_openai`."""
-    tool.check_for_models()
+    tool = _offered(tool)
     exported = tool.to_responses_tool(
         add_security_risk_prediction=security_risk, add_summary=summary
     )
@@ -72,20 +73,21 @@ def to_responses(
 
 def to_anthropic(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
     """Return *tool* for Anthropic's Messages API; for parameters and errors see `to_openai`."""
-    tool.check_for_models()
+    tool = _offered(tool)
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _anthropic(tool, parameters, Changes())
 
 
 def to_gemini(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
     """Return *tool* as a Gemini function declaration; for parameters and errors see `to_openai`."""
-    tool.check_for_models()
+    tool = _offered(tool)
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _gemini(tool, parameters, Changes())
 
 
 def to_mcp(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
     """Return *tool* as an MCP server lists it, unchanged; for the parameters see `to_openai`."""
+    tool = after_reload(tool)
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return tool.to_mcp_tool(input_schema=parameters)
 
@@ -115,6 +117,7 @@ def format_report(
     if provider not in FORMATS:
         msg = f"There is no provider {provider!r}; use one of {', '.join(FORMATS)}."
         raise ValueError(msg)
+    tool = after_reload(tool)
     if provider in ("openai", "responses"):
         export = tool.to_openai_tool if provider == "openai" else tool.to_responses_tool
         exported = export(add_security_risk_prediction=security_risk, add_summary=summary)
@@ -130,6 +133,13 @@ def format_report(
 
 
 # --- the formats ----------------------------------------------------------------------
+
+
+def _offered(tool: AnyTool) -> AnyTool:
+    """Return the tool that a call of *tool* runs, after a check that models may have it."""
+    newest = after_reload(tool)
+    newest.check_for_models()
+    return newest
 
 
 def _fitted(function: Json, provider: Provider, longest: int) -> tuple[Json, FormatReport]:
