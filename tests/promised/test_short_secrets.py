@@ -1,7 +1,12 @@
 """A secret of fewer than 8 characters is hidden in what belongs to its owner, and only as a word."""
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from IPython.utils.capture import capture_output
+from patience import eventually
 from shells import new_shell
 
 from promised.shop import calls
@@ -86,6 +91,29 @@ def test_is_hidden_in_what_its_server_says(tmp_path):
         assert "with test" not in text
     assert "latest" in texts[0]
     assert history()[0].observation.text == f"in with {MARK}"
+
+
+@pytest.mark.parametrize("secret", ["test", "hu7x"])
+def test_of_a_servers_settings_is_hidden_in_what_it_says(tmp_path, secret):
+    """In results, traffic, log, stderr and recording, from 4 characters on; other words stay."""
+    entry = {
+        "command": sys.executable,
+        "args": ["-m", "promised.leaking_program"],
+        "env": {"API_TOKEN": secret, "PYTHONPATH": os.fspath(Path(__file__).parents[1])},
+        "mode": "legacy",
+    }
+    path = tmp_path / "recording.jsonl"
+    with create_mcp_tools({"mcpServers": {"leaky": entry}}, record=path) as client:
+        session = client.servers["leaky"]
+        result = run_tool(client["tell"], writing="as it is", note=f"{secret}ed")
+        eventually(lambda: [*session.stderr] and [*session.log])
+        said = session.traffic.to_ndjson()
+        texts = [said, session.stderr.text, str([*session.log]), path.read_text("utf-8")]
+    assert result.text == f"told: {MARK}"
+    for text in (*texts, str(history()[0].to_dict()), repr(history()[0])):
+        assert secret not in text.replace(f"{secret}ed", "")
+    assert f"{secret}ed" in said
+    assert run_tool(run_suite, name=secret).text in str(history()[-1].to_dict())
 
 
 def test_is_hidden_in_its_conversation():

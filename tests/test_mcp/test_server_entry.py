@@ -91,6 +91,8 @@ class TestSecrets:
         [
             ({"command": "x", "env": {"LOG_LEVEL": "debugging"}}, "debugging"),
             ({"command": "x", "env": {"KEY": "1"}}, "1"),
+            ({"command": "x", "env": {"SORT_KEY": "name"}}, "name"),
+            ({"command": "x", "env": {"AUTH": "none"}}, "none"),
             ({"command": "x", "env": {"MAX_TOKENS": "200000"}}, "200000"),
             ({"command": "x", "env": {"TOKEN_LIMIT": "200000"}}, "200000"),
             ({"command": "x", "env": {"KEYBOARD": "german"}}, "german"),

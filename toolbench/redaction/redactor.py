@@ -21,7 +21,7 @@ from toolbench.redaction.values import masked_error, masked_value
 
 _Error = TypeVar("_Error", bound=BaseException)
 SHORTEST_SETTING = 6
-"""The least characters of a secret in a server's settings, where names are a weaker sign."""
+"""The least characters of a secret in a server's settings, if its name is a weaker sign: `key`, `session`."""
 
 
 class Redactor:

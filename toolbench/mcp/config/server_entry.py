@@ -9,7 +9,13 @@ from pydantic import SecretStr
 
 from toolbench.errors import ServerError
 from toolbench.mcp.config.placeholders import expand, names_in
-from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
+from toolbench.redaction.detection.names import is_secret_setting
+from toolbench.redaction.detection.settings import (
+    IsSecret,
+    is_short_secret,
+    secrets_in,
+    secrets_in_words,
+)
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 Transport = Literal["stdio", "http", "sse", "memory", "replay"]
@@ -116,21 +122,23 @@ class ServerEntry:
 
     @property
     def redactor(self) -> Redactor:
-        """A redactor of the secrets in the entry."""
-        return Redactor(self.secrets, shortest=SHORTEST_SETTING)
+        """A redactor of the secrets in the entry, as whole words also of those that are short."""
+        known = Redactor(self.secrets, shortest=SHORTEST_SETTING)
+        return known.including(self._secret_values(is_short_secret))
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """The secrets in the entry: values that must not be shown."""
-        return tuple(self._secret_values())
+        return tuple(self._secret_values(is_secret_setting))
 
-    def _secret_values(self) -> Iterator[str]:
+    def _secret_values(self, is_secret: IsSecret) -> Iterator[str]:
         yield from self.secret_texts
-        for _, secrets in secrets_in_words(self.args):
+        for _, secrets in secrets_in_words(self.args, is_secret):
             yield from secrets
-        yield from secrets_in([self.env, self.headers, self.url, self._settings])
+        settings = [self.env, self.headers, self.url, self._settings]
+        yield from secrets_in(settings, "", is_secret)
         if self.auth != "oauth":
-            yield from secrets_in(self.auth, "auth")
+            yield from secrets_in(self.auth, "auth", is_secret)
 
     @property
     def _settings(self) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from urllib.parse import unquote_plus
 from toolbench.redaction.detection.names import is_secret_argument, is_secret_setting
 from toolbench.redaction.matching.credential_parts import SCHEMES, parts
 
+IsSecret = Callable[[str, str], bool]
+"""Tells by a name and its value whether the value is a secret."""
+
 _PAIR = re.compile(r"(?P<name>-*\w[\w.-]*)(\s*=|:\s)\s*(?P<value>.+)", re.S)
 _URL = re.compile(r"(?P<scheme>[A-Za-z][\w+.:-]{0,40})://((?P<user>[^/?#\s]*)@)?")
 _QUERY = re.compile(r"[?&#;](?P<name>[^=&#;]+)=(?P<value>[^&#\s]*)")
@@ -18,34 +21,50 @@ _PLACEHOLDER = re.compile(r"[\"']?(\$\{|\$\(|\{\{|<)")
 # Characters: in an address, `key=PROJ-17` and `ada@` are not secrets
 _LONG = 16
 _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
+# Of settings such as `AUTH`: words that are in all JSON, and the ways to authenticate
+_SWITCHES = SCHEMES | {"true", "false", "null", "none"}
 
 
-def secrets_in(value: Any, name: str = "") -> Iterator[str]:
+def secrets_in(
+    value: Any, name: str = "", is_secret: IsSecret = is_secret_setting
+) -> Iterator[str]:
     """Yield the secrets in *value*, JSON data whose name is *name*.
 
     A text with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too. In
     any text, the password or token of a URL is a secret, and so is the value after the name of a
     secret: in `name=value`, `Name: value`, a parameter of a URL, or a member of a JSON object.
+    *is_secret* tells by a name and its value whether the value is a secret.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from secrets_in(item, str(key))
+            yield from secrets_in(item, str(key), is_secret)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from secrets_in(item, name)
+            yield from secrets_in(item, name, is_secret)
     elif isinstance(value, str):
-        if is_secret_setting(name, value):
+        if is_secret(name, value):
             yield from parts(value, name)
-        yield from _in_text(value)
+        yield from _in_text(value, is_secret)
 
 
-def secrets_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+def secrets_in_words(
+    words: Iterable[str], is_secret: IsSecret = is_secret_setting
+) -> Iterator[tuple[str, list[str]]]:
     """Yield each of *words*, a command line, with the secrets in the word, as in `--api-key VALUE`."""
     option = ""
     for word in words:
         text = word.replace(":", ": ", 1) if _HEADER.fullmatch(option) else word
-        yield word, list(secrets_in(text, "" if word.startswith("--") else option))
+        name = "" if word.startswith("--") else option
+        yield word, list(secrets_in(text, name, is_secret))
         option = word if word.startswith("-") else ""
+
+
+def is_short_secret(name: str, value: str) -> bool:
+    """Tell whether *value*, with the name *name* in the settings of a server, is a secret if it is short.
+
+    A switch such as `AUTH=none` is none, and neither is what a weaker name has, such as `SORT_KEY=name`.
+    """
+    return is_secret_argument(name) and value.lower() not in _SWITCHES
 
 
 def may_hold_secret(text: str) -> bool:
@@ -76,17 +95,15 @@ def _is_secret_parameter(name: str, value: str) -> bool:
     return is_secret_argument(name) or (is_long and is_secret_setting(name, value))
 
 
-def _in_text(text: str) -> Iterator[str]:
-    yield from _in_urls(text, is_secret_setting)
+def _in_text(text: str, is_secret: IsSecret) -> Iterator[str]:
+    yield from _in_urls(text, is_secret)
     if text.lstrip().startswith(("{", "[")):
-        yield from _in_json(text)
+        yield from _in_json(text, is_secret)
     elif pair := _PAIR.fullmatch(text):
-        yield from secrets_in(pair["value"], pair["name"])
+        yield from secrets_in(pair["value"], pair["name"], is_secret)
 
 
-def _in_urls(
-    text: str, is_secret: Callable[[str, str], bool], *, shortest_user: int = 1
-) -> Iterator[str]:
+def _in_urls(text: str, is_secret: IsSecret, *, shortest_user: int = 1) -> Iterator[str]:
     urls = list(_URL.finditer(text))
     raw = [m["value"] for m in _QUERY.finditer(text) if is_secret(*m.groups())]
     for url in urls:
@@ -101,9 +118,9 @@ def _in_urls(
         yield from (value, unquote_plus(value))
 
 
-def _in_json(text: str) -> Iterator[str]:
+def _in_json(text: str, is_secret: IsSecret) -> Iterator[str]:
     try:
-        yield from secrets_in(json.loads(text))
+        yield from secrets_in(json.loads(text), "", is_secret)
     except (ValueError, RecursionError):
         # It is not JSON
         return
