@@ -40,6 +40,15 @@ class TestFieldOptions:
             pick(ways, way)
             assert form.value == value
 
+    def test_a_text_that_cannot_be_read_is_not_nothing(self):
+        """It blocks the form, until nothing is chosen."""
+        form = _form(q={"type": "integer"})
+        ways = self._open(form, "q")
+        type_into(named(form.widget, "q"), "abc")
+        assert form.blocked
+        pick(ways, "nothing (leave it out)")
+        assert (form.value, form.blocked) == ({}, False)
+
     def test_any_field_can_be_edited_as_json_and_back(self):
         """The value goes along; text that does not parse stays where it is."""
         form = _form({"q": "x"}, q={"type": "string"})

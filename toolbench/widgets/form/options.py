@@ -124,7 +124,8 @@ def present_way(slot: Slot) -> str:
         return _JSON
     value = slot.value.read()
     if value is UNSET:
-        return _FIELD if slot.settled else _NOTHING
+        is_draft = slot.settled or slot.editor.trouble
+        return _FIELD if is_draft else _NOTHING
     if value is None and slot.node.nullable:
         return _NULL
     if value in ("", [], {}) and _EMPTY in ways_of(slot):
