@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from ipywidgets import Text
 from pydantic import Base64Bytes, BaseModel, Field, SecretBytes
 from shells import new_shell
 from test_agent.scripts import call, calls, talk
@@ -19,6 +20,7 @@ from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets import ToolPanel
 from toolbench.widgets.fields.text.file import FilePicker
+from toolbench.widgets.form import SchemaForm
 
 FILE = b"\xff\x00abc"
 BASE64 = "/wBhYmM="
@@ -106,14 +108,20 @@ def test_bytes_arrive(way, tmp_path, monkeypatch):
     assert way(tmp_path).text == repr(FILE)
 
 
+@tool
+def take(file: bytes = b"none") -> str:
+    """Take it."""
+    return repr(file)
+
+
+def run(panel):
+    click(buttons(panel)["Run"])
+    finish(panel)
+    return panel.result.text
+
+
 def test_no_run_goes_without_a_file_that_is_on_its_way():
     """Nor with its default, or an earlier file: the field says what to wait for."""
-
-    @tool
-    def take(file: bytes = b"none") -> str:
-        """Take it."""
-        return repr(file)
-
     panel = ToolPanel(take)
     picker = only(panel.form.widget, FilePicker)
     tell(picker, {"file": "1", "name": "a.bin", "size": len(FILE)})
@@ -121,9 +129,63 @@ def test_no_run_goes_without_a_file_that_is_on_its_way():
     assert panel.runs.latest is None
     assert "The file a.bin, 5 bytes, is on its way: wait, or choose it again." in page(panel)
     tell(picker, {"file": "1", "begin": 0}, FILE)
-    click(buttons(panel)["Run"])
-    finish(panel)
-    assert panel.result.text == repr(FILE)
+    assert run(panel) == repr(FILE)
+
+
+HUGE = {"file": "2", "name": "huge.bin", "size": 70_000_000}
+LOST = {"file": "2", "name": "huge.bin", "size": 9, "failed": "It cannot be read."}
+TOO_LARGE = "The file huge.bin has 70,000,000 bytes, and a form takes 50,000,000 at most"
+A_FILE = {"type": "string", "format": "binary"}
+FIELDS: dict[str, Any] = {
+    "optional": {"anyOf": [A_FILE, {"type": "null"}]},
+    "list": {"type": "array", "items": A_FILE},
+    "or a number": {"anyOf": [A_FILE, {"type": "integer"}]},
+}
+
+
+@pytest.mark.parametrize("earlier", ["", BASE64], ids=["default", "earlier file"])
+@pytest.mark.parametrize(("refused", "why"), [(HUGE, TOO_LARGE), (LOST, LOST["failed"])])
+def test_no_run_goes_without_a_file_that_did_not_come(refused, why, earlier):
+    """Also in the panel of the cell that is run again; until another is chosen, or Clear is clicked."""
+    panel = ToolPanel(take, {"file": earlier} if earlier else None)
+    tell(only(panel.form.widget, FilePicker), {"file": "2", "name": "huge.bin", "size": 9})
+    tell(only(panel.form.widget, FilePicker), refused)
+    again = ToolPanel(take)
+    again.form.take_over(panel.form.typed)
+    for each in (panel, again):
+        click(buttons(each)["Run"])
+        assert each.runs.latest is None
+        assert why in page(each)
+        assert "is on its way" not in page(each)
+        click(named(each, "Clear"))
+        assert why not in page(each)
+        assert run(each) == repr(b"none")
+    # The same file once more is another choice
+    tell(only(panel.form.widget, FilePicker), refused)
+    assert panel.form.blocked
+
+
+@pytest.mark.parametrize("schema", FIELDS.values(), ids=FIELDS)
+def test_a_refused_file_blocks_its_form(schema):
+    """Wherever the field stands, a form has nothing to send."""
+    earlier = [BASE64] if "items" in schema else BASE64
+    form = SchemaForm({"type": "object", "properties": {"x": schema}}, {"x": earlier})
+    tell(only(form.widget, FilePicker), HUGE)
+    assert form.blocked
+    assert TOO_LARGE in page(form.widget)
+    assert BASE64 not in str(form.value)
+    type_into(only(form.widget, Text), BASE64)
+    assert form.value == {"x": earlier}
+
+
+def test_a_file_that_is_not_waited_for_any_more_stays_away():
+    """What was typed after it was chosen is not replaced; the page is told to send no more."""
+    panel = ToolPanel(take)
+    picker = only(panel.form.widget, FilePicker)
+    tell(picker, {"file": "1", "name": "a.bin", "size": 4})
+    type_into(named(panel, "file"), BASE64)
+    tell(picker, {"file": "1", "begin": 0}, b"late")
+    assert run(panel) == repr(FILE)
 
 
 def tell(widget, content, *buffers):

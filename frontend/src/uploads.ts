@@ -41,22 +41,23 @@ export function chooseFile(button: Button, kernel: Models): void {
 
 async function send(file: File, button: Button, kernel: Models): Promise<void> {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
-  let [content, pieces]: [object, ArrayBuffer[]] = [{ file: id, name: file.name, size: file.size }, []];
+  const isReply = (news: Partial<Reply>): boolean => news.file === id;
+  const start = { file: id, name: file.name, size: file.size };
+  let [content, pieces]: [object, ArrayBuffer[]] = [start, []];
+  // The kernel says it at the field, in place of what it said there; without a kernel, the page does.
+  const giveUp = async (why: string): Promise<void> => {
+    if (!(await ask<Reply>(button.model, kernel, { ...start, failed: why }, isReply))) say(button.el, why);
+  };
   sayNothing(button.el);
   for (;;) {
-    const isReply = (news: Partial<Reply>): boolean => news.file === id;
     const reply = (await ask<Reply>(button.model, kernel, content, isReply, pieces))?.content;
-    if (!reply) {
-      say(button.el, `${file.name} did not reach the kernel: the connection broke. Choose it again.`);
-      return;
-    }
+    if (!reply) return giveUp(`The file ${file.name} did not reach the kernel: the connection broke. Choose it again.`);
     if (!reply.piece) return;
     const [begin, end] = reply.piece;
     try {
       pieces = [await file.slice(begin, end).arrayBuffer()];
     } catch {
-      say(button.el, `${file.name} cannot be read any more. Choose it again.`);
-      return;
+      return giveUp(`The file ${file.name} cannot be read any more. Choose it again.`);
     }
     content = { file: id, begin };
   }

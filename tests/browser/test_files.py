@@ -56,21 +56,32 @@ def test_a_file_of_12_mb_arrives(panel: NotebookPage, tmp_path: Path) -> None:
     panel.wait_for_text(
         "The file large.bin has 60,000,000 bytes, and a form takes 50,000,000 at most"
     )
+    panel.click("Run", within=panel.output(1))
+    panel.wait_for_text("Fix 1 field", within=panel.output(1))
+    panel.click("Clear", within=panel.output(1))
+    panel.click("Run", within=panel.output(1))
+    panel.wait_for_text(said(b""), within=panel.output(1))
     choose(panel, file)
     panel.wait_for_text("12,000,000 bytes, file blob.bin.")
     panel.click("Run", within=panel.output(1))
     panel.wait_for_text(said(content), within=panel.output(1))
 
 
-def test_a_connection_that_breaks_is_said(new_lab: NotebookPage, nbroot: Path) -> None:
+def test_what_breaks_on_the_way_is_said(
+    new_lab: NotebookPage, nbroot: Path, tmp_path: Path
+) -> None:
     """What was on its way may be lost: nothing runs without it, and the panel lives on."""
-    broken = []
+    broken, changing = [], tmp_path / "changing.bin"
+    changing.write_bytes(b"before")
 
     def connect(page: WebSocketRoute) -> None:
         server = page.connect_to_server()
 
         def pass_on(message: str | bytes) -> None:
             data = message.encode() if isinstance(message, str) else message
+            if b"changing.bin" in data and changing.read_bytes() == b"before":
+                # After it was chosen: a browser does not read it any more
+                changing.write_bytes(b"another length")
             if b"in vain" in data and not broken:
                 broken.append(data)
                 page.close()
@@ -93,3 +104,14 @@ def test_a_connection_that_breaks_is_said(new_lab: NotebookPage, nbroot: Path) -
     note.fill("again")
     new_lab.click("Run", within=panel)
     new_lab.wait_for_text(f"{said(b'')} again", within=panel)
+    choose(new_lab, changing)
+    new_lab.wait_for_text(
+        "The file changing.bin cannot be read any more. Choose it again.", within=panel
+    )
+    assert "on its way" not in panel.inner_text()
+    new_lab.click("Run", within=panel)
+    new_lab.wait_for_text("Fix 1 field", within=panel)
+    choose(new_lab, changing)
+    new_lab.wait_for_text("14 bytes, file changing.bin.", within=panel)
+    new_lab.click("Run", within=panel)
+    new_lab.wait_for_text(f"{said(b'another length')} again", within=panel)

@@ -69,7 +69,7 @@ STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-offers{{display:grid;grid-template-columns:minmax(0,1fr) auto;column-gap:6px}}
 .tb-form .tb-offers>.tb-items{{grid-area:1/1}}
 .tb-form .tb-offers>.tb-side{{grid-area:1/2}}
-.tb-form .tb-offers>.toolbench-hidden{{display:none}}
+.tb-form :is(.tb-offers,.tb-stack)>.toolbench-hidden{{display:none}}
 .tb-form .tb-actions{{grid-column:3;width:auto;min-width:0;height:28px}}
 .tb-form .tb-add{{width:auto;justify-self:start;border-style:dashed}}
 .tb-form .tb-actions .jupyter-button,.tb-form button.tb-actions{{display:inline-flex;align-items:center;justify-content:center;width:28px;min-width:28px;padding:0;
@@ -79,7 +79,7 @@ STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-form .tb-tick label{{display:flex;gap:2px;align-items:center;
  white-space:normal;font-weight:600;font-size:var(--jp-ui-font-size1,13px)}}
 :is(.tb-gated,.tb-offers){{width:auto}}
-.tb-form .tb-gated>.tb-add{{align-self:flex-start;margin-top:4px}}
+.tb-form :is(.tb-gated,.tb-stack)>.tb-add{{align-self:flex-start;margin-top:4px}}
 .tb-gated>.tb-grid,.tb-grid>.tb-grid:not(.tb-union){{
  border-left:2px solid {_BORDER};padding:4px 0 0 12px;margin:4px 0 0 4px;width:auto}}
 :is(.tb-gated>.tb-field:nth-child(2),.tb-gated>.tb-offers>.tb-field)>.widget-label{{position:absolute;width:1px;height:1px;

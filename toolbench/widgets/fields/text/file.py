@@ -1,9 +1,10 @@
 """The editor of a file as base64 text. A person chooses a file or types; an image is shown."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ipywidgets import HTML, FileUpload, VBox, Widget
+from ipywidgets import HTML, Button, FileUpload, VBox, Widget
 from traitlets import Any as AnyTrait
 from traitlets import Int
 
@@ -12,7 +13,7 @@ from toolbench.display.html.images import LARGEST
 from toolbench.plain import base64_of, bytes_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line, TextBox
-from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.kit.parts import show_if
 
 # Characters; a longer text is described, not shown
 _MAX_TEXT = 2_000
@@ -30,13 +31,17 @@ _MOST = 50_000_000
 _PIECE = 500_000
 
 
-class ChosenFile(NamedTuple):
+# Not compared by value: to choose the same file again is another choice
+@dataclass(frozen=True, eq=False)
+class ChosenFile:
     """A file that a person has chosen in the page."""
 
     name: str
     size: int
     content: bytes | None = None
     """None until all of it has come; a file that is too large does not come."""
+    failed: str = ""
+    """Why it will not come, in a sentence of the page; empty if nothing has failed."""
 
 
 class FilePicker(FileUpload):
@@ -69,27 +74,35 @@ class FilePicker(FileUpload):
             self.chosen = ChosenFile(str(file["name"]), len(content), content if fits else None)
 
     def _hear(self, content: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Take a message of the page, the beginning of a file or a piece of it, and ask for the next."""
+        """Take a message of the page about a file, and ask for the next piece, or for no more."""
         match content:
+            case {"file": str(upload), "name": str(name), "size": int(size), "failed": str(why)}:
+                if self._upload in ("", upload):
+                    self.stop()
+                    self.chosen = ChosenFile(name, size, failed=why)
             case {"file": str(upload), "name": str(name), "size": int(size)}:
-                self._upload, self._came = upload, bytearray()
+                # First, because the field stops what came before
                 self.chosen = ChosenFile(name, size)
-            case {"file": self._upload, "begin": int(begin)} if begin == len(self._came):
-                self._came += buffers[0]
-            case {"file": self._upload}:
-                # A piece that came before, and was sent again
-                pass
+                self._upload, self._came = upload, bytearray()
+            case {"file": str(upload), "begin": int(begin)}:
+                # Else a piece that came before and was sent again, or is not waited for any more
+                if upload == self._upload and begin == len(self._came):
+                    self._came += buffers[0]
             case _:
                 return
-        came, size = len(self._came), self.chosen.size
-        if size > self.most or self.chosen.content is not None:
-            self.send({"file": self._upload})
-        elif came < size:
-            self.send({"file": self._upload, "piece": [came, min(came + _PIECE, size)]})
-        else:
-            self.send({"file": self._upload})
-            whole, self._came = bytes(self._came), bytearray()
-            self.chosen = self.chosen._replace(content=whole)
+        came = len(self._came)
+        if upload == self._upload and came < self.chosen.size <= self.most:
+            self.send({"file": upload, "piece": [came, min(came + _PIECE, self.chosen.size)]})
+            return
+        self.send({"file": upload})
+        if upload == self._upload and came == self.chosen.size:
+            whole = bytes(self._came)
+            self.stop()
+            self.chosen = replace(self.chosen, content=whole)
+
+    def stop(self) -> None:
+        """Wait for no more pieces."""
+        self._upload, self._came = "", bytearray()
 
 
 class File(Line):
@@ -99,10 +112,11 @@ class File(Line):
     _box: Widget | None = None
     _upload: Any = None
     _preview: Widget | None = None
-    # Of the file in the text; about a file that is too large
-    _name = _news = ""
-    # About a file that is on its way: until it is here, nothing is sent in its place
-    _wait = ""
+    _clear_button: Any = None
+    # Of the file in the text
+    _name = ""
+    # Chosen, but not here: nothing is sent in its place, neither the default nor an earlier file
+    _missing: ChosenFile | None = None
     _decoded: tuple[str, bytes | None] = ("", b"")
 
     def build(self) -> Widget:
@@ -125,7 +139,16 @@ class File(Line):
             )
             self.hear(self._upload, "chosen", self._chosen)
             self._preview = self.make(HTML, "tb-preview")
-            self._stack = self.make(VBox, "tb-stack", children=(self.widget, self._preview))
+            self._clear_button = self.make(
+                Button,
+                "tb-add",
+                description="Clear",
+                tooltip=f"Clear {notes.line(self.slot.label)}",
+            )
+            self.hear(self._clear_button, "", self._cleared)
+            self._show_clear()
+            children = (self.widget, self._preview, self._clear_button)
+            self._stack = self.make(VBox, "tb-stack", children=children)
             self._look()
         return (self._stack, self._upload)
 
@@ -136,40 +159,69 @@ class File(Line):
         return most if isinstance(most, int) else _MOST
 
     def _chosen(self) -> None:
-        name, size, content = self._upload.chosen
-        if content is not None:
-            self.write(base64_of(content))
-            self._name = name
-        elif size > self._most:
-            limit = f"a form takes {self._most:,} at most: pass a larger file in Python"
-            self._news, self._wait = f"the file {name} has {size:,} bytes, and {limit}", ""
-            self.refresh()
+        file = self._upload.chosen
+        if file.content is not None:
+            self.write(base64_of(file.content))
+            self._name = file.name
         else:
-            self._wait = (
-                f"The file {name}, {size:,} bytes, is on its way: wait, or choose it again."
-            )
+            self.clear()
+            self._missing = file
             self.refresh()
 
-    def read(self) -> Any:
-        """Return the text; `UNSET` while a chosen file is on its way."""
-        return UNSET if self._wait else super().read()
+    def _cleared(self) -> None:
+        self.clear()
+        # The button is hidden now
+        self.frame.focus(lambda: (self.widget,))
 
     @property
     def trouble(self) -> str:
-        """What to wait for while a chosen file is on its way; empty otherwise."""
-        return self._wait
+        """Why a chosen file is not here; empty if none is missing."""
+        file = self._missing
+        if file is None:
+            return ""
+        if file.size > self._most:
+            limit = f"a form takes {self._most:,} at most: pass a larger file in Python"
+            return f"The file {file.name} has {file.size:,} bytes, and {limit}."
+        if file.failed:
+            return file.failed
+        return (
+            f"The file {file.name}, {file.size:,} bytes, is on its way: wait, or choose it again."
+        )
 
     def put(self, text: str) -> None:
         """Replace the typed text by *text*; show a preview if *text* is an image in base64."""
-        self._name = self._news = self._wait = ""
+        self._forget_file()
         super().put(text)
         self._look()
 
+    def _forget_file(self) -> None:
+        self._name, self._missing = "", None
+        if self._upload is not None:
+            self._upload.stop()
+
+    def typed(self) -> Any:
+        """Return this box also while a chosen file is not here."""
+        return self if self._missing else super().typed()
+
     def take(self, other: TextBox) -> None:
-        """Take the file of *other*, with its name."""
+        """Take the file of *other*, with its name. One that is on its way does not come here."""
         super().take(other)
         if isinstance(other, File):
-            self._name = other._name
+            self._name, file = other._name, other._missing
+            if file is not None:
+                words = f"The file {file.name} did not reach this form. Choose it again."
+                self._missing = replace(file, failed=file.failed or words)
+
+    def refresh(self) -> None:
+        """Update the placeholder, the error mark and the button that clears the field."""
+        super().refresh()
+        self._show_clear()
+
+    def _show_clear(self) -> None:
+        """Show the button if the box does not show what there is to clear."""
+        if self._clear_button is not None:
+            is_shown = self._missing is not None or self.display(self.text) != self.text
+            show_if(self._clear_button, is_shown=is_shown)
 
     def display(self, text: str) -> str:
         """Return the text that the box shows: *text*, or nothing if *text* is too long."""
@@ -177,7 +229,9 @@ class File(Line):
 
     @property
     def ghost(self) -> str:
-        """The placeholder. If the text is too long to show, the placeholder describes the file."""
+        """The placeholder: not the default while a file is missing; a file too long to show in words."""
+        if self._missing is not None:
+            return self.nothing
         if len(self.text) <= _MAX_TEXT:
             return super().ghost
         return f"{self.described()} (choose another, or type base64)"
@@ -199,12 +253,12 @@ class File(Line):
 
     @property
     def hint(self) -> str:
-        """The name, the kind and the size of the file in the text, or of a file that is not there yet."""
-        return self._news or (self.described() if self.text else "")
+        """The name, the kind and the size of the file in the text."""
+        return self.described() if self.text else ""
 
     def _typed(self) -> None:
         if self.widget.value or len(self.text) <= _MAX_TEXT:
-            self._name = self._news = self._wait = ""
+            self._forget_file()
             super()._typed()
             self._look()
 
