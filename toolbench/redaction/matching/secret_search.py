@@ -35,6 +35,10 @@ LARGE = 50_000
 """The most bytes in which base64 and hex are also found on several lines, in groups and in dumps."""
 
 
+# Texts without a secret, and their least bytes: a shorter text is searched as quickly
+_KEPT, _SMALL = 4, 200
+
+
 class SecretSearch:
     """Searches for secrets: unchanged, with escapes, in base64 or hex, also over several lines.
 
@@ -71,6 +75,8 @@ class SecretSearch:
         ]
         self.longest = max(one.longest for one in known)
         """The most bytes of a secret in any encoding."""
+        # The last texts without a secret: one result is searched for its record and for each view
+        self._clear: tuple[bytes, ...] = ()
 
     @cached_property
     def _quick(self) -> Matcher:
@@ -79,7 +85,12 @@ class SecretSearch:
 
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether a secret occurs in *data*, in any encoding."""
-        return any(map(self._occurs_in, _with_bare(data)))
+        if data in self._clear:
+            return False
+        occurs = any(map(self._occurs_in, _with_bare(data)))
+        if not occurs:
+            self._remember(data)
+        return occurs
 
     def _occurs_in(self, data: bytes) -> bool:
         if len(data) > LARGE:
@@ -102,11 +113,21 @@ class SecretSearch:
 
     def spans(self, data: bytes) -> list[Span]:
         """Return the spans of secrets in *data*; spans that overlap are merged."""
+        if data in self._clear:
+            return []
         spans = self._spans(data)
-        if not has_colours(data):
-            return spans
-        bare = Bare(data)
-        return merged([*spans, *(bare.place(*span) for span in self._spans(bare.text))])
+        if has_colours(data):
+            bare = Bare(data)
+            spans = merged([*spans, *(bare.place(*span) for span in self._spans(bare.text))])
+        if not spans:
+            self._remember(data)
+        return spans
+
+    def _remember(self, data: bytes) -> None:
+        """Remember that *data* has no secret, if it is neither short nor large."""
+        if _SMALL < len(data) <= LARGE:
+            # At once, for other threads
+            self._clear = (data, *self._clear[: _KEPT - 1])
 
     def _spans(self, data: bytes) -> list[Span]:
         if len(data) > LARGE:
