@@ -3,6 +3,7 @@
 from threading import Event
 
 import comm
+import pandas as pd
 import pytest
 from IPython.core.formatters import DisplayFormatter
 from measuring import CPU, WALL, Cold
@@ -72,6 +73,15 @@ _ROWS = [{"id": n, "name": f"row {n}", "score": n / 3} for n in range(100_000)]
 def rows() -> dict:
     """Return 100,000 rows."""
     return {"rows": _ROWS}
+
+
+_TABLE = pd.DataFrame(_ROWS)
+
+
+@tool
+def table() -> pd.DataFrame:
+    """Return a table of 100,000 rows."""
+    return _TABLE
 
 
 @tool
@@ -180,9 +190,14 @@ class TestOneSecret:
         self._compare(ledger, f"run from a button: {flood.name}", run)
         panel.close()
 
-    def test_of_a_cell(self, ledger):
-        """100,000 rows returned, and shown by a cell."""
-        self._compare(ledger, "run from a cell: rows", lambda _: DisplayFormatter().format(rows()))
+    @pytest.mark.parametrize("returns", [rows, table], ids=lambda returns: returns.name)
+    def test_of_a_cell(self, ledger, returns):
+        """100,000 rows returned, also as a table, and shown by a cell."""
+        self._compare(
+            ledger,
+            f"run from a cell: {returns.name}",
+            lambda _: DisplayFormatter().format(returns()),
+        )
 
     def _compare(self, ledger, work, run):
         ledger.compare(

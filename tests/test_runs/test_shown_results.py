@@ -4,6 +4,7 @@ import asyncio
 import pickle
 from typing import Any
 
+import pandas as pd
 import pytest
 from IPython.core.formatters import DisplayFormatter
 from rich.text import Text
@@ -65,6 +66,34 @@ def test_in_a_cell_whatever_its_class_shows(kind):
     assert _SECRET not in f"{data} {metadata}"
     assert MARK in str(data)
     assert result.text == f"got {_SECRET}"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"note": ["other", _SECRET]}),
+        pd.DataFrame({_SECRET: [1, 2]}),
+        pd.DataFrame({"n": [1, 2]}, index=["other", _SECRET]),
+        pd.DataFrame({"note": ["other", f"{'x' * 190}{_SECRET}"]}),
+    ],
+    ids=["cell", "column", "label", "cut cell"],
+)
+def test_a_table_with_a_secret_is_shown_as_a_table(frame):
+    """Without the secret, and without its start where a long text is cut; numbers stay on the right."""
+
+    @tool
+    def table(password: str) -> pd.DataFrame:
+        """Return a table."""
+        return frame
+
+    result = run_tool(table, password=_SECRET)
+    html = DisplayFormatter().format(result)[0]["text/html"]
+    assert "2 rows" in html
+    assert "</table>" in html
+    assert "hunter2" not in html
+    assert "&lt;secret-" in html
+    assert ("text-align:right" in html) == (frame.dtypes.iloc[0] == "int64")
+    assert result.result is frame
 
 
 def test_an_object_of_its_class_that_no_run_made_is_shown_as_it_is():

@@ -18,7 +18,7 @@ from toolbench.display.escape import Html, visible
 from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import fold, notice, section
 from toolbench.display.render import to_html, to_text
-from toolbench.display.tables import returned_frame, shape_text, table_html
+from toolbench.display.tables import returned_frame, shape_text, shown_of, table_html
 from toolbench.plain import sentence, text_of
 from toolbench.redaction.redactor import Redactor, results
 from toolbench.wording import counted
@@ -337,7 +337,11 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
         redactor: Hides the secrets; by default, those that were known when the run ended.
     """
     redactor = results.redactor_of(observation) if redactor is None else redactor
-    if type(observation) is ResultObservation and type(observation.result) in (dict, list):
-        # Its text is shown: what is not shown is not searched
-        observation = observation.model_copy(update={"result": None})
-    return masked_observation(observation, redactor)
+    if not redactor or type(observation) is not ResultObservation:
+        return masked_observation(observation, redactor)
+    # Its text is shown, and of a table the rows: what is not shown is not searched
+    shown = masked_observation(observation.model_copy(update={"result": None}), redactor)
+    frame = returned_frame(observation)
+    if frame is None or type(shown) is not ResultObservation:
+        return shown
+    return shown.model_copy(update={"result": shown_of(frame, redactor.value)})

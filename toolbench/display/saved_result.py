@@ -65,7 +65,7 @@ def saved_files(
         images = [block for block in person_content(shown) if isinstance(block, ImageContent)]
         files = _files_of([to_text(view, width=width, limit=most), *images], redactor, most)
     else:
-        # Its secrets are searched below: a table with a secret in it would be shown as text
+        # Its secrets are searched below: the table that is shown has only the first columns
         result = None if shown.is_error else getattr(observation, "result", None)
         files = _files_of(person_content(shown), redactor, most)
         # Bytes may be an image

@@ -21,6 +21,8 @@ from toolbench.wording import counted
 ROWS = 50
 """The number of rows of a table to show, by default."""
 
+Mask = Callable[[list[list[str]]], list[list[str]]]
+"""Hides the secrets in texts."""
 _Side = Literal["left", "right"]
 _COLUMNS = 20
 # Characters of one cell
@@ -127,30 +129,89 @@ class TableHead:
         return iter(self.rows)
 
 
-def head_of(frame: Frame, mask: Callable[[str], str] = str) -> TableHead:
+# Rows that are masked together, after the first
+_AT_ONCE = 2_000
+
+
+class MaskedTable:
+    """A table to show, in which texts are masked: many rows at a time, as they are read.
+
+    A search takes as long for one cell as for a hundred.
+    """
+
+    def __init__(self, frame: Frame, mask: Mask, *, width: int | None = None) -> None:
+        """Make it of *frame*.
+
+        Args:
+            frame: The table.
+            mask: Hides the secrets in the texts of some rows; it returns the same object if it finds none.
+            width: The number of cells to read of a row, its label included; None: all.
+        """
+        self._frame, self._mask, self._width = frame, mask, width
+        dtypes = _dtypes(frame)
+        heads = [tuple(frame.columns), tuple(map(str, dtypes)), (index_name(frame),)]
+        self.columns, types, labels = _masked(heads, mask)
+        self.shape = (frame.shape[0], frame.shape[1])
+        self.dtypes = tuple(map(ColumnType, types, map(_kind, dtypes)))
+        self.label: str = labels[0]
+
+    def itertuples(
+        self,
+        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
+        name: None = None,
+    ) -> Iterable[Any]:
+        """Return the rows, each with its label first."""
+        rows = (row[: self._width] for row in self._frame.itertuples(index=True, name=None))
+        count = ROWS
+        while some := list(islice(rows, count)):
+            yield from _masked(some, self._mask)
+            # Only a page that draws rows when a person scrolls reads more
+            count = _AT_ONCE
+
+
+def _masked(rows: list[tuple[Any, ...]], mask: Mask) -> list[tuple[Any, ...]]:
+    texts = [list(map(str_of, row)) for row in rows]
+    masked = mask(texts)
+    if masked is texts:
+        return rows
+    return [tuple(map(_kept, *cells)) for cells in zip(rows, texts, masked, strict=True)]
+
+
+def _kept(cell: Any, text: str, masked: str) -> Any:
+    return cell if masked == text else masked
+
+
+def shown_of(frame: Frame, mask: Mask) -> Frame | None:
+    """Return *frame* to show it, with secrets hidden by *mask*; None if it cannot be read."""
+    try:
+        return MaskedTable(frame, mask, width=_COLUMNS + 1)
+    except Exception:  # noqa: BLE001 - a table may be any object
+        return None
+
+
+def head_of(frame: Frame, mask: Mask = list) -> TableHead:
     """Return the first rows of *frame*; a cell that is not a number becomes a text, cut if it is long.
 
     Args:
         frame: The table.
-        mask: Hides the secrets in a text; it gets each whole cell and name, before they are cut.
+        mask: Hides the secrets in the texts of some rows, before they are cut; see `MaskedTable`.
     """
-    rows = islice(frame.itertuples(index=True, name=None), ROWS)
+    table = MaskedTable(frame, mask)
+    rows = islice(table.itertuples(), ROWS)
     return TableHead(
-        tuple(_head_cell(name, mask) for name in list(frame.columns)),
-        (frame.shape[0], frame.shape[1]),
-        tuple(tuple(_head_cell(cell, mask) for cell in row) for row in rows),
-        tuple(ColumnType(_head_cell(str(d), mask), _kind(d)) for d in _dtypes(frame)),
-        _head_cell(index_name(frame), mask),
+        tuple(map(_head_cell, table.columns)),
+        table.shape,
+        tuple(tuple(map(_head_cell, row)) for row in rows),
+        tuple(ColumnType(_head_cell(str(d)), d.kind) for d in table.dtypes),
+        _head_cell(table.label),
     )
 
 
-def _head_cell(cell: Any, mask: Callable[[str], str]) -> Any:
-    text = str_of(cell)
-    masked = mask(text)
-    if masked == text and (cell is None or isinstance(cell, bool | int | float)):
+def _head_cell(cell: Any) -> Any:
+    if cell is None or isinstance(cell, bool | int | float):
         return cell
     # One more than is drawn: it shows that more is missing
-    return masked[: _LONGEST + 1]
+    return str_of(cell)[: _LONGEST + 1]
 
 
 def _is_cut(cell: Any) -> bool:
@@ -159,7 +220,7 @@ def _is_cut(cell: Any) -> bool:
 
 def index_name(frame: Frame) -> str:
     """Return the name of the labels of the rows of *frame*; empty if they have none."""
-    if isinstance(frame, TableHead):
+    if isinstance(frame, TableHead | MaskedTable):
         return frame.label
     names = getattr(getattr(frame, "index", None), "names", None) or ()
     return ", ".join(str_of(name) for name in names if name is not None)

@@ -246,7 +246,7 @@ def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
     if frame is None:
         return None
     try:
-        return head_of(frame, redactor.text)
+        return head_of(frame, redactor.value)
     except Exception:  # noqa: BLE001 - a table may be any object
         return None
 
