@@ -63,9 +63,11 @@ def to_html(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
         segments, space = _render(renderable, width), "pre"
     chunks = [chunk for segment in Segment.simplify(segments) for chunk in _chunks(segment)]
     body, is_part = _fitting(chunks, int(limit * _MARKUP))
-    # For a page, which says that it can save only a part
-    mark = "data-toolbench-part " * is_part
-    return Html(f'<pre {mark}style="{PRE};white-space:{space}">{"".join(body)}</pre>')
+    attributes = f'style="{PRE};white-space:{space}"'
+    if is_part:
+        # For a page, which says that it can save only a part
+        attributes = f"data-toolbench-part {attributes}"
+    return Html(f"<pre {attributes}>{''.join(body)}</pre>")
 
 
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:

@@ -89,10 +89,7 @@ def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
     These are bytes, tables and arrays, and lists and dicts of them: their text leaves out rows.
     """
     if isinstance(result, bytes | bytearray):
-        # Bytes that are no UTF-8 stay as they are
-        text = redactor.text(result.decode(errors="surrogateescape"))
-        content = text.encode(errors="surrogateescape")
-        return [SavedFile("result.bin", "application/octet-stream", content)]
+        return [SavedFile("result.bin", "application/octet-stream", redactor.data(bytes(result)))]
     if rows := _csv_of(result, most):
         return [SavedFile("result.csv", "text/csv", _written(rows, redactor))]
     # Else it would be used up

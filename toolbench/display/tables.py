@@ -249,8 +249,9 @@ def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = 
     lines = "".join(
         f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>" for row in body
     )
-    all_columns = frame.shape[1]
-    of = f' data-toolbench-columns="{all_columns}"' * (all_columns > _COLUMNS)
+    of, all_columns = "", frame.shape[1]
+    if all_columns > _COLUMNS:
+        of = f' data-toolbench-columns="{all_columns}"'
     left = (
         f'<div {mark} style="{REMARK}">{escape(text)}</div>' for mark, text in _notices(frame, rows)
     )
@@ -376,9 +377,9 @@ def _head(name: Any, side: _Side, kind: str = "") -> str:
     # An empty head confuses screen readers
     if not label:
         return f'<td style="{style}"></td>'
-    type_note = f' <span style="{REMARK};font-weight:400">{escape(_cell_text(kind))}</span>' * bool(
-        kind
-    )
+    type_note = ""
+    if kind:
+        type_note = f' <span style="{REMARK};font-weight:400">{escape(_cell_text(kind))}</span>'
     return f'<th style="{style}">{label}{type_note}</th>'
 
 
