@@ -1,9 +1,11 @@
-"""Tell whether this Python has threads. In a page (Pyodide) it has none: work is then done at once."""
+"""Threads, where Python has them: in a page (Pyodide) work is done at once, a fork leaves them behind."""
 
+import os
 import sys
 from collections.abc import Callable
 from threading import Thread
 from typing import Any
+from weakref import WeakSet
 
 NO_THREADS = "this Python runs in a page, where there are no threads"
 """The reason why something cannot be done without threads, as a part of a sentence."""
@@ -36,3 +38,24 @@ def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:
     """
     kind = Thread if have_threads() else _AtOnce
     return kind(target=work, args=args, name=name, daemon=True)
+
+
+_with_threads: WeakSet[Any] = WeakSet()
+
+
+def leave_behind_in_forks(thing: Any) -> None:
+    """Call `thing.leave_behind()` in each process that is forked from this one, while *thing* lives.
+
+    Its threads, and what they share with it, stay in the process that forked.
+    """
+    _with_threads.add(thing)
+
+
+def _leave_behind() -> None:
+    for thing in list(_with_threads):
+        thing.leave_behind()
+
+
+# Windows has no fork
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_behind)

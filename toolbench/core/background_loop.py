@@ -6,7 +6,6 @@ waits for is cancelled. A request to an MCP server is then cancelled at the serv
 """
 
 import atexit
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -15,7 +14,7 @@ from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolbench.errors import ToolbenchError
-from toolbench.threads import NO_THREADS, have_threads
+from toolbench.threads import NO_THREADS, have_threads, leave_behind_in_forks
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -210,6 +209,4 @@ async def _close_all(to_close: set[Close]) -> None:
 
 portal = Portal()
 """The portal of this process; `portal.close()` resets it."""
-# Not on Windows, where nothing forks
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=portal.leave_behind)
+leave_behind_in_forks(portal)

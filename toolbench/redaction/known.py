@@ -3,19 +3,17 @@
 They are hidden in the arguments and the record of the run, and in its output while the run lasts.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from threading import Event, RLock, Timer
 from time import monotonic
 from typing import Any
-from weakref import WeakSet
 
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, Stream
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
-from toolbench.threads import have_threads
+from toolbench.threads import have_threads, leave_behind_in_forks
 
 
 class KnownSecrets:
@@ -132,7 +130,7 @@ class OutputFilter:
         self._timer: Timer | None = None
         # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
-        _filters.add(self)
+        leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
         """In a forked process, leave what was gathered to the process that gathered it."""
@@ -208,15 +206,3 @@ class OutputFilter:
             self.release()
             known = self._streams.get(stream)
             return "" if known is None else known.flush()
-
-
-_filters: WeakSet[OutputFilter] = WeakSet()
-
-
-def _leave_behind() -> None:
-    for one in list(_filters):
-        one.leave_behind()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_behind)

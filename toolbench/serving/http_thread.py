@@ -8,11 +8,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from typing import Any
-from weakref import WeakSet
 
 import uvicorn
 
 from toolbench.errors import ServerError
+from toolbench.threads import leave_behind_in_forks
 
 HOST = "127.0.0.1"
 _STARTING_SECONDS = 30.0
@@ -67,7 +67,7 @@ class HttpThread:
         self._name = f"toolbench-serve-{name}"
         self._thread: Thread | None = None
         self._server: _WebServer | None = None
-        _threads.add(self)
+        leave_behind_in_forks(self)
 
     def start(self, app: Any) -> None:
         """Serve *app*, an ASGI application; return when clients can reach it.
@@ -150,16 +150,3 @@ class HttpThread:
         if self._server is not None:
             self._server.should_exit = True
         self._thread.join(_CLOSING_SECONDS)
-
-
-_threads: WeakSet[HttpThread] = WeakSet()
-
-
-def _leave_behind() -> None:
-    for thread in list(_threads):
-        thread.leave_behind()
-
-
-# Windows has no fork
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_behind)
