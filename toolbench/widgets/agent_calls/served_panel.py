@@ -203,8 +203,9 @@ class ServedPanel(CellView):
         put(self._waiting, Html(html))
 
     def _save(self) -> None:
-        """Update the view in the saved notebook, but not too often."""
-        if not self._is_saved and monotonic() >= self._save_at:
+        """Update the view in the saved notebook, but not too often; at once when the server stops."""
+        is_due = self._served.is_closed or monotonic() >= self._save_at
+        if is_due and not self._is_saved:
             self._is_saved, self._save_at = True, monotonic() + _SAVE_EVERY
             self._saved_output.renew(served_bundle(self._served)["text/html"])
 
