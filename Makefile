@@ -13,7 +13,7 @@ TOUR := notebooks/00_tour.ipynb
 # that one more than processors finds room.
 WORKERS ?= 3
 # How many cases of each parametrised test run; 0 runs all (tests/tiers.py).
-CASES ?= 8
+CASES ?= 5
 PYTEST := $(BIN)/python -m pytest -q -rs
 # Neighbours stay together as far as possible, since they share servers; no worker waits for another.
 PARALLEL := -n $(WORKERS) --dist worksteal

@@ -29,7 +29,7 @@ def pytest_addoption(parser):
     group.addoption(
         "--cases",
         type=int,
-        default=8,
+        default=5,
         metavar="N",
         help="how many cases of each parametrised test run; 0 runs all",
     )
