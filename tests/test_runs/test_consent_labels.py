@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from test_runs import tools
 from toolbench import tool
 from toolbench.display.escape import visible
-from toolbench.runs.policy import call_phrase, consent_labels
+from toolbench.runs.consent_question import call_phrase, consent_labels
 
 
 @tool(destructive=True)
