@@ -230,6 +230,6 @@ def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path, monkeyp
     package = {"registryType": "pypi", "identifier": str(tmp_path / "good.py")}
     text = dumps({"name": "io.example/good", "packages": [package]})
     (tmp_path / "server.json").write_text(text)
-    listing = mcp(f"connect {tmp_path / 'server.json'}")
+    listing = mcp(f"connect {tmp_path / 'server.json'} --approve")
     assert [row[:2] for row in listing.rows if row[0] == "good"] == [("good", "connected")]
     mcp("disconnect good")

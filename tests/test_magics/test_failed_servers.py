@@ -25,7 +25,7 @@ def test_that_replaces_a_working_server_leaves_it(shell, mcp, tmp_path):
     config = tmp_path / "mcp.json"
     servers = {"shop": {"command": "pyhton"}, "books": light("books", "find")}
     config.write_text(dumps({"mcpServers": servers}))
-    listing = mcp(f"connect --config {config}")
+    listing = mcp(f"connect --config {config} --approve")
     assert [row[:2] for row in listing.rows] == [
         ("shop", "connected"),
         ("books", "connected"),

@@ -139,7 +139,7 @@ class TestServers:
         assert "It has 1 server." in text
         assert "in this session only: books" in text
         mcp("disconnect --all --forget")
-        mcp(f"connect --config {shlex.quote(str(file))}")
+        mcp(f"connect --config {shlex.quote(str(file))} --approve")
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
 
     def test_are_saved_to_be_connected_from_another_folder(self, shell, mcp, tmp_path, monkeypatch):
@@ -152,7 +152,7 @@ class TestServers:
         monkeypatch.chdir("elsewhere")
         mcp("save mcp.json")
         mcp("disconnect --all")
-        mcp("connect --config mcp.json")
+        mcp("connect --config mcp.json --approve")
         assert [row[:2] for row in mcp("list").rows] == [("ping", "connected")]
         assert connected.session("ping").era == "legacy"
         assert shell.run_line_magic("tool", "ping {}").text == "pong"
@@ -240,7 +240,7 @@ class TestServers:
         servers = {"good": light("good", "x"), "bad": {"command": "no-such-program"}}
         config = tmp_path / "mcp.json"
         config.write_text(dumps({"mcpServers": servers}))
-        listing = mcp(f"connect --config {config}")
+        listing = mcp(f"connect --config {config} --approve")
         assert [row[:2] for row in listing.rows] == [
             ("good", "connected"),
             ("bad", "did not connect"),
@@ -250,8 +250,8 @@ class TestServers:
         text = repr(mcp("tools bad"))
         assert "command not found" in text
         assert "%mcp reconnect bad" in text
-        assert len(mcp(f"connect --config {config} --only good")) == 2
-        again = mcp(f"connect --config {config} --only good, bad")
+        assert len(mcp(f"connect --config {config} --approve --only good")) == 2
+        again = mcp(f"connect --config {config} --approve --only good, bad")
         assert [row[0] for row in again.rows] == ["good", "bad"]
 
     def test_are_shown_without_widgets_in_a_terminal(self, mcp):

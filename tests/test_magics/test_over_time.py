@@ -222,9 +222,9 @@ class TestTrust:
             config.write_text(dumps({"mcpServers": {"s": entry}}))
 
         described("Look it up.")
-        assert "approve" not in str(mcp(f"connect --config {config}"))
+        assert "approve" not in str(mcp(f"connect --config {config} --approve"))
         described("Looks it up.")
-        assert "%mcp approve s" in str(mcp(f"connect --config {config}"))
+        assert "%mcp approve s" in str(mcp(f"connect --config {config} --approve"))
         mcp("approve s")
         described("Looks it all up.")
         assert "%mcp approve s" in str(mcp("reconnect s"))

@@ -200,12 +200,12 @@ def test_connects_the_server_that_it_describes(client, tmp_path, monkeypatch):
     }
     path = tmp_path / "server.json"
     path.write_text(json.dumps(described(packages=[program])))
-    (session,) = client.add(path)
+    (session,) = client.add(path, approve=True)
     assert (session.name, session.call("forecast").text) == ("weather", "weather")
     program["environmentVariables"] = [{**KEY, "name": "TOOLBENCH_NOT_SET"}]
     path.write_text(json.dumps(described(packages=[program])))
     with pytest.raises(ServerError, match=r"'weather': It needs 'TOOLBENCH_NOT_SET'"):
-        client.add(path)
+        client.add(path, approve=True)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ class TestInThisProcess:
         file.write_text(json.dumps(document))
         assert client.connect("pets", document).tool("get_pet").name == "get_pet"
         for config in (document, file):
-            client.add(config)
+            client.add(config, approve=True)
             assert [t.name for t in client.server("Pets").tools] == ["get_pet"]
 
     def test_a_document_behind_a_url_may_leave_its_server_out(self, client):

@@ -62,7 +62,7 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
     """Not one of a call nor its own: said whole, in halves, or in the words of its tools."""
     servers, recording = configuration(tmp_path, era), tmp_path / "recording"
     texts = {
-        "connect": seen_in(shell, f"%mcp connect --config {servers} --record {recording}"),
+        "connect": seen_in(shell, f"%mcp connect --config {servers} --approve --record {recording}"),
         "call": seen_in(shell, f"%tool tell --yes password={SECRET}"),
         "failure": seen_in(shell, f"%tool fail --yes password={SECRET}"),
     }  # fmt: skip

@@ -52,6 +52,7 @@ def _parser() -> LineParser:
             "%mcp connect docs https://example.com/mcp",
             "%mcp connect notes server       where `server` is a FastMCP object here",
             "%mcp connect --config mcp.json --only time,docs",
+            "%mcp connect --config mcp.json --approve      its servers need no question then",
             "%mcp connect time --record time.jsonl -- python -m mcp_server_time",
             "%mcp connect time --replay time.jsonl",
             "%mcp explore time",
@@ -195,7 +196,12 @@ class MCPMagics(Magics):
         if self._warming is not None:
             self._warming.join()
         if options.config:
-            added = client.add(options.config, only=options.only or None, record=options.record)
+            added = client.add(
+                options.config,
+                only=options.only or None,
+                record=options.record,
+                approve=options.approve,
+            )
             listing = mcp_listing.servers(client.servers.values())
             notes = [
                 f"{session.name}: {note}"
@@ -292,7 +298,8 @@ def apart(words: list[str]) -> tuple[list[str], list[str]]:
         if word in CONNECT_OPTIONS:
             options += [word, *islice(left, 1)]
         else:
-            (options if word.startswith(CONNECT_OPTIONS) else rest).append(word)
+            is_option = word == "--approve" or word.startswith(CONNECT_OPTIONS)
+            (options if is_option else rest).append(word)
     return options, rest
 
 

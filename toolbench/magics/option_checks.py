@@ -160,6 +160,9 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if options.only:
         msg = "--only selects servers of a file: add --config FILE."
         raise UsageError(msg)
+    if options.approve:
+        msg = "--approve is for the servers of a file: add --config FILE."
+        raise UsageError(msg)
     connect_options.check(options, command)
     if options.env and options.target:
         msg = "--env is for a server that a command starts, not for a URL or an object."

@@ -29,6 +29,7 @@ from toolbench.mcp.recording.replay_entries import (
 )
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.trust.approvals import Approvals
+from toolbench.mcp.trust.configurations import approved
 from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.threads import NO_THREADS, have_threads
 
@@ -148,6 +149,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         timeout: float | None = None,
         roots: Sequence[str | Path] = (),
         extensions: Sequence[Any] = (),
+        approve: bool = False,
     ) -> MCPServerSession:
         """Connect the server *name*, and close and replace an older session of the same name.
 
@@ -163,6 +165,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             timeout: Seconds for connecting, instead of the client's timeout.
             roots: Folders, or file URLs, that the server may ask for, instead of the client's roots.
             extensions: Extensions to declare to this server, in addition to those of the client.
+            approve: See `create_mcp_tools`; for an entry that `discover` found in a file.
 
         Raises:
             ServerError: If the server cannot be reached. The failed session is then in `servers`,
@@ -171,6 +174,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
             entry, record = replay_entry(Recording.read(replay), name), None
+        entry = approved({name: read_entry(entry)}, approve=approve)[name]
         features = self._features(roots, extensions)
         self._end_recordings([name], record)
         session = self._session(name, entry, mode, record, timeout, features)
@@ -186,15 +190,17 @@ class MCPClient(Sequence[MCPToolDefinition]):
         only: Sequence[str] | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
+        approve: bool = False,
     ) -> list[MCPServerSession]:
         """Connect the servers of *config* at the same time, or only the servers named in *only*.
 
         If a server fails, the other servers are still connected; the failed session has the `error`.
-        A connected session of the same name stays as in `connect`. For *record* and *replay* see `create_mcp_tools`.
+        A connected session of the same name stays as in `connect`. For *record*, *replay* and
+        *approve* see `create_mcp_tools`.
 
         Raises:
-            ServerError: If the configuration cannot be used, no server answers, or a server
-                of *only* is disabled.
+            ServerError: If the configuration cannot be used or is not approved, no server answers, or
+                a server of *only* is disabled.
             ToolNotFoundError: If a server of *only* is not in the configuration.
         """
         replay = replay or (record if is_replaying() else None)
@@ -211,6 +217,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         if disabled and (only or not enabled):
             msg = f"Disabled in the configuration: {', '.join(disabled)}."
             raise ServerError(msg)
+        enabled = approved(enabled, approve=approve)
         self._end_recordings(enabled, record)
         sessions = {n: self._session(n, e, None, record) for n, e in enabled.items()}
         self._open(sessions)
@@ -341,6 +348,7 @@ def create_mcp_tools(
     extensions: Sequence[Any] = (),
     on_tools_changed: ToolsChanged | None = None,
     answerer: Answerer | None = None,
+    approve: bool = False,
 ) -> MCPClient:
     """Connect the servers of *config* and return their tools.
 
@@ -363,10 +371,14 @@ def create_mcp_tools(
         on_tools_changed: Called with the new tools of a server when its list has changed, in a
             thread of its own, where it may call tools. Source: OpenHands SDK.
         answerer: An older parameter, for one more release: one handler for both kinds of questions.
+        approve: Whether the servers of a file are approved as the file has them now. Otherwise they
+            are shown, and the person is asked about them once for each content: programs,
+            arguments, folders, addresses and the names of variables. A configuration in
+            code is your own words, and nothing is asked.
 
     Raises:
-        ServerError: If the configuration cannot be used, or no server answers. If only some
-            servers fail, see `client.servers[name].error`.
+        ServerError: If the configuration cannot be used or is not approved, or no server answers. If
+            only some servers fail, see `client.servers[name].error`.
     """
     if config is None and replay is None:
         msg = "Give a configuration of servers, or replay= and a recording."
@@ -381,7 +393,7 @@ def create_mcp_tools(
         on_tools_changed=on_tools_changed,
     )
     try:
-        client.add(config, record=record, replay=replay)
+        client.add(config, record=record, replay=replay, approve=approve)
     except BaseException:
         # Interrupted too: no server is left running
         client.sync_close()

@@ -92,7 +92,6 @@ class MCPServerSession:
         """
         self.name = name
         self.entry = entry
-        self._folder = Path.cwd()
         self._features = features = features or ClientFeatures()
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
@@ -188,7 +187,7 @@ class MCPServerSession:
     @property
     def portable_entry(self) -> ServerEntry:
         """The configuration with which the server can be connected again, from any folder."""
-        return portable_entry(self.entry, folder=self._folder, mode=self.connection.mode)
+        return portable_entry(self.entry, folder=self.connection.folder, mode=self.connection.mode)
 
     @property
     def is_connected(self) -> bool:

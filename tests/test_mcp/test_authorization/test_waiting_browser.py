@@ -23,8 +23,8 @@ signal.pause()
 """
 CELLS = {
     "line": "%mcp connect notes {url} --auth oauth",
-    "configuration": "%mcp connect --config {file}",
-    "Python": "from toolbench.mcp import create_mcp_tools; tools = create_mcp_tools({file!r})",
+    "configuration": "%mcp connect --config {file} --approve",
+    "Python": "from toolbench.mcp import create_mcp_tools; tools = create_mcp_tools({file!r}, approve=True)",
 }
 
 

@@ -29,6 +29,9 @@ def add_options(connect: Any, modes: Sequence[str]) -> None:
         "--config", metavar="FILE", help="a file with mcpServers, or a server.json"
     )
     connect.add_list("--only", "names from the file, with commas between them")
+    connect.add_argument(
+        "--approve", action="store_true", help="approve the servers of the file as they are now"
+    )
     connect.add_argument("--mode", choices=modes, help="which protocol")
     connect.add_argument(
         "--env",

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.placeholders import names_in
 from toolbench.mcp.config.reader import load, read_entry, table_of
-from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,16 @@ class DiscoveredServer:
 
     @property
     def summary(self) -> str:
-        """The transport and the target, in one line without secrets; or else the problem."""
-        if self.entry is None:
+        """The transport, the target and the names of variables that go there; or else the problem.
+
+        It is one line without secrets.
+        """
+        entry = self.entry
+        if entry is None:
             return self.problem
-        return f"{self.entry.transport}: {self.entry.target}"
+        line = f"{entry.transport}: {entry.target}"
+        names = sorted(set(names_in([entry.url, entry.headers, entry.auth])))
+        return f"{line}, sends your variables {', '.join(names)}" if names else line
 
 
 Read = Callable[[Any, Path], Mapping[str, Any]]
@@ -61,7 +68,7 @@ def _servers_in(source: str, path: Path, read: Read, here: Path) -> Iterator[Dis
         return
     for name, entry in table.items():
         try:
-            server_entry = read_entry(entry, base=path.parent)
+            server_entry = UnapprovedEntry.of(path, read_entry(entry, base=path.parent))
         except ServerError as error:
             yield DiscoveredServer(name, source, path, problem=str(error))
         else:

@@ -13,7 +13,7 @@ from yaml import MarkedYAMLError, YAMLError, safe_load
 from toolbench.errors import ServerError
 from toolbench.mcp.config.live_variables import LiveVariables
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
-from toolbench.mcp.config.server_entry import ServerEntry, Transport
+from toolbench.mcp.config.server_entry import ServerEntry, Transport, UnapprovedEntry
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
@@ -37,7 +37,8 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     if isinstance(config, str | Path) and not _is_url(config):
         path = Path(config).expanduser()
         if not _names_module(config):
-            return read_config(load(path), base=base or path.parent)
+            entries = read_config(load(path), base=base or path.parent)
+            return {n: UnapprovedEntry.of(path.absolute(), e) for n, e in entries.items()}
     table = _server_table(config)
     if not table and not _is_empty(config):
         msg = "The configuration has no servers: expected {'mcpServers': {name: {...}}}."
@@ -125,12 +126,16 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
             f"{type(command).__name__} and {type(args).__name__}."
         )
         raise ServerError(msg)
+    cwd = entry.get("cwd")
+    if not isinstance(cwd, str | None):
+        msg = f"'cwd' must be a str, not {type(cwd).__name__}."
+        raise ServerError(msg)
     return ServerEntry(
         transport="stdio",
         command=command,
         args=tuple(str(word) for word in args),
         env={**_texts(entry, "environment"), **_texts(entry, "env")},
-        cwd=entry.get("cwd"),
+        cwd=cwd,
         **shared,
     )
 

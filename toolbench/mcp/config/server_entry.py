@@ -1,9 +1,9 @@
 """One server of a configuration: its command or URL, and its secrets."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import SecretStr
 
@@ -159,6 +159,26 @@ class ServerEntry:
             if keys := sorted(getattr(self, name)):
                 facts.append(f"{name}=[{', '.join(keys)}]")
         return f"ServerEntry({', '.join(facts)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnapprovedEntry(ServerEntry):
+    """The entry of a configuration file, which is not connected before a person has approved it."""
+
+    file: Path
+
+    @classmethod
+    def of(cls, file: Path, entry: ServerEntry) -> Self:
+        """Return *entry*, which was read from *file*."""
+        return cls(file=file, **_settings_of(entry))
+
+    def approved(self) -> ServerEntry:
+        """Return the entry to connect."""
+        return ServerEntry(**_settings_of(self))
+
+
+def _settings_of(entry: ServerEntry) -> dict[str, Any]:
+    return {each.name: getattr(entry, each.name) for each in fields(ServerEntry)}
 
 
 def _plain(value: str | SecretStr) -> str:

@@ -4,7 +4,9 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import anyio
@@ -67,6 +69,8 @@ class ReconnectingConnection:
             greet: A function that is called with each new connection, before its use.
         """
         self.entry = entry
+        self.folder = Path.cwd()
+        """The folder for relative paths of the server's process, also when it is started again."""
         self.inbox = inbox
         self.seconds = seconds
         self.mode = mode
@@ -181,6 +185,8 @@ class ReconnectingConnection:
             mode = "legacy"
         self.inbox.ignores_newer = False
         entry = self.entry.expanded(os.environ)
+        if entry.transport == "stdio":
+            entry = replace(entry, cwd=str(self.folder / (entry.cwd or "")))
         self.inbox.redact_with(entry.redactor)
         try:
             connection = await self._attempt(entry, mode, self.seconds)

@@ -15,7 +15,7 @@ from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 
 from toolbench.errors import MissingExtraError, ServerError
-from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.http import HttpTransport, SseTransport
 from toolbench.mcp.wire.openapi import OpenApiTransport
@@ -63,6 +63,10 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
         ServerError: If *entry* names no server.
         MissingExtraError: If *entry* needs the server part of FastMCP, which is not installed.
     """
+    # No way in here leads past `trust.configurations`
+    if isinstance(entry, UnapprovedEntry):
+        msg = f"The servers of {str(entry.file)!r} were not approved."
+        raise ServerError(msg)
     if entry.fastmcp is not None:
         return _Transformed(entry, inbox)
     match entry.transport:

@@ -27,7 +27,8 @@ class _Row(NamedTuple):
 # `key`, `session_id` and `signature` are names of ordinary arguments (100 of the 9,376 arguments in our
 # corpus, none of them a secret), but not of ordinary settings of a server: hence two strengths.
 _TABLE = (
-    _Row(r"(?<!by)pass(word|wd|phrase|code)?|pwd", Strength.ARGUMENT),
+    # Not `GIT_ASKPASS`, which names a program
+    _Row(r"(?<!by)(?<!ask)pass(word|wd|phrase|code)?|pwd", Strength.ARGUMENT),
     _Row(r"secret|token|cred|credential", Strength.ARGUMENT),
     _Row(
         r"(api|access|account|auth|decryption|deploy|encryption|license|master|private|secret"

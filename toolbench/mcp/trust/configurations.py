@@ -1,0 +1,366 @@
+"""Ask before the servers of a configuration file are connected, once for each content of an entry.
+
+A file may come from somebody else: a cloned project brings its `.mcp.json`. So each entry of a file is
+shown and approved before anything starts or leaves the machine. An entry is approved by its content:
+programs, arguments, folders, addresses, and the names of variables. The approvals are in the
+user's state directory, one file for each content, so that two processes lose none.
+"""
+
+import json
+import logging
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_state_path
+
+from toolbench.display.escape import visible
+from toolbench.errors import ServerError
+from toolbench.mcp.config.placeholders import names_in, with_known, with_references
+from toolbench.mcp.config.reader import load
+from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
+from toolbench.redaction.detection.names import is_secret_argument
+from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.input_prompt import ask_in_cell, can_ask_in_cell
+from toolbench.runs.questions import YES_OR_NO, Question
+from toolbench.runs.shell import has_kernel
+from toolbench.whole_file import write_whole
+
+# Servers in one question: nobody reads more
+_MOST = 20
+# Characters of a line that are shown at its beginning and at its end
+_HEAD, _TAIL = 1_500, 500
+_PLACES = ("workspaceFolder", "userHome")
+# A secret with other characters could be code that a mark would hide
+_CREDENTIAL = re.compile(r"[\w.~+/=:@%!#*,-]+")
+# The scheme is not a secret
+_SCHEME = re.compile(r"^(bearer|basic|token)( +|$)", re.IGNORECASE)
+_PATH_OR_ADDRESS = re.compile("[/:]")
+_log = logging.getLogger(__name__)
+
+
+def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, ServerEntry]:
+    """Return *entries* to connect: each is a person's own words, or has an approved content.
+
+    The person is asked about entries of a file that were never approved here. What is returned is what
+    was read and shown, not what the file holds by now.
+
+    Args:
+        entries: The entries of one configuration, by the names of the servers.
+        approve: Whether the caller approves whatever they hold.
+
+    Raises:
+        ServerError: If the person does not approve the entries, or no person can be asked.
+    """
+    contents = {
+        name: _Content(_settled(entry))
+        for name, entry in entries.items()
+        if isinstance(entry, UnapprovedEntry)
+    }
+    if approve:
+        wanted = contents
+    else:
+        wanted = {n: content for n, content in contents.items() if not _is_kept(content)}
+        if wanted:
+            _ask(wanted)
+    for name, content in wanted.items():
+        _keep(name, content)
+    return {**entries, **{name: each.entry.approved() for name, each in contents.items()}}
+
+
+def _settled(entry: UnapprovedEntry) -> UnapprovedEntry:
+    """Return *entry* with the address to which its OpenAPI document in a file leads now."""
+    settings = entry.server
+    if not isinstance(settings, Mapping) or settings.get("base_url"):
+        return entry
+    document: Any = settings.get("openapi")
+    if isinstance(document, str):
+        if _is_url(document):
+            return entry
+        document = load(entry.base / Path(document).expanduser())
+    try:
+        url = str(document["servers"][0]["url"])
+    except (LookupError, TypeError):
+        return entry
+    return replace(entry, server={**settings, "base_url": url}) if _is_url(url) else entry
+
+
+def _is_url(text: str) -> bool:
+    return text.startswith(("http://", "https://"))
+
+
+# --- what is approved -----------------------------------------------------------------
+
+
+@dataclass
+class _Content:
+    """What of one entry a person approves, with a mark in the place of each secret."""
+
+    entry: UnapprovedEntry
+    parts: dict[str, Any] = field(default_factory=dict)
+    """JSON: the parts by name."""
+    unclear: str = ""
+    """The name of a secret that could be code, so that it can be neither shown nor hidden."""
+
+    def __post_init__(self) -> None:
+        """Read the parts of the entry."""
+        entry, places = self.entry, {"workspaceFolder": str(self.entry.base)}
+        places["userHome"] = str(Path.home())
+        settings = entry.server if isinstance(entry.server, Mapping) else {}
+        parts: dict[str, Any] = {"transport": entry.transport}
+        if entry.transport == "stdio":
+            words = with_known([entry.command, *entry.args], places)
+            secrets = secrets_in_words(map(_without_references, words))
+            parts["words"] = [
+                self._hidden_in_command("an argument", word, _without_schemes(found))
+                for word, (_, found) in zip(words, secrets, strict=True)
+            ]
+            parts["folder"] = str(Path.cwd() / with_known(entry.cwd or "", places))
+            parts["environment"] = {
+                name: self._setting(name, text)
+                for name, text in sorted(with_known(entry.env, places).items())
+            }
+        elif settings:
+            document = settings.get("openapi")
+            place = "" if isinstance(document, Mapping) else str(document)
+            if place and not _is_url(place):
+                place = str(entry.base / Path(place).expanduser())
+            parts["document"] = place
+            parts["address"] = _hidden("", str(settings.get("base_url") or ""))
+            parts["headers"] = _hidden("", settings.get("headers") or {})
+        elif entry.transport == "memory":
+            parts["code"] = str(entry.server)
+            parts["folder"] = str(entry.base if ".py" in parts["code"] else Path.cwd())
+        else:
+            parts["address"] = _hidden("", entry.url)
+            parts["headers"] = _hidden("", entry.headers)
+            parts["auth"] = _hidden("auth", entry.auth)
+        references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
+        names = set(names_in([*references, entry.auth, entry.fastmcp, settings]))
+        if entry.transport == "stdio":
+            names -= set(_PLACES)
+        parts["variables"] = sorted(names)
+        self.parts = parts
+
+    @property
+    def digest(self) -> str:
+        """The hash of the content."""
+        return sha256(json.dumps(self.parts, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def lines(self) -> list[str]:
+        """What a person reads about the content, a line for each part; no text of the file ends a line."""
+        return [_cut(_one_line(line)) for line in self._lines()]
+
+    def _lines(self) -> Iterator[str]:
+        parts = self.parts
+        variables = ", ".join(parts["variables"])
+        if parts["transport"] == "stdio":
+            yield f"starts {shlex.join(parts['words'])}"
+            yield f"in the folder {parts['folder']}"
+            if settings := parts["environment"]:
+                yield "with " + shlex.join(f"{name}={text}" for name, text in settings.items())
+            if variables:
+                yield f"passes on your variables {variables}"
+            return
+        if "code" in parts:
+            yield f"runs the Python code {parts['code']} in this process"
+            yield f"from the folder {parts['folder']}"
+            return
+        if "document" in parts:
+            yield f"reads the OpenAPI document {parts['document'] or 'in the file'}"
+        address = parts["address"] or "the address that the document names"
+        yield f"connects to {_ascii(address)}"
+        if headers := parts["headers"]:
+            yield "sends " + ", ".join(f"{name}: {text}" for name, text in headers.items())
+        if auth := parts.get("auth"):
+            yield f"signs in by {auth if isinstance(auth, str) else json.dumps(auth)}"
+        if variables:
+            yield f"SENDS YOUR VARIABLES {variables} to {_ascii(address)}"
+
+    def _setting(self, name: str, text: str) -> str:
+        """Return *text*, the value of a variable that the program gets, with marks for secrets."""
+        found = _secrets(name, text)
+        # `DBUS_SESSION_BUS_ADDRESS` names a program, though `session` is the name of a secret
+        if not is_secret_argument(name) and not _is_url(text) and any(map(_is_place, found)):
+            self.unclear = name
+        return self._hidden_in_command(name, text, found)
+
+    def _hidden_in_command(self, name: str, text: str, secrets: list[str]) -> str:
+        """Return *text* with a mark for each of *secrets* that is only a credential."""
+        there = [secret for secret in secrets if secret and secret in text]
+        credentials = [secret for secret in there if _CREDENTIAL.fullmatch(secret)]
+        if len(credentials) < len(there):
+            self.unclear = name
+        return Redactor(credentials, shortest=1).text(text)
+
+
+def _hidden(name: str, value: Any) -> Any:
+    """Return *value*, a part of what is sent to an address, as JSON with marks for secrets."""
+    if isinstance(value, Mapping):
+        return {str(key): _hidden(str(key), item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(name, item) for item in value]
+    if isinstance(value, str):
+        return Redactor(_secrets(name, value), shortest=1).text(value)
+    return value if isinstance(value, bool | int | float | None) else str(value)
+
+
+def _secrets(name: str, text: str) -> list[str]:
+    """Return the secrets that stand in *text* itself; a reference to a variable is none."""
+    return _without_schemes(secrets_in(_without_references(text), name))
+
+
+def _without_schemes(secrets: Iterable[str]) -> list[str]:
+    bare = (_SCHEME.sub("", secret).strip() for secret in secrets)
+    return [secret for secret in bare if secret]
+
+
+def _without_references(text: str) -> str:
+    return with_references(text, lambda reference: reference.default or "")
+
+
+def _is_place(secret: str) -> bool:
+    """Tell whether *secret* may be a path or an address, as in `DBUS_SESSION_BUS_ADDRESS`."""
+    return _PATH_OR_ADDRESS.search(secret) is not None
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "⟨U+000A⟩")
+
+
+def _ascii(address: str) -> str:
+    """Return *address* with other letters than ASCII by number: they can look like those of a known host."""
+    return "".join(c if c.isascii() else f"⟨U+{ord(c):04X}⟩" for c in address)
+
+
+def _cut(line: str) -> str:
+    rest = len(line) - _HEAD - _TAIL
+    if rest <= 0:
+        return line
+    return f"{line[:_HEAD]} ⟨… {rest:,} characters that are only in the file …⟩ {line[-_TAIL:]}"
+
+
+# --- the question ---------------------------------------------------------------------
+
+
+def _ask(contents: Mapping[str, _Content]) -> None:
+    """Ask the person to approve *contents*.
+
+    Raises:
+        ServerError: If the person does not approve them, or no person can be asked.
+    """
+    file = str(next(iter(contents.values())).entry.file)
+    head = f"The configuration {_one_line(repr(file))}"
+    how = (
+        "To approve what it holds, add --approve to %mcp connect, or write "
+        f"create_mcp_tools({file!r}, approve=True)."
+    )
+    if len(contents) > _MOST:
+        msg = (
+            f"{head} has {len(contents):,} servers that were never approved here, too many to read "
+            f"in one question. Nothing was connected. Choose at most {_MOST} by name: "
+            f"--only NAME,NAME, or only=[...] in Python. {how}"
+        )
+        raise ServerError(msg)
+    for name, content in contents.items():
+        if content.unclear:
+            msg = (
+                f"{head} was not connected: the server {_one_line(repr(name))} has a secret in "
+                f"{_one_line(content.unclear)} that could be code or a path, so it can be neither "
+                "shown nor hidden. Put the secret into a variable of the environment and write "
+                f"${{NAME}} in the file, or read the file yourself. {how}"
+            )
+            raise ServerError(msg)
+    shown = "\n".join(_shown(name, content) for name, content in contents.items())
+    question = Question(
+        f"{head} has servers that were never approved here:\n{shown}\n"
+        "A yes counts for this content. Connect these servers?",
+        YES_OR_NO,
+    )
+    answer = ask_in_cell(question) if _is_somebody_there() else None
+    if answer is not None and question.meaning_of(answer):
+        return
+    if answer is not None and answer.by_somebody:
+        msg = f"{head} was not connected: you did not approve it."
+        raise ServerError(msg)
+    msg = (
+        f"{head} was not connected: it has servers that were never approved here, and no person "
+        f"can be asked.\n{shown}\n{how}"
+    )
+    raise ServerError(msg)
+
+
+def _is_somebody_there() -> bool:
+    """Tell whether a person may answer: a pipe or a file in the place of a terminal is none."""
+    if has_kernel():
+        return can_ask_in_cell()
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _shown(name: str, content: _Content) -> str:
+    before = _kept_before(name, content)
+    lines = [f"{_cut(_one_line(name))}:", *(f"    {line}" for line in content.lines)]
+    if before is not None:
+        lines.append("  It has changed since you approved it. Then it had in place of this:")
+        lines += [f"    {line}" for line in before if line not in content.lines]
+    return "\n".join(lines)
+
+
+# --- the approvals --------------------------------------------------------------------
+
+
+def _folder() -> Path:
+    return user_state_path("toolbench") / "approved-configurations"
+
+
+def _file(content: _Content) -> Path:
+    return _folder() / f"{content.digest}.json"
+
+
+def _is_kept(content: _Content) -> bool:
+    kept = _read(_file(content))
+    return kept is not None and kept.get("content") == content.digest
+
+
+def _keep(name: str, content: _Content) -> None:
+    # A secret that could not be hidden is not written down
+    lines = [] if content.unclear else content.lines
+    kept = {
+        "content": content.digest,
+        "file": str(content.entry.file),
+        "server": name,
+        "lines": lines,
+    }
+    try:
+        _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(_file(content), json.dumps(kept, indent=1))
+    except OSError as error:
+        _log.warning("The approval of %s was not kept: %s.", name, error.strerror)
+
+
+def _kept_before(name: str, content: _Content) -> list[str] | None:
+    """Return the lines of the newest approval of the server *name* in the same file; None if there is none."""
+    kept = [
+        (path.stat().st_mtime, kept.get("lines"))
+        for path in _folder().glob("*.json")
+        if (kept := _read(path)) is not None
+        and (kept.get("file"), kept.get("server")) == (str(content.entry.file), name)
+    ]
+    newest = max(kept, key=lambda each: each[0], default=(0, None))[1]
+    is_whole = isinstance(newest, list) and all(isinstance(line, str) for line in newest)
+    return [_one_line(line) for line in newest or ()] if is_whole else None
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return kept if isinstance(kept, dict) else None
