@@ -1,8 +1,10 @@
 """The IPython extension: `%load_ext toolbench` adds it to a notebook, `%unload_ext` removes it."""
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from toolbench.core.definition.hooks import listings
 from toolbench.core.registry import lookup
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
@@ -21,6 +23,7 @@ from toolbench.runs.shell import cell_ids, running_cell
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.kit.shown_views import shown_views
+from toolbench.widgets.kit.ticker import ticker
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -51,6 +54,7 @@ class Workbench:
         self._views = CellViews(shell, self.catalog.tools)
         self._errors = CellErrors(shell)
         self._covered: list[tuple[str, str, Any]] = []
+        self._forget_listings: Callable[[], None] = lambda: None
 
     @property
     def client(self) -> "MCPClient":
@@ -84,6 +88,7 @@ class Workbench:
         shown_views.begin(running_cell(self._shell))
         record_calls()
         lookup.find = self.catalog.find
+        self._forget_listings = listings.listen(lambda: ticker.watch(_check_panels))
         self._errors.begin()
 
     def unload(self) -> None:
@@ -95,6 +100,7 @@ class Workbench:
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
         lookup.find = None
+        self._forget_listings()
         self._errors.end()
         forget_secrets()
         self._shell.events.unregister("pre_run_cell", self._before_cell)
@@ -147,13 +153,19 @@ def _served() -> list[Any]:
     return _open("open_servers", "serving.served_tools")
 
 
+def _check_panels() -> bool:
+    """Let the open panels say if their tools have changed; return False, which ends a watch."""
+    for panel in _open("open_panels", "widgets.panel.panel"):
+        panel.staleness.check()
+    return False
+
+
 def _after_cell(result: Any = None) -> None:
     """Update the views of tools that the cell defined; stop all runs if the cell was interrupted."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all(INTERRUPTED)
     flush_descriptors()
-    for panel in _open("open_panels", "widgets.panel.panel"):
-        panel.staleness.check()
+    _check_panels()
     for served in _served():
         served.look()
     refresh_explorers()

@@ -114,7 +114,7 @@ class Toolset:
         self._tools: dict[str, AnyTool] = {}
         self._matches: set[str] = set()
         self._search: AnyTool | None = None
-        self._formatted: dict[tuple[int, bool], tuple[AnyTool, Json]] = {}
+        self._formatted: dict[tuple[str, bool], tuple[AnyTool, Json]] = {}
         self._client: Any = None
         try:
             if mcp_config is not None:
@@ -160,8 +160,8 @@ class Toolset:
 
     @property
     def tools(self) -> dict[str, AnyTool]:
-        """All tools by name, in their latest definitions."""
-        current = {name: tool.latest() for name, tool in self._tools.items()}
+        """All tools by name, in their latest definitions, without those that left their servers."""
+        current = {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
         return current if self._search is None else {self._search.name: self._search} | current
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
@@ -183,7 +183,7 @@ class Toolset:
         return isinstance(tool, FinishTool | ThinkTool)
 
     def _format(self, tool: AnyTool, provider: Provider, *, security_risk: bool) -> Json:
-        key = (id(tool), security_risk)
+        key = (tool.name, security_risk)
         known = self._formatted.get(key)
         if known is None or known[0] is not tool:
             exported = FORMATS[provider](tool, security_risk=security_risk)

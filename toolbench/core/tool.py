@@ -113,6 +113,12 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
     origin: ClassVar[Any] = None
     """Details of the connection that tell servers with the same name apart; None without a server."""
+    is_listed: ClassVar[bool] = True
+    """Whether the server of the tool still lists it; true for a tool without a server."""
+    blocked: ClassVar[str] = ""
+    """The sentence for calls if the tool cannot be called now; empty if it can."""
+    is_replayed: ClassVar[bool] = False
+    """Whether a recording answers the calls, so that no call changes anything."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
@@ -238,6 +244,10 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
             # If its module drops it, nothing else may hold it
             object.__setattr__(self, "_successor", newest)
         return self if self._successor is None else self._successor
+
+    def as_listed(self) -> Self:
+        """Return this tool as its server lists it now; a tool without a server is returned itself."""
+        return self
 
     @property
     def _place(self) -> str:

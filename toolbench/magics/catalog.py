@@ -302,17 +302,21 @@ def _kind_words(entry: Entry) -> str:
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
     """Yield the tools in *variables*, also tools in a list or a client; newest variables first.
 
-    A tool of a module that was loaded again is the newest one.
+    A tool of a module that was loaded again is the newest one, and so is that of a server.
     """
     for name, value in reversed(variables):
         if name.startswith("_"):
             # IPython's own: _, __, _12
             continue
         if isinstance(value, ToolDefinition):
-            yield after_reload(value)
+            yield _newest_of(value)
         elif _holds_tools(value):
             tools = (item for item in value if isinstance(item, ToolDefinition))
-            yield from map(after_reload, tools)
+            yield from map(_newest_of, tools)
+
+
+def _newest_of(tool: AnyTool) -> AnyTool:
+    return after_reload(tool).as_listed()
 
 
 def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:

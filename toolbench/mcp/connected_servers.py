@@ -79,11 +79,11 @@ connected = ConnectedServers()
 
 
 def _tool_again(address: ToolAddress, tool: Any) -> Any:
-    """Return *tool*; if its session is over, the tool at *address* of the present session."""
+    """Return *tool* as it is listed now; if its session is over, that of the present session."""
     if tool is not None:
         caller = getattr(tool.executor, "caller", None)
         if caller in connected.sessions or connected.session(address.server) is None:
-            return tool
+            return tool.as_listed()
     return connected.tool(*address)
 
 

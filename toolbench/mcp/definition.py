@@ -103,6 +103,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     """Problems of the server's description of the tool; the parts with a problem were left out."""
     server_version: str = ""
     """The version that the server reports."""
+    _listing: Any = field(init=False, repr=False, default=None)
+    """The list of the session that this tool, or the tool that it is a copy of, is from."""
+    _listed: Any = field(init=False, repr=False, default=None)
+    """The tool of the list that this tool is a copy of; None if it is no copy."""
+    _own: Mapping[str, Any] = field(init=False, repr=False, default_factory=dict)
+    """What this copy has changed."""
 
     @property
     def version(self) -> str:
@@ -143,7 +149,50 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         changes = dict(update or {})
         if changes.keys() - _OF_NO_LIST:
             changes.setdefault("entry", {})
-        return super().model_copy(update=changes)
+        copy = super().model_copy(update=changes)
+        object.__setattr__(copy, "_listing", self._listing)
+        object.__setattr__(copy, "_listed", self._listed or self)
+        object.__setattr__(copy, "_own", {**self._own, **changes})
+        return copy
+
+    def latest(self) -> "MCPToolDefinition":
+        """Return the same as `as_listed`."""
+        return self.as_listed()
+
+    def as_listed(self) -> Self:
+        """Return this tool as its server lists it now, which takes no request.
+
+        A copy keeps its own changes. A tool that the server does not list any more is returned
+        itself.
+        """
+        if self._listing is None:
+            return self
+        listed: Any = self._listing.present(self.remote_name)
+        if listed is None or listed is (self._listed or self):
+            return self
+        newest: Any = self._successor
+        if newest is None or (newest._listed or newest) is not listed:
+            newest = listed.model_copy(update=self._own) if self._own else listed
+            object.__setattr__(self, "_successor", newest)
+        return newest
+
+    @property
+    def is_listed(self) -> bool:  # type: ignore[override]  # each tool has its own
+        """Whether the server still lists the tool."""
+        return self._listing is None or self._listing.present(self.remote_name) is not None
+
+    @property
+    def blocked(self) -> str:  # type: ignore[override]  # each tool has its own
+        """Why the server gets no call of this tool: it was not approved, or does not list the tool."""
+        # A copy with an executor of its own calls no server
+        if self._listing is None or getattr(self.executor, "caller", None) is None:
+            return ""
+        return self._listing.refusal_of(self.remote_name)
+
+    @property
+    def is_replayed(self) -> bool:  # type: ignore[override]  # each tool has its own
+        """Whether a recording answers the calls."""
+        return getattr(self.origin, "transport", None) == "replay"
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON object from which `from_dict` can find the tool on a connected server.

@@ -48,6 +48,7 @@ from toolbench.mcp.tasks.tool_request import tool_request
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor, results
+from toolbench.runs.policy import policy
 from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.wording import counted
 
@@ -111,7 +112,7 @@ class MCPServerSession:
         self.notices = self.connection.notices
         """Notes for the person; they are moved to the next result of a call."""
         self._subscriptions = Subscriptions(self.connection, timeout)
-        self.tools = ToolList(self)
+        self.tools = ToolList(self, self.refusal)
         """The tools: a sequence; `disabled` has the tools that cannot be called."""
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
@@ -135,9 +136,11 @@ class MCPServerSession:
         self.tasks = TaskList(self, self.connection, timeout, store)
         """The tasks: a sequence, with methods to look at, await and cancel a task."""
         key = None if approvals is None else server_key(entry)
-        self.trust = Trust(name, key, approvals) if key and approvals else None
+        self.trust: Trust | None = None
         """Compares what the server offers with what was approved; None if no approval is
         required."""
+        if key and approvals:
+            self.trust = Trust(name, key, approvals, self._when_approved)
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
@@ -300,6 +303,10 @@ class MCPServerSession:
             offer = {"tools": self.tools.raw, "instructions": self.instructions}
             self.trust.look(self._inbox.entry_redactor.value(offer))
 
+    def _when_approved(self) -> None:
+        """Let the yeses to the tools count on, because a person has approved their changes."""
+        policy.approve(*self.tools)
+
     def snapshot(self) -> Snapshot:
         """Return a snapshot of what the server offers, to keep in a file or to compare."""
         return snapshot_of(self)
@@ -321,6 +328,18 @@ class MCPServerSession:
         results.show(observation, self._inbox.redactor)
         return observation
 
+    def refusal(self) -> str:
+        """Return why the server is not called now: a change that was not approved; else an empty text.
+
+        It may take seconds, so do not call this in the background loop.
+        """
+        try:
+            if self.trust is not None:
+                self.trust.check()
+        except ServerError as error:
+            return str(error)
+        return ""
+
     async def call_tool(
         self,
         name: str,
@@ -335,11 +354,9 @@ class MCPServerSession:
             CallFailedError: If there is no result, for any reason.
         """
         if self.trust is not None and self.trust.has_changed:
-            try:
-                # It may take seconds, in which other servers answer
-                await to_thread(self.trust.check)
-            except ServerError as error:
-                raise CallFailedError(str(error)) from None
+            # It may take seconds, in which other servers answer
+            if refusal := await to_thread(self.refusal):
+                raise CallFailedError(refusal)
         self.keep_secret(self.tools.secrets_in(name, arguments))
         call = Call(
             seconds=self.call_seconds,

@@ -64,6 +64,12 @@ class KnownSecrets:
         if not secrecy.is_harmless(action):
             self._add(secrecy.secrets_in(action))
 
+    def judge_by(self, secrecy: Secrecy, arguments: Mapping[str, Any]) -> None:
+        """Hide the secrets in *arguments* by *secrecy* too: their schema has changed."""
+        self._secrecy = secrecy
+        self._arguments, known = secrecy.hide(arguments)
+        self._add([*known, *secrecy.defaults])
+
     def inherit(self, parent: "KnownSecrets") -> None:
         """Add the secrets of *parent*, the run that started this run and may have passed them to it."""
         self.include(parent.own)

@@ -117,6 +117,8 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
     is_of_tool = why.startswith(run.tool.name)
     reason = why if is_of_tool else f"{why[:1].upper()}{why[1:]}"
     head = f"{reason}. Run {'it' if is_of_tool else run.tool.title}?"
+    if run.is_renewed:
+        head = f"The server of {run.tool.name} has changed it since. {head}"
     consent = consent_labels(run.tool, masked, can_be_remembered=once)
     question = Question.about("\n".join([head, *call]), None, "")
     return replace(question, consent=consent)

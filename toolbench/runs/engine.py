@@ -42,7 +42,7 @@ from toolbench.runs.output.exception_text import (
 )
 from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
-from toolbench.runs.policy import policy
+from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.run import Run, RunCancelled
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
@@ -241,7 +241,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     __tracebackhide__ = True
     # First: a person is not asked about a call that cannot run
     run.build()
-    refusal = None if run.source == "python" else policy.check(run, confirm=confirm)
+    refusal = None if run.source == "python" else _refusal(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
     if refusal is not None:
@@ -258,6 +258,28 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.enter("cancelled")
     else:
         run.enter("error" if observation.is_error else "ok")
+
+
+def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
+    """Return why *run* may not start; None if it may.
+
+    A server's tool is judged as the server lists it now. If the server changes it while a person is
+    asked, the yes was for another tool: the person is asked again, once.
+    """
+    for _ in range(2):
+        if run.renew():
+            run.build()
+        if refusal := run.tool.blocked:
+            run.decision = "refused: its server is not called"
+            return Refusal(refusal)
+        verdict = policy.check(run, confirm=confirm)
+        is_as_judged = not (has_changed(run.tool) or run.tool.blocked)
+        if verdict is not None or is_as_judged:
+            return verdict
+    run.decision = "refused: its server goes on changing it"
+    return Refusal(
+        f"{run.tool.name} was not run: its server changed it again before the answer. Call it again."
+    )
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:

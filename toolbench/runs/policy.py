@@ -92,6 +92,13 @@ class Policy:
         """Never run *tools* from a button or a magic, not even with `--yes`."""
         self._set("deny", tools)
 
+    def approve(self, *tools: ToolDefinition[Any, Any]) -> None:
+        """Let each earlier yes to one of *tools* count on: a person has approved its changes."""
+        for tool in tools:
+            agreed = self._agreed.get(_key(tool))
+            if agreed is not None and agreed["origin"] == tool.origin:
+                self._agreed[_key(tool)] = declaration(tool)
+
     def _set(self, verdict: Verdict, tools: tuple[AnyTool, ...]) -> None:
         for tool in tools:
             self.by_tool[_key(tool)] = verdict
@@ -131,13 +138,15 @@ class Policy:
         """Return the verdict on a call of *tool* that is rated *risk*, and the reason for the verdict."""
         if (entry := self._entry(tool)) is not None:
             return entry, f"the policy names {tool.name}"
+        if tool.is_replayed:
+            return "allow", "a recording answers, so that nothing changes"
         if risk is not None and risk in self.by_risk:
             return self.by_risk[risk], f"the call is rated {risk}"
         if tool.hints.effect == "destructive":
             return self.destructive, f"{tool.name} can delete or overwrite data"
         if _is_undeclared(tool):
             agreed = self._agreed.get(_key(tool))
-            if agreed is not None and agreed == _declaration(tool):
+            if agreed is not None and agreed == declaration(tool):
                 return "allow", f"{tool.name} {_UNDECLARED}"
             why = _UNDECLARED if agreed is None else _CHANGED
             return self.undeclared, f"{tool.name} {why}"
@@ -167,7 +176,7 @@ class Policy:
         if answer:
             run.decision = f"agreed to: {why}"
             if once and (answer.content or {}).get("remember", True):
-                self._agreed[_key(run.tool)] = _declaration(run.tool)
+                self._agreed[_key(run.tool)] = declaration(run.tool)
             return None
         if once and not answer.by_somebody and run.source not in _NEVER_ALONE:
             run.decision = f"allowed: {answer.absence}, and {why}"
@@ -224,10 +233,17 @@ def _key(tool: AnyTool) -> tuple[str, str]:
     return ToolDefinition.source, tool
 
 
-def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
+def declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
+    """Return what a person's yes to *tool* is based on: what it says of itself, and its server."""
     exported = tool.to_mcp_tool()
     declared = {name: exported[name] for name in _DECLARED & exported.keys()}
     return {**declared, "origin": tool.origin}
+
+
+def has_changed(tool: ToolDefinition[Any, Any]) -> bool:
+    """Tell whether the server of *tool* has changed what a yes to it is based on."""
+    newest = tool.as_listed()
+    return newest is not tool and declaration(newest) != declaration(tool)
 
 
 def _is_undeclared(tool: ToolDefinition[Any, Any]) -> bool:

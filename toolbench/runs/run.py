@@ -102,6 +102,8 @@ class Run:
         # Of the error that the tool raised
         self.error_kind: ErrorKind | None = None
         self.progress_state = Progress()
+        self.is_renewed = False
+        """Whether the server of the tool has changed it since the run was made."""
         self.is_of_a_cell = False
         """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
         self._cell_progress: CellProgress | None = None
@@ -189,6 +191,21 @@ class Run:
                 return action
         # Outside `except`, so that the original error is not its context
         raise self._misfit
+
+    def renew(self) -> bool:
+        """Take the tool as its server lists it now; tell whether that is another definition.
+
+        The arguments are then checked again: see `build`.
+        """
+        newest = self.tool.as_listed()
+        if newest is self.tool:
+            return False
+        self.tool, self.is_renewed = newest, True
+        if isinstance(self._call, Action):
+            self._call = self._call.to_arguments()
+        self.action, self._misfit = None, None
+        self.secrets.judge_by(newest.secrecy, self.arguments)
+        return True
 
     # --- for executors --------------------------------------------------------------
 

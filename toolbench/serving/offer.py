@@ -80,9 +80,7 @@ class Offer:
             return
         with self._lock:
             self._is_stale = False
-            tools = {
-                tool.name: tool for tool in self._current() if tool.executor and tool.is_for_models
-            }
+            tools = {tool.name: tool for tool in self._current() if _is_served(tool)}
             described = _described(tools)
             self.version += _text(described) != _text(self._described)
             self._tools, self._described = tools, described
@@ -198,6 +196,10 @@ def _named_as(name: str) -> AnyTool | None:
         recipe = default_registry.recipe(name)
         return recipe.latest() if isinstance(recipe, ToolDefinition) else None
     return None
+
+
+def _is_served(tool: AnyTool) -> bool:
+    return bool(tool.executor) and tool.is_for_models and tool.is_listed
 
 
 def _described(tools: Mapping[str, AnyTool]) -> dict[str, dict[str, Any]]:

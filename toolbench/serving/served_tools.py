@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from toolbench.core.definition.hooks import definitions
+from toolbench.core.definition.hooks import definitions, listings
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import MissingExtraError
 from toolbench.runs.questions import Question
@@ -89,7 +89,7 @@ class Served:
             # Also after an interrupt, nothing stays open
             self._server.close()
             raise
-        self._forget = definitions.listen(self.look)
+        self._forget = definitions.listen(self.look), listings.listen(self.look)
         open_servers.append(self)
         atexit.register(self.close)
 
@@ -185,7 +185,8 @@ class Served:
                 return
             self._is_closed = True
         atexit.unregister(self.close)
-        self._forget()
+        for forget in self._forget:
+            forget()
         self._file.remove()
         for call in self.calls:
             if not call.is_over:

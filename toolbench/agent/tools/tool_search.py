@@ -52,8 +52,9 @@ class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation
     ) -> SearchToolsObservation:
         """Return the tools that have the most words of the query; a word in a name counts three times."""
         query_words = set(words_of(action.query.replace(" ", "_")))
+        listed = (tool.as_listed() for tool in self._tools if tool.is_listed)
         ranked = sorted(
-            ((_score(tool, query_words), tool) for tool in self._tools),
+            ((_score(tool, query_words), tool) for tool in listed),
             key=lambda pair: -pair[0],
         )
         best = [tool for score, tool in ranked[: action.limit] if score > 0]

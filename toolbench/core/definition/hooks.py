@@ -51,16 +51,14 @@ calls = Calls()
 
 
 class Definitions:
-    """A list of listeners, which are called when a tool is made, registered or unregistered."""
+    """A list of listeners, which are called when tools have changed."""
 
     def __init__(self) -> None:
         """Make an empty list."""
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call *listener* each time that a tool is made, registered or unregistered.
-
-        It is called in the thread that makes the change, and must return at once.
+        """Call *listener* after each change, in the thread that makes it; it must return at once.
 
         Returns:
             A function that removes the listener.
@@ -78,3 +76,6 @@ class Definitions:
 
 
 definitions = Definitions()
+"""Tells that a tool was made, registered or unregistered."""
+listings = Definitions()
+"""Tells that a server has added, changed or removed tools."""

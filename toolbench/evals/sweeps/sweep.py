@@ -44,7 +44,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.runs.output.exception_text import sentence_of
-from toolbench.runs.policy import policy
+from toolbench.runs.policy import has_changed, policy
 from toolbench.threads import have_threads
 
 AnyTool = ToolDefinition[Any, Any]
@@ -131,6 +131,7 @@ def sweep(
         tool = the_tool(tool)
     else:
         tool = tool_of(tool)
+    tool = tool.as_listed()
     tool.as_executable()
     calls = Calls(tool, inputs)
     with ExitStack() as undo:
@@ -158,6 +159,8 @@ class _Sweep:
         self._size = 1
         self._stop = Event()
         self._again: list[_Batch] = []
+        # Why the work ended early
+        self._ended: str | None = None
 
     def _calls(self) -> Iterator[_Call]:
         times: Counter[str] = Counter()
@@ -254,6 +257,8 @@ class _Sweep:
         )
 
     def _allow(self, left: int, *, confirm: bool) -> None:
+        if self._tool.blocked:
+            raise CaseError(self._tool.blocked)
         verdict, why = policy.verdict_on(self._tool)
         if verdict == "deny":
             msg = f"{self._tool.name} was not called: denied, because {why}."
@@ -298,10 +303,18 @@ class _Sweep:
                 continue
             waiting.append(call)
             if len(waiting) >= self._size:
+                if self._has_changed():
+                    return
                 yield _Batch(tuple(waiting))
                 waiting = []
-        if waiting:
+        if waiting and not self._has_changed():
             yield _Batch(tuple(waiting))
+
+    def _has_changed(self) -> bool:
+        """Tell whether the server has changed the tool, or left it out: then no more calls are made."""
+        if has_changed(self._tool) or self._tool.blocked:
+            self._ended = f"It ended because the server changed {self._tool.name}"
+        return self._ended is not None
 
     def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
         """Make all calls, and make the calls of failed workers again.
@@ -322,8 +335,8 @@ class _Sweep:
                     width = 1
                     continue
                 self._add(batch, results, line)
-            if not self._again:
-                return None
+            if not self._again or self._ended:
+                return self._ended
             again, self._again = self._again, []
             lane.tasks, lane.width = iter(again), width
 

@@ -8,12 +8,13 @@ from toolbench.evals.trials.scoring import AnyTool
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.runs.engine import perform
-from toolbench.runs.policy import policy
+from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.run_here import run_here
 
 # Characters of a tool's result
 _TEXT = 2_000
 _TOO_MANY = "not run: more calls than agreed"
+_CHANGED = "not run: its server changed the tool after the consent"
 _INTERRUPTED = "not run: the evaluation was interrupted"
 
 
@@ -28,6 +29,8 @@ class CallRunner:
     def __init__(self) -> None:
         """Make a runner that has not asked for consent yet."""
         self._asked_about: frozenset[str] = frozenset()
+        # As the person was asked about them
+        self._judged: dict[str, AnyTool] = {}
         self.is_interrupted = False
         """Whether a person interrupted the evaluation. Then no call runs any more."""
 
@@ -37,11 +40,12 @@ class CallRunner:
         Raises:
             ConsentError: As for `ask_for_all`.
         """
-        tools = [*tools]
+        judged = [tool.as_listed() for tool in tools if not tool.blocked]
+        self._judged = {tool.name: tool for tool in judged}
         self._asked_about = frozenset(
-            tool.name for tool in tools if policy.verdict_on(tool)[0] == "ask"
+            tool.name for tool in judged if policy.verdict_on(tool)[0] == "ask"
         )
-        ask_for_all(tools, count, at_most=True)
+        ask_for_all(judged, count, at_most=True)
 
     def run(self, calls: Iterable[ToolCall], limit: int) -> tuple[Json, ...]:
         """Run the *calls* that can run, and return their results.
@@ -58,6 +62,9 @@ class CallRunner:
                 results.append(_not_run(call, _INTERRUPTED))
                 continue
             if self._needs_consent(call):
+                if call.name in self._judged and has_changed(self._judged[call.name]):
+                    results.append(_not_run(call, _CHANGED))
+                    continue
                 limit -= 1
                 if limit < 0:
                     results.append(_not_run(call, _TOO_MANY))
@@ -66,7 +73,8 @@ class CallRunner:
         return tuple(results)
 
     def _needs_consent(self, call: ToolCall) -> bool:
-        verdict, _ = policy.verdict_on(call.tool, call.security_risk)  # type: ignore[arg-type]
+        tool: AnyTool = call.tool  # type: ignore[assignment]
+        verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
         return verdict == "ask" or call.name in self._asked_about
 
     def _run(self, call: ToolCall) -> Json:

@@ -1,8 +1,9 @@
 """The tools of one server. The list also knows the disabled tools, and the last change."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, overload
 
+from toolbench.core.definition.hooks import listings
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.freshness import LEAST, Freshness
@@ -25,11 +26,15 @@ _AGAIN = 30.0
 class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
-    def __init__(self, caller: Caller) -> None:
-        """Make an empty list. *caller* sends the calls of the tools."""
-        self._caller = caller
-        self._rows: list[ListedTool] = []
-        self._tools: list[MCPToolDefinition] | None = None
+    def __init__(self, caller: Caller, refusal: Callable[[], str] = lambda: "") -> None:
+        """Make an empty list.
+
+        Args:
+            caller: Sends the calls of the tools.
+            refusal: Returns why no call is sent now, in a sentence; an empty text if calls are sent.
+        """
+        self._caller, self._refusal = caller, refusal
+        self._listing = _Listing({}, "", {})
         self._described: dict[str, Mapping[str, Any]] = {}
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
@@ -58,30 +63,47 @@ class ToolList(ItemList[MCPToolDefinition]):
         return self._named(index) if isinstance(index, str) else self.items()[index]
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._listing.rows)
 
     def items(self) -> list[MCPToolDefinition]:
         """Return the tools of the last listing; the objects are made at the first use.
 
         If the server's `ttlMs` is over, the list is requested again in the background.
         """
+        self._look_at_time()
+        return self.known_items
+
+    def _look_at_time(self) -> None:
         if self._freshness.is_over:
             # The next list has a time of its own
             self._freshness = Freshness(_AGAIN)
             self.on_stale()
-        return self.known_items
 
     @property
     def known_items(self) -> list[MCPToolDefinition]:
         """The tools of the last listing."""
-        if self._tools is None:
-            self._tools = [self._definition(tool) for tool in self._rows]
-        return list(self._tools)
+        listing = self._listing
+        return [self._made(name, listing) for name in listing.rows]
+
+    def present(self, name: str) -> MCPToolDefinition | None:
+        """Return the tool that the server calls *name*, without a request; None if it is not listed.
+
+        It is the same object until the server changes what it says of the tool.
+        """
+        self._look_at_time()
+        listing = self._listing
+        return self._made(name, listing) if name in listing.rows else None
+
+    def refusal_of(self, name: str) -> str:
+        """Return why the tool *name* cannot be called now, in a sentence; empty if it can be called."""
+        if refusal := self._refusal():
+            return refusal
+        return "" if name in self._listing.rows else self._missing(name)
 
     @property
     def raw(self) -> dict[str, dict[str, Any]]:
         """The server's descriptions of the tools that can be called, by name."""
-        return {tool.name: dict(tool.raw) for tool in self._rows}
+        return {name: dict(tool.raw) for name, tool in self._listing.rows.items()}
 
     def described(self, name: str) -> Mapping[str, Any]:
         """Return the server's description of the tool *name*; empty if the tool is not listed."""
@@ -101,14 +123,17 @@ class ToolList(ItemList[MCPToolDefinition]):
             return
         self._freshness = Freshness(lifetime and max(lifetime, LEAST))
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
-        change, is_first = ToolsDiff.between(self._rows, good), not self._was_listed
-        self._rows, self._tools, self._was_listed = good, None, True
+        before, is_first = self._listing, not self._was_listed
+        change = ToolsDiff.between(before.rows.values(), good)
+        version = str(self._caller.server_info.get("version") or "")
+        self._listing, self._was_listed = before.followed_by(good, version), True
         self._described = {tool.name: tool.raw for tool in reversed(good)}
         self._secrecy = {}
         if change and not is_first:
             self.last_change = change
             if change.added:
                 self.on_added(change.added)
+            listings.changed()
 
     def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
         """Return the secrets in *arguments* of the tool that the server calls *name*."""
@@ -120,23 +145,34 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     def _secrecy_of(self, name: str) -> Secrecy:
         if name not in self._secrecy:
-            schemas = (tool.schema for tool in self._rows if tool.name == name)
-            self._secrecy[name] = Secrecy(next(schemas, {}))
+            row = self._listing.rows.get(name)
+            self._secrecy[name] = Secrecy({} if row is None else row.schema)
         return self._secrecy[name]
 
     def _named(self, name: str) -> MCPToolDefinition:
-        tools = {tool.remote_name: tool for tool in self.items()}
-        if name in tools:
-            return tools[name]
+        tool = self.present(name)
+        if tool is None:
+            raise ToolNotFoundError(self._missing(name))
+        return tool
+
+    def _missing(self, name: str) -> str:
         server = self._caller.name
-        msg = f"Server {server!r} has no tool {name!r}.{did_you_mean(name, tools)}"
         for disabled in self.disabled:
             if disabled.name == name:
-                msg = f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
-        raise ToolNotFoundError(msg)
+                return f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
+        near = did_you_mean(name, self._listing.rows)
+        return f"Server {server!r} has no tool {name!r}.{near}"
 
-    def _definition(self, tool: ListedTool) -> MCPToolDefinition:
-        return MCPToolDefinition(
+    def _made(self, name: str, listing: "_Listing") -> MCPToolDefinition:
+        known = listing.made.get(name)
+        if known is None:
+            made = self._definition(listing.rows[name], listing.version)
+            # Another thread may have made it meanwhile
+            known = listing.made.setdefault(name, made)
+        return known
+
+    def _definition(self, tool: ListedTool, version: str) -> MCPToolDefinition:
+        definition = MCPToolDefinition(
             name=tool.name,
             description=tool.description,
             observation_type=MCPToolObservation,
@@ -149,6 +185,28 @@ class ToolList(ItemList[MCPToolDefinition]):
             icons=tool.icons,
             entry=tool.raw,
             notes=tool.notes,
-            server_version=str(self._caller.server_info.get("version") or ""),
+            server_version=version,
             executor=MCPToolExecutor(self._caller, tool.name, tool.output_schema),
         )
+        object.__setattr__(definition, "_listing", self)
+        return definition
+
+
+class _Listing(NamedTuple):
+    """One answer of the server; a thread that looks at it sees no other answer meanwhile."""
+
+    rows: Mapping[str, ListedTool]
+    version: str
+    made: dict[str, MCPToolDefinition]
+    """The tools that were made of the rows; each is made at its first use."""
+
+    def followed_by(self, tools: Iterable[ListedTool], version: str) -> "_Listing":
+        """Return the listing of *tools*; a tool that has not changed stays the same object."""
+        rows = {tool.name: tool for tool in tools}
+        made = {}
+        for name, tool in list(self.made.items()):
+            row = rows.get(name)
+            is_same = row == self.rows[name] and row.raw == self.rows[name].raw
+            if is_same and version == self.version:
+                made[name] = tool
+        return _Listing(rows, version, made)

@@ -1,6 +1,6 @@
 """Compare what one server offers now with what was approved. A changed server is not called."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,19 @@ _MAX_CHANGES = 3
 class Trust:
     """What one server offers now (tools and instructions), and what was approved."""
 
-    def __init__(self, server: str, key: str, approvals: Approvals) -> None:
-        """Compare *server* with the approved offer that *approvals* keeps under *key*."""
+    def __init__(
+        self,
+        server: str,
+        key: str,
+        approvals: Approvals,
+        when_approved: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Compare *server* with the approved offer that *approvals* keeps under *key*.
+
+        *when_approved* is called when a person has approved what the server offers now.
+        """
         self._server = server
+        self._when_approved = when_approved
         self._key = key
         self._approvals = approvals
         self._offer: Mapping[str, Any] = {}
@@ -61,7 +71,7 @@ class Trust:
             approved = self._approved if approved is None else approved
             if approved is None:
                 self.is_first = True
-                self.approve()
+                self._keep(self._offer)
                 return
             is_same = same(approved, self._offer)
         except Exception as error:  # noqa: BLE001 - no text of a server may end the connection or avoid the check
@@ -78,13 +88,19 @@ class Trust:
 
         Calls work again, unless the server has changed since then.
         """
-        self._approved = self._offer if self._offer_read is None else self._offer_read
+        approved = self._offer if self._offer_read is None else self._offer_read
         self._offer_read = None
-        self._approvals.approve(self._key, self._approved)
-        if self._approved is self._offer:
-            self._comparison = None
-        else:
+        self._keep(approved)
+        if approved is not self._offer:
             self.look(self._offer)
+        if not self.has_changed:
+            self._when_approved()
+
+    def _keep(self, offer: Mapping[str, Any]) -> None:
+        self._approved = offer
+        self._approvals.approve(self._key, offer)
+        if offer is self._offer:
+            self._comparison = None
 
     def check(self) -> None:
         """Raise an error if the offer of the server has changed since it was approved.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MAX_VALUE = 1_000_000
 
 _CHANGED = "The tool changed. This panel shows the previous version."
+_GONE = "The server does not list this tool any more."
 
 
 class Staleness:
@@ -43,6 +44,8 @@ class Staleness:
             advice = remake_advice(panel.tool)
             is_new = not advice and panel.tool.latest() is not panel.tool
             message = _CHANGED if is_new else advice
+            if not panel.tool.is_listed:
+                message = _GONE
             if message == self._message:
                 return
             self._clear()

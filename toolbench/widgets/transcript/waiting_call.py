@@ -9,6 +9,7 @@ from toolbench.agent.events import ActionEvent
 from toolbench.core.definition.declarations import Effect
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.html.css import CODE_FONT, REMARK
 from toolbench.display.html.markdown import markdown_html
@@ -117,7 +118,7 @@ class WaitingCall:
         self._decide(run)
 
     def _edit(self) -> None:
-        tool = self.call.tool_call.tool
+        tool = _tool_of(self.call)
         if tool is None:
             text = f"There is no tool called {self._name}: answer by hand, or refuse."
             self._show(self._parts.html(notice(text, "warning")))
@@ -131,7 +132,7 @@ class WaitingCall:
 
     def _output_schema(self) -> Mapping[str, Any] | None:
         """Return the schema that an answer in place of the tool must fit; None if there is no schema."""
-        tool = self.call.tool_call.tool
+        tool = _tool_of(self.call)
         return None if tool is None else output_schema_of(tool)
 
     # --- answer and refuse --------------------------------------------------------------
@@ -157,6 +158,11 @@ class WaitingCall:
         self._body.children = widgets
 
 
+def _tool_of(call: ActionEvent) -> ToolDefinition[Any, Any] | None:
+    tool = call.tool_call.tool
+    return None if tool is None else tool.as_listed()
+
+
 def _line_html(call: ActionEvent, number: int) -> Html:
     line = ", ".join(
         f"{name}={clip(value, _BRIEF)}" for name, value in call.shown_arguments.items()
@@ -179,6 +185,6 @@ def _error_html(error: str) -> Html:
 
 def _reason_html(call: ActionEvent) -> Html:
     """Return a sentence about the effect of the tool; empty if it only reads or cannot run."""
-    tool = call.tool_call.tool if call.tool_call.error is None else None
+    tool = _tool_of(call) if call.tool_call.error is None else None
     reason = _REASONS.get(tool.hints.effect, "") if tool is not None else ""
     return Html(f'<div style="{REMARK}">{reason}</div>') if reason else Html("")

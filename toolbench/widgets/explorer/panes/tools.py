@@ -23,7 +23,7 @@ from toolbench.widgets.explorer.panes.pane import (
 from toolbench.widgets.kit.parts import put
 from toolbench.widgets.kit.search_list import PickList
 from toolbench.widgets.kit.tool_item import tool_item
-from toolbench.widgets.panel.panel import ToolPanel
+from toolbench.widgets.panel.panel import ToolPanel, open_panels
 from toolbench.wording import counted
 
 # Tools shown with their cost
@@ -157,6 +157,8 @@ class OpenTool(Pane):
 
     def _panel(self, tool: ToolDefinition[Any, Any]) -> ToolPanel:
         panel = ToolPanel(tool)
+        # `compare` says it above the panel
+        open_panels.discard(panel)
         panel.runs.when_changed = self._when_changed
         panel.when_over = partial(self._over, panel)
         return panel
