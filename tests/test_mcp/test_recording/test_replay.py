@@ -11,10 +11,14 @@ from patience import PATIENCE
 from test_mcp.peers import good, misbehaving, misbehaving_http, shop
 from test_mcp.test_recording.recorded_shop import recorded, seen_of
 from toolbench import answering, current_run, history, run_tool
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.recording.request_matcher import Matcher
 from toolbench.mcp.recording.tape import Exchange
+from toolbench.mcp.trust.approvals import Approvals
+from toolbench.runs.engine import perform
+from toolbench.runs.run_here import run_here
 from toolbench.testing import HANG_UP, FakeMCPServer
 
 ERAS = ("modern", "legacy")
@@ -52,6 +56,21 @@ class TestReplay:
         assert result.is_error is (answer is None)
         [preset] = history()[-1].answers
         assert preset.action == ("accept" if answer else "decline")
+
+    @pytest.mark.parametrize("hints", [None, ToolAnnotations(destructiveHint=True)])
+    def test_asks_for_no_consent(self, path, tmp_path, hints):
+        """A recording changes nothing, whatever its tools declare."""
+        server = FakeMCPServer("shop")
+        server.answer("wipe", "gone", annotations=hints)
+        with create_mcp_tools(server, record=path) as client:
+            client["wipe"]()
+        approvals = Approvals(tmp_path / "approved")
+        with MCPClient(approvals=approvals) as client:
+            session = client.connect("shop", replay=path)
+            run = run_here(session.tool("wipe"), {}, "model")
+            run.asker = pytest.fail
+            assert perform(run).text == "gone"
+        assert not approvals.folder.exists()
 
     def test_of_another_version_of_mcp_is_told(self, path):
         """A replay that is asked for in the era it was not recorded in says what is wrong."""

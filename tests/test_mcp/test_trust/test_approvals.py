@@ -8,12 +8,16 @@ import pytest
 from patience import PATIENCE, join
 
 from test_mcp.peers import light, scripted
+from toolbench import history
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.snapshots.diff import changes_between
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
+from toolbench.runs.engine import perform
+from toolbench.runs.questions import Answer
+from toolbench.runs.run_here import run_here
 from toolbench.testing import FakeMCPServer
 
 
@@ -89,6 +93,26 @@ class TestAServer:
             session.refresh()
             assert session.call("t").is_error
             assert "id_rsa" in session.trust.changes[0].text
+
+    def test_is_approved_before_anybody_is_asked(self, tmp_path, approvals):
+        """No yes is asked for that is worth nothing; an approved change keeps the yes from before."""
+        path, asked = tmp_path / "script.json", []
+
+        def run(session):
+            run = run_here(session.tool("t"), {}, "magic")
+            run.asker = lambda question: asked.append(question) or Answer("accept", {"answer": True})
+            return perform(run)
+
+        with MCPClient(approvals=approvals) as client:
+            session = client.connect("s", scripted(path, listed("Add.")))
+            run(session)
+            scripted(path, listed("Adds."))
+            session.refresh()
+            assert "%mcp approve s" in run(session).text
+            assert history()[-1].state == "denied"
+            session.trust.approve()
+            assert run(session).text == "fine"
+            assert len(asked) == 1
 
     def test_that_changed_does_not_hold_up_others(self, tmp_path, approvals, monkeypatch):
         """To compare two lists may take long, which a server can bring about: no other one waits."""
