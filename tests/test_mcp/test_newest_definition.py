@@ -3,21 +3,21 @@
 from contextlib import closing
 
 import pytest
-from patience import PATIENCE, eventually, join
+from patience import eventually
 from shells import new_shell
-
 from test_agent.scripts import call, calls
 from test_serving.clients import ERAS, talk
 from test_widgets.front import click
 from test_widgets.tooling import buttons
-from toolbench import Conversation, history, policy
+
+from toolbench import Conversation, history
 from toolbench.agent import ActionEvent, Agent
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.errors import ToolNotFoundError
 from toolbench.evals import sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
-from toolbench.runs.engine import perform, start
+from toolbench.runs.engine import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run_here import run_here
 from toolbench.serving import serve

@@ -106,7 +106,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     _listing: Any = field(init=False, repr=False, default=None)
     """The list of the session that this tool, or the tool that it is a copy of, is from."""
     _listed: Any = field(init=False, repr=False, default=None)
-    """The tool of the list that this tool is a copy of; None if it is no copy."""
+    """The tool of the list that this tool is a copy of, or is like; None: this tool itself."""
     _own: Mapping[str, Any] = field(init=False, repr=False, default_factory=dict)
     """What this copy has changed."""
 
@@ -168,9 +168,14 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         if self._listing is None:
             return self
         listed: Any = self._listing.present(self.remote_name)
-        if listed is None or listed is (self._listed or self):
+        mine = self._listed or self
+        if listed is None or listed is mine:
             return self
-        newest: Any = self._successor
+        # The server took a change back
+        if listed.entry == mine.entry and listed.server_version == mine.server_version:
+            object.__setattr__(self, "_listed", listed)
+            return self
+        newest: Self | None = self._successor  # type: ignore[assignment]
         if newest is None or (newest._listed or newest) is not listed:
             newest = listed.model_copy(update=self._own) if self._own else listed
             object.__setattr__(self, "_successor", newest)
@@ -187,7 +192,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         # A copy with an executor of its own calls no server
         if self._listing is None or getattr(self.executor, "caller", None) is None:
             return ""
-        return self._listing.refusal_of(self.remote_name)
+        refusal: str = self._listing.refusal_of(self.remote_name)
+        return refusal
 
     @property
     def is_replayed(self) -> bool:  # type: ignore[override]  # each tool has its own

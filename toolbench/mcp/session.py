@@ -136,11 +136,9 @@ class MCPServerSession:
         self.tasks = TaskList(self, self.connection, timeout, store)
         """The tasks: a sequence, with methods to look at, await and cancel a task."""
         key = None if approvals is None else server_key(entry)
-        self.trust: Trust | None = None
+        self.trust = Trust(name, key, approvals, self._when_approved) if key and approvals else None
         """Compares what the server offers with what was approved; None if no approval is
         required."""
-        if key and approvals:
-            self.trust = Trust(name, key, approvals, self._when_approved)
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
@@ -353,10 +351,10 @@ class MCPServerSession:
         Raises:
             CallFailedError: If there is no result, for any reason.
         """
-        if self.trust is not None and self.trust.has_changed:
-            # It may take seconds, in which other servers answer
-            if refusal := await to_thread(self.refusal):
-                raise CallFailedError(refusal)
+        is_changed = self.trust is not None and self.trust.has_changed
+        # It may take seconds, in which other servers answer
+        if is_changed and (refusal := await to_thread(self.refusal)):
+            raise CallFailedError(refusal)
         self.keep_secret(self.tools.secrets_in(name, arguments))
         call = Call(
             seconds=self.call_seconds,

@@ -267,6 +267,7 @@ def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
     asked, the yes was for another tool: the person is asked again, once.
     """
     for _ in range(2):
+        run.is_renewed = run.is_renewed or has_changed(run.tool)
         if run.renew():
             run.build()
         if refusal := run.tool.blocked:

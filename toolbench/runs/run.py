@@ -39,6 +39,9 @@ _RISK = "security_risk"
 class Run:
     """One execution of one tool; any thread may read its state and cancel it."""
 
+    is_renewed = False
+    """Whether the server of the tool has changed it since the run was made."""
+
     def __init__(
         self,
         tool: ToolDefinition[Any, Any],
@@ -102,8 +105,6 @@ class Run:
         # Of the error that the tool raised
         self.error_kind: ErrorKind | None = None
         self.progress_state = Progress()
-        self.is_renewed = False
-        """Whether the server of the tool has changed it since the run was made."""
         self.is_of_a_cell = False
         """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
         self._cell_progress: CellProgress | None = None
@@ -200,7 +201,7 @@ class Run:
         newest = self.tool.as_listed()
         if newest is self.tool:
             return False
-        self.tool, self.is_renewed = newest, True
+        self.tool = newest
         if isinstance(self._call, Action):
             self._call = self._call.to_arguments()
         self.action, self._misfit = None, None

@@ -100,7 +100,9 @@ class TestAServer:
 
         def run(session):
             run = run_here(session.tool("t"), {}, "magic")
-            run.asker = lambda question: asked.append(question) or Answer("accept", {"answer": True})
+            run.asker = lambda question: (
+                asked.append(question) or Answer("accept", {"answer": True})
+            )
             return perform(run)
 
         with MCPClient(approvals=approvals) as client:
