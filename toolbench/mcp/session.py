@@ -303,7 +303,7 @@ class MCPServerSession:
 
     def _when_approved(self) -> None:
         """Let the yeses to the tools count on, because a person has approved their changes."""
-        policy.approve(*self.tools)
+        policy.renew(*self.tools)
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of what the server offers, to keep in a file or to compare."""

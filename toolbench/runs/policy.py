@@ -92,7 +92,7 @@ class Policy:
         """Never run *tools* from a button or a magic, not even with `--yes`."""
         self._set("deny", tools)
 
-    def approve(self, *tools: ToolDefinition[Any, Any]) -> None:
+    def renew(self, *tools: ToolDefinition[Any, Any]) -> None:
         """Let each earlier yes to one of *tools* count on: a person has approved its changes."""
         for tool in tools:
             agreed = self._agreed.get(_key(tool))
