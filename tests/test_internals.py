@@ -61,7 +61,13 @@ ATTRIBUTES = {
     "mcp.shared.exceptions": ["MCPError"],
     "mcp.server.stdio": ["stdio_server"],
     "mcp.server.lowlevel:Server": ["add_request_handler"],
+    "mcp.shared.auth": ["AuthorizationCodeResult"],
     "uvicorn:Server": ["startup", "shutdown"],
+    # connections have limits
+    "uvicorn.protocols.http.h11_impl:H11Protocol": [
+        "connection_made", "data_received", "on_response_complete", "connection_lost",
+    ],
+    "fastmcp.client.oauth_callback": ["OAuthCallbackResult", "create_oauth_callback_server"],
     "mcp_types.version": ["MODERN_PROTOCOL_VERSIONS"],
     "fastmcp.client.auth:OAuth": ["_bind"],
     "fastmcp.client.transports.base": ["ClientTransport", "TransportOptions"],
@@ -82,8 +88,8 @@ OF_OBJECTS = {
     "_client_for_running_loop", "_http_options", "_loop_clients", "_per_loop",
 }  # fmt: skip
 """Of clients that a user hands us; see test_private_names_of_google_genai."""
-OF_SERVERS = {"_mcp_server"}
-"""Of FastMCP's servers; see test_private_names_of_fastmcp."""
+OF_SERVERS = {"_mcp_server", "_callback_host"}
+"""Of FastMCP's servers and of its OAuth; see test_private_names_of_fastmcp."""
 ELSEWHERE = {
     *("_subparsers", "_is_text_encoding"),
     *("_max_workers", "_initargs", "_initializer", "_mp_context"),
@@ -119,8 +125,10 @@ def test_is_taken(place):
 def test_private_names_of_fastmcp():
     """A server of FastMCP's is made around one of the SDK's, which can be told a tool's schema."""
     from fastmcp import FastMCP
+    from fastmcp.client.auth import OAuth
 
-    assert {"_mcp_server"} == OF_SERVERS
+    assert {"_mcp_server", "_callback_host"} == OF_SERVERS
+    assert OAuth()._callback_host == "localhost"
     assert hasattr(FastMCP("s")._mcp_server, "get_tool_input_schema")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from toolbench.errors import ServerError
+from toolbench.http_limits import Headers, limit_connections
 from toolbench.threads import leave_behind_in_forks
 
 HOST = "127.0.0.1"
@@ -20,6 +21,7 @@ _CLOSING_SECONDS = 10.0
 # In which stopped calls can still answer
 _ENDING_SECONDS = 0.5
 _LOOK = 0.02
+_WAITING = 2_048
 
 
 class _WebServer(uvicorn.Server):
@@ -30,6 +32,9 @@ class _WebServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and call `started_now`."""
         await super().startup(sockets)
+        for listening in sockets or ():
+            # The system keeps as many waiting, while few are accepted at once (`limit_connections`)
+            listening.listen(_WAITING)
         self.started_now()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -69,8 +74,12 @@ class HttpThread:
         self._server: _WebServer | None = None
         leave_behind_in_forks(self)
 
-    def start(self, app: Any) -> None:
+    def start(self, app: Any, is_known: Callable[[Headers], bool]) -> None:
         """Serve *app*, an ASGI application; return when clients can reach it.
+
+        Args:
+            app: The application.
+            is_known: Tells by the headers of a request whether its client is one of ours.
 
         Raises:
             ServerError: If the server does not start.
@@ -86,6 +95,7 @@ class HttpThread:
             server_header=False,
             timeout_graceful_shutdown=2,
         )
+        limit_connections(config, is_known)
         self._server = _WebServer(config)
         is_up: Future[None] = Future()
         self._server.started_now = lambda: is_up.set_result(None)

@@ -48,14 +48,15 @@ class Server:
         self._news = Announcements()
         self._thread = HttpThread(name, port)
         self.url = f"http://{HOST}:{self._thread.port}{_PATH}"
+        guard = OneToken(token)
         try:
-            server = self._made(name, token, begin)
+            server = self._made(name, guard, begin)
             app = server.http_app(
                 path=_PATH,
                 host_origin_protection=True,
                 allowed_hosts=[*allowed_hosts],
             )
-            self._thread.start(OwnHeader(app))
+            self._thread.start(OwnHeader(app), guard.knows)
         except BaseException:
             # Also after an interrupt, nothing stays open
             self._thread.close()
@@ -66,11 +67,11 @@ class Server:
         """The event loop in which requests are answered."""
         return self._thread.loop
 
-    def _made(self, name: str, token: str, begin: Begin) -> FastMCP[Any]:
+    def _made(self, name: str, guard: OneToken, begin: Begin) -> FastMCP[Any]:
         server: FastMCP[Any] = FastMCP(
             name,
             version=__version__,
-            auth=OneToken(token),
+            auth=guard,
             dereference_schemas=False,
         )
         handlers = Handlers(self._offer, self._news, begin)

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import pytest
 from fastmcp import FastMCP
-from fastmcp.client.auth import OAuth
 from patience import PATIENCE, eventually
 
 from test_mcp.test_authorization.conftest import say_yes
@@ -81,13 +80,13 @@ class TestAPerson:
         """No time limit runs while the page is open."""
         url, _ = guarded
         waited = []
-        wait = OAuth.callback_handler
+        wait = BrowserOAuth._answer_of_browser
 
-        async def callback_handler(self):
+        async def answer_of_browser(self):
             waited.append(current_call().is_waiting)
             return await wait(self)
 
-        monkeypatch.setattr(OAuth, "callback_handler", callback_handler)
+        monkeypatch.setattr(BrowserOAuth, "_answer_of_browser", answer_of_browser)
         assert note(client, url) == "milk"
         assert waited == [True]
 

@@ -8,6 +8,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 from fastmcp.client.auth import (
     BearerAuth,
@@ -16,19 +17,24 @@ from fastmcp.client.auth import (
     PrivateKeyJWTOAuthProvider,
     SignedJWTParameters,
 )
+from fastmcp.client.oauth_callback import OAuthCallbackResult, create_oauth_callback_server
+from mcp.shared.auth import AuthorizationCodeResult
 from pydantic import ValidationError
+from uvicorn import Server
 
 from toolbench.errors import ServerError
+from toolbench.http_limits import limit_connections
 from toolbench.mcp.authorization.token_store import TokenStore
 from toolbench.mcp.authorization.token_vault import registered_port, vault
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connection.failure_messages import root_of
 from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.threads import daemon_thread
 
 # Seconds that a person has to authorize
 _PATIENCE = 300.0
+# In which the last page is sent
+_LAST_SECONDS = 0.1
 _KEY_SETTINGS = ("private_key", "private_key_file")
 
 
@@ -72,23 +78,56 @@ class BrowserOAuth(OAuth):
         # not here: a command in BROWSER may wait until the browser is closed
         daemon_thread(_open_browser, authorization_url, name="toolbench-browser").start()
 
-    async def callback_handler(self) -> Any:
+    async def callback_handler(self) -> AuthorizationCodeResult:
         """Wait until the person has authorized, and return the server's answer."""
         async with self._calls.waiting_for_person():
             try:
-                return await super().callback_handler()
-            except Exception as error:
-                # In a group
-                if not isinstance(root_of(error), TimeoutError):
-                    raise
-                msg = (
-                    f"no person authorized in the browser within {self.patience:.3g} s; "
-                    "connect again to be asked again"
-                )
-                raise ServerError(msg) from None
+                return await self._answer_of_browser()
             finally:
                 if self.inbox is not None:
                     self.inbox.ask_to_authorize("")
+
+    async def _answer_of_browser(self) -> AuthorizationCodeResult:
+        """As FastMCP's `callback_handler`, but with limits for connections.
+
+        Raises:
+            ServerError: If nobody authorizes in time, or the port is taken.
+        """
+        answer, has_come = OAuthCallbackResult(), anyio.Event()
+        server = create_oauth_callback_server(
+            port=self.redirect_port,
+            host=self._callback_host,
+            server_url=self.mcp_url,
+            result_container=answer,
+            result_ready=has_come,
+        )
+        limit_connections(server.config, lambda _: False)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_serve, server, self.redirect_port)
+            with anyio.move_on_after(self.patience):
+                await has_come.wait()
+            server.should_exit = True
+            # The page must reach the browser
+            await anyio.sleep(_LAST_SECONDS)
+            tasks.cancel_scope.cancel()
+        if not has_come.is_set():
+            msg = (
+                f"no person authorized in the browser within {self.patience:.3g} s; "
+                "connect again to be asked again"
+            )
+            raise ServerError(msg)
+        if answer.error:
+            raise answer.error
+        return AuthorizationCodeResult(code=str(answer.code), state=answer.state, iss=answer.iss)
+
+
+async def _serve(server: Server, port: int) -> None:
+    try:
+        await server.serve()
+    except SystemExit:
+        # uvicorn ends the process if it cannot listen
+        msg = f"the port {port} for the answer of the browser is taken"
+        raise ServerError(msg) from None
 
 
 def _open_browser(page: str) -> None:

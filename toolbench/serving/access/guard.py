@@ -1,5 +1,6 @@
 """Refuse the requests of callers without the right token."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from fastmcp.server.auth import AccessToken, TokenVerifier
 
 from toolbench.serving.access.token import OWN_HEADER
+
+_OWN, _USUAL = OWN_HEADER.lower().encode(), b"authorization"
 
 
 class OneToken(TokenVerifier):
@@ -19,11 +22,23 @@ class OneToken(TokenVerifier):
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return a description of the caller; None if the token is wrong, to refuse the caller."""
-        digest = sha256(token.encode(errors="surrogateescape")).digest()
-        if not compare_digest(digest, self._digest):
+        if not self._is_right(token.encode(errors="surrogateescape")):
             return None
         # No copy of the token is kept
         return AccessToken(token="", client_id="toolbench", scopes=[])
+
+    def knows(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether the token is in one of the *headers* of a request."""
+        for name, value in headers:
+            if name == _OWN and self._is_right(value):
+                return True
+            scheme, _, token = value.partition(b" ")
+            if name == _USUAL and scheme.lower() == b"bearer" and self._is_right(token.strip()):
+                return True
+        return False
+
+    def _is_right(self, token: bytes) -> bool:
+        return compare_digest(sha256(token).digest(), self._digest)
 
 
 class OwnHeader:
@@ -35,11 +50,10 @@ class OwnHeader:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Move the token from `OWN_HEADER` to `Authorization`, if it is there; pass the request on."""
-        own, usual = OWN_HEADER.lower().encode(), b"authorization"
         headers: list[tuple[bytes, bytes]] = [*scope.get("headers", ())]
-        tokens = [value for name, value in headers if name == own]
+        tokens = [value for name, value in headers if name == _OWN]
         if tokens:
-            others = [pair for pair in headers if pair[0] not in (own, usual)]
-            others += [(usual, b"Bearer " + token) for token in tokens]
+            others = [pair for pair in headers if pair[0] not in (_OWN, _USUAL)]
+            others += [(_USUAL, b"Bearer " + token) for token in tokens]
             scope = {**scope, "headers": others}
         await self._app(scope, receive, send)
