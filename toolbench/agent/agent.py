@@ -31,7 +31,7 @@ class Agent:
         max_steps: int = 30,
         max_cost: float | None = None,
         filter_tools_regex: str | None = None,
-        mcp_config: Mapping[str, Any] | None = None,
+        mcp_config: Mapping[str, Any] | str | Path | None = None,
         condenser: Condenser | None = None,
         security_analyzer: SecurityAnalyzer | None = None,
         max_parallel: int = 4,
@@ -59,7 +59,8 @@ class Agent:
             filter_tools_regex: A regular expression. Only tools are offered whose names match it
                 from the first character on.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
-                connected when a conversation begins, and closed at its end.
+                connected when a conversation begins, and closed at its end. The servers of a
+                file have to be approved, as there.
             condenser: Decides when and how older turns are summarised. If left out, they are
                 summarised only on request.
             security_analyzer: Rates each call before the policy looks at it.

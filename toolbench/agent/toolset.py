@@ -95,7 +95,7 @@ class Toolset:
         parts: Mapping[str, Any],
         pattern: re.Pattern[str] | None = None,
         skips: Callable[[AnyTool], bool] = lambda tool: False,
-        mcp_config: Mapping[str, Any] | None = None,
+        mcp_config: Any = None,
     ) -> None:
         """Make the tools of *specs*; tools that are not for models are left out.
 

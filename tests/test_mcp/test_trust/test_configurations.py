@@ -38,20 +38,21 @@ def project(tmp_path, monkeypatch):
 class Person:
     """A person at a terminal, who gives the same answer to each question."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, capsys):
         self.questions = []
         self.answer = "n"
+        self._capsys = capsys
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
         monkeypatch.setattr("builtins.input", self._asked)
 
     def _asked(self, prompt):
-        self.questions.append(prompt)
+        self.questions.append(self._capsys.readouterr().out + prompt)
         return self.answer
 
 
 @pytest.fixture
-def person(monkeypatch):
-    return Person(monkeypatch)
+def person(monkeypatch, capsys):
+    return Person(monkeypatch, capsys)
 
 
 def written(*, file=".mcp.json", **servers):
@@ -176,17 +177,23 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
     """In a header, in the address, in settings that a tool gets; and nothing is sent before the yes."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
     address = "http://127.0.0.1:9/${env:FIRST}"
+    many = " ".join(f"${{A{number}:-x}}" for number in range(1000))
     hidden = {"arguments": {"a": {"default": "${THIRD}", "hide": True}}}
     entry = {
         "url": address,
-        "headers": {"X-A": "${env:AWS_SECRET_ACCESS_KEY}", "Authorization": "Bearer abcdef123"},
+        "headers": {
+            "Many": many,
+            "X-A": "${env:AWS_SECRET_ACCESS_KEY}",
+            "Authorization": "Bearer abcdef123",
+        },
         "tools": {"read": hidden},
     }
     with pytest.raises(ServerError):
         add(written(docs=entry))
-    assert "sends your variables AWS_SECRET_ACCESS_KEY, FIRST" in discover()[0].summary
+    assert "AWS_SECRET_ACCESS_KEY, FIRST" in discover()[0].summary
     (question,) = person.questions
-    assert f"SENDS YOUR VARIABLES AWS_SECRET_ACCESS_KEY, FIRST, THIRD to {address}" in question
+    assert "SENDS YOUR VARIABLES AWS_SECRET_ACCESS_KEY, A0, " in question
+    assert f"FIRST, THIRD to {address}" in question
     assert "abcdef123" not in question
     assert "wJalrXUtnFEMI" not in question
 
@@ -288,6 +295,7 @@ def test_a_person_is_asked_in_the_cell(project):
         raised, text = kernel.outcome(f"%mcp connect --config {file}")
         assert raised
         assert "no person can be asked" in text
-        prompt, _ = kernel.answer(f"%mcp connect --config {file}", "y")
+        prompt, above = kernel.answer(f"%mcp connect --config {file}", "y")
         assert "Connect these servers? [y/N]" in prompt
+        assert f"one:\n    starts {sys.executable} " in above
         assert "connected" in kernel.outcome(f"%mcp connect --config {file}")[1]

@@ -8,6 +8,7 @@ user's state directory, one file for each content, so that two processes lose no
 
 import json
 import logging
+import os
 import re
 import shlex
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from platformdirs import user_state_path
@@ -140,7 +142,7 @@ class _Content:
         else:
             parts["address"] = _hidden("", entry.url)
             parts["headers"] = _hidden("", entry.headers)
-            parts["auth"] = _hidden("auth", entry.auth)
+            parts["auth"] = entry.auth if entry.auth == "oauth" else _hidden("auth", entry.auth)
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
         names = set(names_in([*references, entry.auth, entry.fastmcp, settings]))
         if entry.transport == "stdio":
@@ -160,7 +162,8 @@ class _Content:
 
     def _lines(self) -> Iterator[str]:
         parts = self.parts
-        variables = ", ".join(parts["variables"])
+        # Those that are set: others, of any number, must not push them out of the line
+        variables = ", ".join(sorted(parts["variables"], key=lambda name: name not in os.environ))
         if parts["transport"] == "stdio":
             yield f"starts {shlex.join(parts['words'])}"
             yield f"in the folder {parts['folder']}"
@@ -279,17 +282,16 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             )
             raise ServerError(msg)
     shown = "\n".join(_shown(name, content) for name, content in contents.items())
-    question = Question(
-        f"{head} has servers that were never approved here:\n{shown}\n"
-        "A yes counts for this content. Connect these servers?",
-        YES_OR_NO,
-    )
-    answer = ask_in_cell(question) if _is_somebody_there() else None
-    if answer is not None and question.meaning_of(answer):
-        return
-    if answer is not None and answer.by_somebody:
-        msg = f"{head} was not connected: you did not approve it."
-        raise ServerError(msg)
+    if _is_somebody_there():
+        # Some front ends show one line of a prompt only
+        print(f"{head} has servers that were never approved here:\n{shown}")  # noqa: T201 - in the cell that asked
+        question = Question("A yes counts for this content. Connect these servers?", YES_OR_NO)
+        answer = question.meaning_of(ask_in_cell(question))
+        if answer:
+            return
+        if answer.by_somebody:
+            msg = f"{head} was not connected: you did not approve it."
+            raise ServerError(msg)
     msg = (
         f"{head} was not connected: it has servers that were never approved here, and no person "
         f"can be asked.\n{shown}\n{how}"
@@ -299,9 +301,11 @@ def _ask(contents: Mapping[str, _Content]) -> None:
 
 def _is_somebody_there() -> bool:
     """Tell whether a person may answer: a pipe or a file in the place of a terminal is none."""
+    if current_thread() is not main_thread():
+        return False
     if has_kernel():
         return can_ask_in_cell()
-    return sys.stdin is not None and sys.stdin.isatty()
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 def _shown(name: str, content: _Content) -> str:
