@@ -138,7 +138,8 @@ class _Content:
             parts["headers"] = _hidden("", settings.get("headers") or {})
         elif entry.transport == "memory":
             parts["code"] = str(entry.server)
-            parts["folder"] = str(entry.base if ".py" in parts["code"] else Path.cwd())
+            is_file = parts["code"].partition(":")[0].endswith(".py")
+            parts["folder"] = str(entry.base if is_file else Path.cwd())
         else:
             parts["address"] = _hidden("", entry.url)
             parts["headers"] = _hidden("", entry.headers)
