@@ -22,6 +22,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.evals import sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
+from toolbench.runs.questions import Answer
 from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets import ToolPanel
@@ -36,7 +37,14 @@ POLICIES = {
     "no destruction": lambda tool: setattr(policy, "destructive", "deny"),
     "trust undeclared": lambda tool: setattr(policy, "undeclared", "allow"),
 }
-ANSWERS = {"yes": True, "no": False}
+# What `answering` gets
+ANSWERS = {
+    "yes": (True,),
+    "no": (False,),
+    "None": (None,),
+    "decline": (Answer("decline"),),
+    "none left": (),
+}
 
 
 class Shop:
@@ -206,7 +214,7 @@ def outcome(row, shop, request):
     POLICIES[row["policy"]](tool)
     shop.runs.clear()
     is_preset = row["answer"] in ANSWERS and row["source"] != "agent"
-    with answering(ANSWERS[row["answer"]]) if is_preset else nullcontext():
+    with answering(*ANSWERS[row["answer"]]) if is_preset else nullcontext():
         text = SOURCES[row["source"]](tool, request)
     decisions = [run.decision for run in history() if run.tool == tool.name and run.decision]
     return {"runs": len(shop.runs), "decisions": decisions, "text": text}

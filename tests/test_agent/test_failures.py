@@ -23,6 +23,8 @@ from toolbench.agent import (
 from toolbench.core.schema import Action
 from toolbench.errors import ModelError
 from toolbench.llm.models import ScriptedModel, as_model
+from toolbench.mcp import create_mcp_tools
+from toolbench.testing import FakeMCPServer
 
 
 class UnspeakableError(Exception):
@@ -225,6 +227,21 @@ class TestRecovery:
         text, notes = self.outcome([fetch, spare], degrade=True)
         assert text == "elsewhere"
         assert notes == ["flaky failed (network); spare takes its place."]
+
+    def test_does_not_degrade_to_what_a_server_names(self):
+        """Its `_meta` would choose a tool of the notebook, with the server's own arguments."""
+        server = FakeMCPServer("there")
+
+        @server.tool
+        @tool(name="flaky", read_only=True, meta={"backup": "spare"})
+        def fetch() -> str:
+            """Fetch it."""
+            raise NO_ROUTE
+
+        with create_mcp_tools(server) as client:
+            assert client["flaky"].meta["backup"] == "spare"
+            text, notes = self.outcome([client["flaky"], spare], degrade=True)
+        assert "no route" in text and not notes
 
     def test_asks_to_reflect_once(self):
         """The first failure of a tool comes with a request to think."""

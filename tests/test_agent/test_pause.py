@@ -156,6 +156,14 @@ class TestConsent:
         assert history()[-1].state == "denied"
         assert "I still need it." in history()[-1].decision
 
+    def test_an_answer_for_the_next_call_is_not_taken_for_the_reason(self):
+        """Only words say why."""
+        script = [calls(call("wipe", {"path": path})) for path in ("/x", "/y")]
+        c = talk([*script, "All right."])
+        with answering(False, True):
+            assert c.run() == "answered"
+        assert [run.state for run in history()] == ["denied", "ok"]
+
     def test_a_yes_lets_it_run(self):
         """The policy asks; the tool runs."""
         c = talk([calls(call("wipe", {"path": "/x"})), "Gone."])

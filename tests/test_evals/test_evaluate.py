@@ -151,7 +151,7 @@ class TestExecution:
         scripted(self.ANSWER, cases=[self.CASE])
         assert not history()
 
-    def test_one_question_for_all_with_the_number_of_calls(self):
+    def test_one_question_for_all_with_the_number_of_calls(self, monkeypatch):
         """A person is asked once, and reads how many calls there will be."""
         questions = []
 
@@ -161,15 +161,13 @@ class TestExecution:
 
             return Reply("accept", {"answer": True})
 
-        from toolbench.runs.questions import presets
-
-        with presets.added(asker):
-            report = scripted(
-                *[self.ANSWER] * 6,
-                cases=[self.CASE, self.CASE],
-                repeats=3,
-                execute=True,
-            )
+        monkeypatch.setattr("toolbench.runs.policy.ask_in_cell", asker)
+        report = scripted(
+            *[self.ANSWER] * 6,
+            cases=[self.CASE, self.CASE],
+            repeats=3,
+            execute=True,
+        )
         assert len(questions) == 1
         assert "6 calls" in questions[0].message
         assert "wipe" in questions[0].message

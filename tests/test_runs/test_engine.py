@@ -13,7 +13,7 @@ from toolbench.runs import plain_calls
 from toolbench.runs.background import active
 from toolbench.runs.engine import perform, start
 from toolbench.runs.policy import policy
-from toolbench.runs.questions import preset
+from toolbench.runs.questions import Preset, decline
 from toolbench.runs.run import Run
 
 
@@ -144,21 +144,27 @@ class TestWhateverIsRaised:
 
 class TestConsent:
     @pytest.mark.parametrize(
-        ("answer", "state", "text", "decision"),
+        ("asker", "state", "text", "decision"),
         [
-            (True, "ok", "erased x", "agreed to"),
-            (False, "denied", "erase was not run: the person declined", "declined"),
-            (None, "denied", "erase was not run: no person could be asked", "declined"),
+            (Preset([True]), "ok", "erased x", "agreed to: "),
+            (Preset([False]), "denied", "erase was not run: the person declined", "declined: "),
+            (
+                decline,
+                "denied",
+                "erase was not run: no person could be asked",
+                "declined: no person could be asked, and ",
+            ),
         ],
+        ids=["yes", "no", "nobody"],
     )
-    def test_is_asked_for_before_something_is_destroyed(self, answer, state, text, decision):
+    def test_is_asked_for_before_something_is_destroyed(self, asker, state, text, decision):
         """A destructive tool runs only if somebody agreed; the record says what was decided."""
-        run = Run(tools.erase, {"path": "x"}, source="button", asker=preset(answer))
+        run = Run(tools.erase, {"path": "x"}, source="button", asker=asker)
         observation = perform(run)
         assert run.state == state
         assert observation.text.startswith(text)
         why = "erase can delete or overwrite data"
-        assert history()[-1].decision == f"{decision}: {why}"
+        assert history()[-1].decision == f"{decision}{why}"
 
     def test_is_asked_for_the_call_and_not_for_the_name_alone(self):
         """The question shows the arguments, long ones cut off and secret ones hidden."""
@@ -195,7 +201,7 @@ class TestConsent:
     def test_is_asked_for_when_the_call_is_rated_high(self, rating):
         """A call its model rated HIGH asks, whatever the tool says of itself."""
         arguments = {"a": 1, "security_risk": rating}
-        run = Run(tools.add, arguments, source="magic", asker=preset(True))
+        run = Run(tools.add, arguments, source="magic", asker=Preset([True]))
         assert perform(run).text == "2"
         assert history()[-1].decision == "agreed to: the call is rated HIGH"
         assert history()[-1].arguments == {"a": 1}
@@ -208,7 +214,7 @@ class TestConsent:
             """Say the risk."""
             return security_risk
 
-        run = Run(risky, {"security_risk": "HIGH"}, source="magic", asker=preset(True))
+        run = Run(risky, {"security_risk": "HIGH"}, source="magic", asker=Preset([True]))
         assert perform(run).text == "HIGH"
         assert "rated HIGH" in run.decision
 
@@ -218,6 +224,25 @@ class TestConsent:
         run = Run(tools.add, {"a": 1, "security_risk": risk}, source="magic")
         assert perform(run).text == "2"
 
+    @pytest.mark.parametrize(
+        ("rule", "hint", "state"),
+        [
+            ("allow", "ask", "denied"),
+            ("allow", "deny", "denied"),
+            ("ask", "allow", "denied"),
+            ("deny", "allow", "denied"),
+            ("allow", "allow", "ok"),
+        ],
+    )
+    def test_is_by_the_stricter_of_the_rating_and_the_hint(self, rule, hint, state):
+        """A model that calls its own call harmless loosens nothing."""
+        policy.by_risk[SecurityRisk.LOW] = rule
+        policy.destructive = hint
+        call = {"path": "x", "security_risk": "LOW"}
+        run = Run(tools.erase, call, source="model")
+        perform(run)
+        assert run.state == state
+
     def test_is_not_asked_for_by_default_hints(self):
         """MCP's default for the hint is no declaration: nothing is asked."""
         run = Run(tools.add, {"a": 1}, source="button")
@@ -225,7 +250,7 @@ class TestConsent:
         assert run.state == "ok"
 
     def test_follows_the_policy_of_the_session(self):
-        """The tool's own entry counts before its risk, and that before its hints."""
+        """The tool's own entry counts before its risk and its hints."""
         policy.allow(tools.erase)
         assert perform(Run(tools.erase, {"path": "x"}, source="button")).text
         policy.deny("add")
@@ -237,7 +262,7 @@ class TestConsent:
         rated = Run(tools.add, {"a": 1}, source="magic", risk=SecurityRisk.MEDIUM)
         assert perform(rated).is_error
         policy.ask(tools.add)
-        run = Run(tools.add, {"a": 1}, source="magic", asker=preset(True))
+        run = Run(tools.add, {"a": 1}, source="magic", asker=Preset([True]))
         assert perform(run).text == "2"
 
 

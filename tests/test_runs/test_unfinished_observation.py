@@ -212,7 +212,7 @@ class TestNoCrash:
         sent = {"id": "1", "type": "function", "function": function}
         [call] = parse_tool_calls({"role": "assistant", "tool_calls": [sent]}, [erase])
         answer = str(respond(call, refused().observation))
-        assert "the person declined" in answer
+        assert "a preset answer declined" in answer
         assert CRASH not in answer
 
     def test_what_failed_before_it_was_stopped_is_a_failure(self):

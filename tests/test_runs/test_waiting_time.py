@@ -6,7 +6,7 @@ import pytest
 
 from toolbench import current_run, history, run_tool, tool
 from toolbench.runs.history.journal import Journal
-from toolbench.runs.questions import Answer, presets
+from toolbench.runs.questions import Answer
 from toolbench.runs.run_here import run_here
 
 
@@ -34,8 +34,8 @@ def clock(monkeypatch):
         clock.advance(10)
         return Answer("accept", {"answer": True})
 
-    with presets.added(answer):
-        yield clock
+    monkeypatch.setattr("toolbench.runs.run_here.ask_in_cell", answer)
+    return clock
 
 
 @pytest.fixture

@@ -189,7 +189,7 @@ class TestHistoryView:
             text = text_of(html)
             assert "Lend <it>? → yes" in text
             assert "Really? → no" in text
-            assert "For good? → declined: no person could be asked" in text
+            assert "For good? → declined: no preset answer was left" in text
 
     @EVERY_KIND
     def test_fills_the_form_with_what_a_call_sends(self, kind, value, form):

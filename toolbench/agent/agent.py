@@ -68,7 +68,7 @@ class Agent:
             retry: How often a call is repeated after a network error or a timeout, if its
                 tool is read-only or idempotent.
             degrade: Whether a failed call is repeated with another tool, the backup. The tool's
-                `meta["backup"]` is the name of the backup.
+                `meta["backup"]` is the name of the backup; that of a server's tool does not count.
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:

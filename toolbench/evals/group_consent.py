@@ -7,9 +7,8 @@ from typing import Any
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ConsentError
 from toolbench.runs.current_run import active_run
-from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.policy import is_asked_once, policy
-from toolbench.runs.questions import Answer, ConsentLabels, Question, presets
+from toolbench.runs.policy import Ruling, ask_consent, policy
+from toolbench.runs.questions import ConsentLabels, Question
 from toolbench.runs.run import Run
 from toolbench.wording import counted
 
@@ -34,42 +33,33 @@ def ask_for_all(
         ConsentError: If the answer is no. If no person can answer: only if a reason to ask holds
             without a person too. In both cases no call has run.
     """
-    reasons = {}
+    rulings: dict[str, Ruling] = {}
+    is_dangerous = False
     for tool in tools:
-        verdict, why = policy.verdict_on(tool)
-        if verdict == "ask":
-            reasons[tool.name] = (why, tool.hints.effect == "destructive")
-    if not reasons or not count:
+        ruling = policy.ruling_on(tool)
+        if ruling.verdict == "ask":
+            rulings[tool.name] = ruling
+            is_dangerous = is_dangerous or tool.hints.effect == "destructive"
+    if not rulings or not count:
         return "no confirmation needed"
-    reasons_text = "; ".join(dict.fromkeys(why for why, _ in reasons.values()))
-    names = ", ".join([*reasons][:_MAX_NAMES])
+    reasons_text = "; ".join(dict.fromkeys(ruling.words for ruling in rulings.values()))
+    names = ", ".join([*rulings][:_MAX_NAMES])
     number = f"{'at most ' if at_most else ''}{counted(count, 'call')}"
     head = f"Run {number} of {names}? Asked once for all of them, because {reasons_text}."
-    consent = ConsentLabels(
-        act=f"Run {number}",
-        refusal="Run none",
-        is_dangerous=any(dangerous for _, dangerous in reasons.values()),
+    labels = ConsentLabels(act=f"Run {number}", refusal="Run none", is_dangerous=is_dangerous)
+    question = replace(Question.about(head, None, ""), consent=labels)
+    run = active_run()
+    consent = ask_consent(
+        question,
+        run if isinstance(run, Run) else None,
+        is_asked_once=all(ruling.is_asked_once for ruling in rulings.values()),
     )
-    answer = _answer(replace(Question.about(head, None, ""), consent=consent))
-    if answer:
+    if consent.answer:
         return f"agreed to {number}: {reasons_text}"
-    if not answer.by_somebody and all(is_asked_once(w) for w, _ in reasons.values()):
-        return f"allowed: no person could be asked, and {reasons_text}"
-    reason = "the person declined" if answer.by_somebody else "no person could be asked"
+    if consent.may_run:
+        return f"allowed: {consent.who}, and {reasons_text}"
     msg = (
-        f"None of {number} of {names} was run: {reason}, and consent was needed, because {reasons_text}. "
+        f"None of {number} of {names} was run: {consent.who}, and consent was needed, because {reasons_text}. "
         "`toolbench.policy.allow(tool)` lets it run without a question."
     )
     raise ConsentError(msg)
-
-
-def _answer(question: Question) -> Answer:
-    """Ask *question* and return the answer.
-
-    The current run asks; without a run, the preset asker, or else the cell.
-    """
-    run = active_run()
-    if isinstance(run, Run):
-        return run.put(question)
-    asker = presets.asker or ask_in_cell
-    return question.meaning_of(asker(question))

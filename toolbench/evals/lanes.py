@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
@@ -27,8 +28,16 @@ class InThisThread(Executor):
         return future
 
 
-def submitted(executor: Executor, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-    """Submit `function(*args)` to *executor*. If it is refused, the returned future has the error."""
+def submitted(
+    executor: Executor, function: Callable[..., Any], *args: Any, is_near: bool
+) -> "Future[Any]":
+    """Submit `function(*args)` to *executor*. If it is refused, the returned future has the error.
+
+    If *is_near*, the executor works in threads of this process: the work is part of the caller's
+    context then, and preset answers count in it.
+    """
+    if is_near:
+        function = partial(copy_context().run, function)
     try:
         return executor.submit(function, *args)
     except Exception as error:  # noqa: BLE001 - each kind of executor has its own error

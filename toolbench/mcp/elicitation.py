@@ -27,9 +27,10 @@ from toolbench.mcp.sampling.sampling_request import (
 from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import active_run
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.questions import Answer, presets
+from toolbench.runs.questions import Answer
 from toolbench.runs.questions import Question as Asked
 from toolbench.runs.run import Run
+from toolbench.runs.run_here import preset_here
 
 __all__ = [
     "Answer",
@@ -177,24 +178,26 @@ def current_on_progress() -> OnProgress | None:
 def for_person(question: Question) -> Asked:
     """Return *question*, which a server asks, in the form in which a run asks a person."""
     if isinstance(question, FormQuestion):
-        return Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
+        form = Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
+        return replace(form, server=question.server)
     if isinstance(question, SamplingQuestion):
         answer = {"answer": answer_schema(question.params)}
         schema = {"type": "object", "properties": answer, "required": ["answer"]}
-        return Asked(question.whole, schema, bare=True)
+        return Asked(question.whole, schema, bare=True, server=question.server)
     person_question = Asked.about(question.whole, None, "")
     url = question.url if isinstance(question, UrlQuestion) else ""
-    return replace(person_question, url=url)
+    return replace(person_question, url=url, server=question.server)
 
 
 def ask_here(question: Question) -> Answer:
-    """Ask the person through the current run; without a run, through the preset asker or `input()`."""
+    """Ask the person through the current run; without a run, take a preset answer or use `input()`."""
     person_question, run = for_person(question), active_run()
     if isinstance(run, Run):
         return run.put(person_question)
     if run is not None:
         return run.ask(person_question.message, person_question.schema)
-    return (presets.asker or ask_in_cell)(person_question)
+    asker = preset_here(person_question) or ask_in_cell
+    return person_question.meaning_of(asker(person_question))
 
 
 def handler_of(

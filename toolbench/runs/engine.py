@@ -335,7 +335,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 def _awaited(run: Run) -> Observation:
     """Execute the async tool of *run* in the background loop, and answer its questions in this thread."""
     __tracebackhide__ = True
-    waiting = CoroutineWait[Observation](run.answer, run.drawer)
+    waiting = CoroutineWait[Observation](run.asker, run.drawer)
     loop = portal.loop
     # Else its parent's thread answers
     if run.desk is None:

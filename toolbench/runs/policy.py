@@ -1,6 +1,7 @@
 """The policy: which calls need a person's consent, by tool, by risk and by declared effect."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from enum import Enum
 from typing import Any, Literal, NamedTuple
 
 from toolbench.core.definition.tool_address import ToolAddress
@@ -8,8 +9,10 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ended
 from toolbench.runs.consent_question import question_of
-from toolbench.runs.questions import Answer, Question, presets
-from toolbench.runs.run import Run
+from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.questions import Answer, Question, is_no
+from toolbench.runs.run import OUTSIDE, Run
+from toolbench.runs.run_here import preset_here
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
@@ -17,8 +20,6 @@ AnyTool = ToolDefinition[Any, Any] | str
 _AGENT_SOURCES = ("model", "agent")
 # The person who declined reads the result
 _OWN_SOURCES = ("button", "magic")
-# Without an answer, their calls do not run
-_NEVER_ALONE = ("agent", "app")
 _WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
     "type": "object",
@@ -29,6 +30,48 @@ _UNDECLARED = "does not declare what it changes (undeclared)"
 _CHANGED = f"{_UNDECLARED}, and it or its server has changed since your last yes"
 _DECLARED = frozenset({"title", "description", "inputSchema", "outputSchema", "annotations"})
 """The fields of `tools/list` on which a person's yes is based."""
+
+
+class Reason(Enum):
+    """The kinds of reasons for a ruling of the policy."""
+
+    NAMED = "a rule names the tool"
+    RATED = "the rating of the call"
+    DESTRUCTIVE = "the tool declares that it destroys"
+    UNDECLARED = "the tool does not declare what it changes"
+    CHANGED = "it does not, and is another one than that to which a person agreed"
+    HARMLESS = "nothing needs a confirmation"
+    SERVED = "the server for agents asks, whatever the tool"
+
+
+# The stricter verdict has the higher place
+_STRICTNESS: tuple[Verdict, ...] = ("allow", "ask", "deny")
+
+
+class Ruling(NamedTuple):
+    """What the policy says about a call, and why."""
+
+    verdict: Verdict
+    reason: Reason
+    words: str
+    """The reason in words."""
+
+    @property
+    def is_asked_once(self) -> bool:
+        """Whether a person is asked only once; without a person, the call may run."""
+        return self.reason in (Reason.UNDECLARED, Reason.CHANGED)
+
+
+class Consent(NamedTuple):
+    """What came of a question whether a call may run."""
+
+    answer: Answer
+    may_run: bool
+    """Whether the call may run, by a yes or because no person can answer."""
+    who: str
+    """Who did not say yes, as part of a sentence, such as `a preset answer declined`."""
+    is_by_person: bool
+    """Whether a person answered this very question."""
 
 
 class Refusal(NamedTuple):
@@ -46,14 +89,16 @@ class Refusal(NamedTuple):
 class Policy:
     """The rules for the start of a run from a button or a magic; plain Python calls always run.
 
-    The rule for the tool itself (see `allow`, `ask`, `deny`) counts first, then the risk rating of
-    the call, then the hints of the tool.
+    The rule for the tool itself (see `allow`, `ask`, `deny`) counts first. Without one, the stricter
+    counts of the rule for the risk rating of the call and the rule for the hints of the tool: a
+    rating never allows what the tool's own hints ask about.
 
     If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
     default is "destructive". A yes counts for the session. The yes counts no longer if the server
     changes the description of the tool, or if another server gets the same name. If no person can
     answer, such a call runs, unless it comes from an agent outside (see `serve`) or from an app. A
-    preset answer (see `answering`) never gives this consent, but a preset no refuses the call.
+    preset answer (see `answering`) never gives this consent. The call is refused if the next one is
+    a no, or if none is left.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
     tools too, unless they have their own rule. If you `allow` a server's tool, this does not count
@@ -127,30 +172,48 @@ class Policy:
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
         """Return the verdict on *run* (allow, ask or deny), and the reason for the verdict."""
-        verdict, why = self.verdict_on(run.tool, run.risk)
-        if run.asks_because and verdict == "allow":
-            return "ask", run.asks_because
+        verdict, _, why = self.ruling(run)
         return verdict, why
+
+    def ruling(self, run: Run) -> Ruling:
+        """Return the verdict on *run* with its reason; see `verdict`."""
+        ruling = self.ruling_on(run.tool, run.risk)
+        if run.asks_because and ruling.verdict == "allow":
+            return Ruling("ask", Reason.SERVED, run.asks_because)
+        return ruling
 
     def verdict_on(
         self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
     ) -> tuple[Verdict, str]:
         """Return the verdict on a call of *tool* that is rated *risk*, and the reason for the verdict."""
+        verdict, _, why = self.ruling_on(tool, risk)
+        return verdict, why
+
+    def ruling_on(self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) -> Ruling:
+        """Return the verdict on a call of *tool* that is rated *risk*, with its reason."""
         if (entry := self._entry(tool)) is not None:
-            return entry, f"the policy names {tool.name}"
+            return Ruling(entry, Reason.NAMED, f"the policy names {tool.name}")
         if tool.is_replayed:
-            return "allow", "a recording answers, so that nothing changes"
-        if risk is not None and risk in self.by_risk:
-            return self.by_risk[risk], f"the call is rated {risk}"
+            words = "a recording answers, so that nothing changes"
+            return Ruling("allow", Reason.HARMLESS, words)
+        by_hints = self._by_hints(tool)
+        if risk is None or risk not in self.by_risk:
+            return by_hints
+        by_rating = Ruling(self.by_risk[risk], Reason.RATED, f"the call is rated {risk}")
+        return max(by_rating, by_hints, key=lambda ruling: _STRICTNESS.index(ruling.verdict))
+
+    def _by_hints(self, tool: ToolDefinition[Any, Any]) -> Ruling:
         if tool.hints.effect == "destructive":
-            return self.destructive, f"{tool.name} can delete or overwrite data"
-        if _is_undeclared(tool):
-            agreed = self._agreed.get(_key(tool))
-            if agreed is not None and agreed == declaration(tool):
-                return "allow", f"{tool.name} {_UNDECLARED}"
-            why = _UNDECLARED if agreed is None else _CHANGED
-            return self.undeclared, f"{tool.name} {why}"
-        return "allow", "no confirmation needed"
+            words = f"{tool.name} can delete or overwrite data"
+            return Ruling(self.destructive, Reason.DESTRUCTIVE, words)
+        if not _is_undeclared(tool):
+            return Ruling("allow", Reason.HARMLESS, "no confirmation needed")
+        agreed = self._agreed.get(_key(tool))
+        if agreed is None:
+            return Ruling(self.undeclared, Reason.UNDECLARED, f"{tool.name} {_UNDECLARED}")
+        if agreed == declaration(tool):
+            return Ruling("allow", Reason.UNDECLARED, f"{tool.name} {_UNDECLARED}")
+        return Ruling(self.undeclared, Reason.CHANGED, f"{tool.name} {_CHANGED}")
 
     def check(self, run: Run, *, confirm: bool = True) -> "Refusal | None":
         """Ask the person if needed; return None if *run* may start, else the refusal.
@@ -161,7 +224,8 @@ class Policy:
             run: The run that is about to begin.
             confirm: Whether to ask; if false, the person has agreed already.
         """
-        verdict, why = self.verdict(run)
+        ruling = self.ruling(run)
+        verdict, why = ruling.verdict, ruling.words
         if verdict == "deny":
             run.decision = f"denied: {why}"
             return Refusal(f"{run.tool.name} was not run: denied, because {why}.")
@@ -171,60 +235,87 @@ class Policy:
         if not confirm:
             run.decision = f"agreed to in advance: {why}"
             return None
-        once = is_asked_once(why)
-        answer = self._answer(run, why, once=once)
+        question = question_of(run, why, once=ruling.is_asked_once)
+        consent = ask_consent(question, run, is_asked_once=ruling.is_asked_once)
+        answer = consent.answer
         if answer:
             run.decision = f"agreed to: {why}"
-            if once and (answer.content or {}).get("remember", True):
+            if ruling.is_asked_once and (answer.content or {}).get("remember", True):
                 self._agreed[_key(run.tool)] = declaration(run.tool)
             return None
-        if once and not answer.by_somebody and run.source not in _NEVER_ALONE:
-            run.decision = f"allowed: {answer.absence}, and {why}"
+        if consent.may_run:
+            run.decision = f"allowed: {consent.who}, and {why}"
             return None
-        run.decision = f"declined: {why}"
-        reason = "the person declined" if answer.by_somebody else answer.absence
+        run.decision = (
+            f"declined: {why}" if consent.is_by_person else f"declined: {consent.who}, and {why}"
+        )
         if answer.by_somebody and run.source in _AGENT_SOURCES and (words := _words(run, answer)):
             run.decision = f"declined: {words}"
             text = f"{run.tool.name} was not run: the person declined: {ended(words)}"
             return Refusal(text)
-        text = f"{run.tool.name} was not run: {reason}, and consent was needed, because {why}."
-        is_reader = answer.by_somebody and run.source in _OWN_SOURCES
+        text = f"{run.tool.name} was not run: {consent.who}, and consent was needed, because {why}."
+        is_reader = consent.is_by_person and run.source in _OWN_SOURCES
         return Refusal(text, f"You declined; {run.tool.name} was not run." * is_reader)
 
     def question(self, run: Run) -> Question | None:
         """Return the question that `check` would ask before *run*; None if `check` asks nothing."""
-        verdict, why = self.verdict(run)
-        if verdict != "ask" or presets.asker is not None:
+        ruling = self.ruling(run)
+        if ruling.verdict != "ask":
             return None
-        return question_of(run, why, once=is_asked_once(why))
-
-    def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
-        """Ask the person for consent to *run*, and return the answer.
-
-        If *once* is true, a preset answer (see `answering`) can refuse, but never gives consent.
-        """
-        question = question_of(run, why, once=once)
-        if not once or presets.asker is None:
-            return run.put(question)
-        if presets.says_no and run.source not in _NEVER_ALONE:
-            return replace(run.put(question), by_somebody=True)
-        return Answer("decline", by_somebody=False, absence=_NO_PRESET)
+        question = question_of(run, ruling.words, once=ruling.is_asked_once)
+        return question if run.preset_for(question) is None else None
 
 
-def is_asked_once(why: str) -> bool:
-    """Tell whether *why* is a reason for which a person is asked only once.
+def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
+    """Ask *question*, whether a call may run: *run*, or calls for which there is no run yet.
 
-    For such a reason, the call may run if no person can answer.
+    If *is_asked_once* is true, a preset answer (see `answering`) can refuse, but never agrees: who
+    gave it knew nothing of this question. If no person can answer, the call may run then.
     """
-    return why.endswith((_UNDECLARED, _CHANGED))
+    preset = preset_here(question) if run is None else run.preset_for(question)
+    if preset is not None and is_asked_once:
+        answer = preset.taken_if(is_no, question)
+        if answer is None:
+            absent = Answer("decline", by_somebody=False)
+            return Consent(absent, may_run=True, who=_NO_PRESET, is_by_person=False)
+        answer = question.meaning_of(answer)
+    elif run is not None:
+        answer = run.put(question)
+    else:
+        answer = question.meaning_of((preset or ask_in_cell)(question))
+
+    who = answer.absence
+    if answer.by_somebody:
+        who = "the person declined" if preset is None else "a preset answer declined"
+    # Who gave answers is not absent, also if they do not suffice
+    is_absent = preset is None and not answer.by_somebody
+    may_be_alone = is_asked_once and (run is None or run.source not in OUTSIDE)
+    return Consent(
+        answer,
+        may_run=bool(answer) or (is_absent and may_be_alone),
+        who=who,
+        is_by_person=preset is None and answer.by_somebody,
+    )
 
 
 def _words(run: Run, answer: Answer) -> str:
     """Return the person's reason to refuse *run*, for the model; ask for it if *answer* has none."""
     content = answer.content or {}
-    if "reason" not in content:
-        content = run.put(Question.about(_WHY, _REASON, "")).content or {}
-    return str(content.get("reason") or "").strip()
+    if "reason" in content:
+        return str(content["reason"] or "").strip()
+    question = Question.about(_WHY, _REASON, "")
+    preset = run.preset_for(question)
+    if preset is None:
+        reason = run.put(question)
+    else:
+        # Another answer is for the next question
+        reason = preset.taken_if(_is_reason, question) or Answer("decline")
+    return str(reason.get("reason") or "").strip()
+
+
+def _is_reason(value: Any) -> bool:
+    """Tell whether *value*, a preset answer, says why a call is refused."""
+    return isinstance(value, str) or (isinstance(value, Mapping) and "reason" in value)
 
 
 def _key(tool: AnyTool) -> tuple[str, str]:

@@ -4,7 +4,9 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, Literal, Self
 
 from toolbench.errors import Problem, ToolbenchError
@@ -51,6 +53,8 @@ class Question:
     """The labels of the two answers, if the person is asked whether a call may run."""
     url: str = ""
     """The page that a person has to visit first, if any; the view checks that it is safe."""
+    server: str = ""
+    """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
 
     @classmethod
     def about(cls, message: str, schema: Mapping[str, Any] | None, asked_by: str) -> Self:
@@ -191,37 +195,68 @@ def decline(question: Question) -> Answer:
     return Answer("decline", by_somebody=False)
 
 
-class _PresetAnswers:
-    """An asker that gives answers in turn, then declines; see `answering`."""
+class Preset:
+    """The answers of one block of `answering`, given in turn; any thread may take them."""
 
-    def __init__(self, answers: Iterable[Any]) -> None:
-        """Give *answers*; None declines."""
+    def __init__(
+        self, answers: Iterable[Any], by: str | None = None, outer: "Preset | None" = None
+    ) -> None:
+        """Keep *answers*.
+
+        Args:
+            answers: The answers, as for `answering`.
+            by: The only server whose questions are answered; None answers all questions.
+            outer: The preset of the block around this one, if any.
+        """
         self._answers = deque(answers)
+        self._by, self._outer = by, outer
+        self._lock = Lock()
 
-    @property
-    def says_no(self) -> bool:
-        """Whether the next answer is a no."""
-        if not self._answers:
-            return False
-        answer = self._answers[0]
-        is_decline = isinstance(answer, Answer) and not answer
-        return answer is None or answer is False or is_decline
+    def of(self, question: Question) -> "Preset | None":
+        """Return the innermost preset, from this one outwards, that answers *question*, if any."""
+        preset: Preset | None = self
+        while preset is not None and preset._by not in (None, question.server):
+            preset = preset._outer
+        return preset
 
     def __call__(self, question: Question) -> Answer:
-        """Return the next answer, for *question*."""
-        if not self._answers:
-            return decline(question)
-        return _preset_answer(question, self._answers.popleft())
+        """Take the next answer and return it, for *question*; decline if none is left.
+
+        Raises:
+            ToolbenchError: If the answer does not fit *question*.
+        """
+        answer = self.taken_if(lambda _: True, question)
+        assert answer is not None  # noqa: S101 - any answer may be taken
+        return answer
+
+    def taken_if(self, is_meant: Callable[[Any], bool], question: Question) -> Answer | None:
+        """Take the next answer if *is_meant* is true for it, and return it; else return None.
+
+        If no answer is left, return a decline that says so.
+
+        Raises:
+            ToolbenchError: If the answer does not fit *question*.
+        """
+        with self._lock:
+            if not self._answers:
+                return Answer("decline", by_somebody=False, absence="no preset answer was left")
+            if not is_meant(self._answers[0]):
+                return None
+            value = self._answers.popleft()
+        return _preset_answer(question, value)
 
 
-def preset(*answers: Any) -> Asker:
-    """Return an asker that gives *answers* in turn, then declines; see `answering`."""
-    return _PresetAnswers(answers)
+def is_no(value: Any) -> bool:
+    """Tell whether *value*, a preset answer, is a no."""
+    if isinstance(value, Answer):
+        return not value or value.value is False
+    is_false = isinstance(value, Mapping) and value.get("answer") is False
+    return value is None or value is False or is_false
 
 
 def _preset_answer(question: Question, value: Any) -> Answer:
     if value is None:
-        return decline(question)
+        return Answer("decline")
     if isinstance(value, Answer):
         return value
     whole = isinstance(value, Mapping) and not (question.bare and "answer" not in value)
@@ -256,47 +291,58 @@ def _only_name(schema: Mapping[str, Any]) -> str:
     return names[0] if len(names) == 1 else "answer"
 
 
-class Presets:
-    """A stack of functions that give preset answers in place of a person; `answering` adds one."""
-
-    def __init__(self) -> None:
-        """Make an empty stack."""
-        self._askers: list[Asker] = []
-
-    @property
-    def asker(self) -> Asker | None:
-        """The newest of the functions, which answers in place of a person; None if there is none."""
-        return self._askers[-1] if self._askers else None
-
-    @property
-    def says_no(self) -> bool:
-        """Whether the next preset answer is a no."""
-        asker = self.asker
-        return isinstance(asker, _PresetAnswers) and asker.says_no
-
-    @contextmanager
-    def added(self, asker: Asker) -> Iterator[None]:
-        """In the `with` block, let *asker* answer all questions, in every thread."""
-        self._askers.append(asker)
-        try:
-            yield
-        finally:
-            self._askers.remove(asker)
+_innermost: ContextVar[Preset | None] = ContextVar("toolbench_preset", default=None)
 
 
-presets = Presets()
-"""The functions with preset answers in this process."""
+def preset_in_context() -> Preset | None:
+    """Return the preset of the innermost `answering` around the calling code; None if there is none."""
+    return _innermost.get()
 
 
 @contextmanager
-def answering(*answers: Any) -> Iterator[None]:
-    """In the `with` block, answer the questions of runs with *answers*, in turn; then decline.
+def without_presets() -> Iterator[None]:
+    """Let no `answering` around the `with` block count in the block, nor in tasks that it starts."""
+    token = _innermost.set(None)
+    try:
+        yield
+    finally:
+        _innermost.reset(token)
+
+
+@contextmanager
+def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
+    """Answer the questions of the runs that the `with` block starts with *answers*, in turn.
+
+    After the last answer, questions are declined. What the block has started, such as a run or a
+    conversation, keeps the answers in its threads, even if it goes on after the block. Nothing else
+    takes them: no call of an agent outside (see `serve`; a call that the block makes to it over
+    HTTP is such a call too), no click on a button, and no other process. A thread that you start
+    yourself belongs to the block if it runs in the context of the block:
+    `Thread(target=contextvars.copy_context().run, args=(work,))`.
+
+    A call of a server's tool that does not declare what it changes is not agreed to by an answer,
+    but refused if the next answer is a no (`False` or `None`), or if no answer is left.
 
     Args:
         *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
             (`True` is yes), a question for one value, or a form with one field. `None` declines. An
-            `Answer` is used as it is. If the next answer is a no (`False`, `None`), a call of a
-            server's tool that does not declare what it changes is refused.
+            `Answer` is used as it is.
+        by: The name of an MCP server: the answers are for its questions alone, so that another
+            server gets no password. Other questions go to the block around this one, or else to
+            the person.
+
+    Examples:
+        >>> from toolbench import answering, current_run, run_tool, tool
+        >>> @tool
+        ... def rename(name: str) -> str:
+        ...     "Rename the shop."
+        ...     return name if current_run().ask(f"Really call it {name}?") else "as it was"
+        >>> with answering(True):
+        ...     run_tool(rename, name="Page & Turner").text
+        'Page & Turner'
     """
-    with presets.added(preset(*answers)):
+    token = _innermost.set(Preset(answers, by, _innermost.get()))
+    try:
         yield
+    finally:
+        _innermost.reset(token)

@@ -27,11 +27,20 @@ from toolbench.runs.output.output import Output
 from toolbench.runs.progress.cell_progress import CellProgress
 from toolbench.runs.progress.progress import Progress
 from toolbench.runs.progress.waiting_time import WaitingTime
-from toolbench.runs.questions import Answer, Asker, Question, decline, presets
+from toolbench.runs.questions import (
+    Answer,
+    Asker,
+    Preset,
+    Question,
+    decline,
+    preset_in_context,
+)
 from toolbench.threads import have_threads
 
 State = Literal["new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"]
 Source = Literal["python", "magic", "button", "model", "agent", "app"]
+OUTSIDE: frozenset[Source] = frozenset({"agent", "app"})
+"""The sources of calls that come from another program."""
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
 _RISK = "security_risk"
 
@@ -84,6 +93,8 @@ class Run:
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
         """Sends a question to the thread that waits for the run; None if this is not needed."""
+        # Of the block that starts the run; other threads of the run do not know it
+        self._preset = preset_in_context()
         self.conversation = conversation
         secrets = None if conversation is None else secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
@@ -99,9 +110,8 @@ class Run:
         self.unchecked = False
         # Of its error; the place is in a cell
         self.traceback = self.place = ""
-        self.decision = ""
-        # The reason to ask, although the policy allows it
-        self.asks_because = ""
+        # Of the policy; the other is a reason to ask although the policy allows it
+        self.decision = self.asks_because = ""
         # Of the error that the tool raised
         self.error_kind: ErrorKind | None = None
         self.progress_state = Progress()
@@ -278,9 +288,15 @@ class Run:
         """
         portal.refuse_inside("current_run().ask_async(message, schema)")
         with self._waiting(question):
-            desk = self.desk if have_threads() else None
-            answer = self.answer(question) if desk is None else desk(question).result()
+            answer = self._answer(question)
         return self._answered(question, answer)
+
+    def _answer(self, question: Question) -> Answer:
+        if (preset := self.preset_for(question)) is not None:
+            return preset(question)
+        if self.desk is not None and have_threads():
+            return self.desk(question).result()
+        return self.asker(question)
 
     async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
@@ -320,16 +336,27 @@ class Run:
             run = run.parent
 
     async def _answer_async(self, question: Question) -> Answer:
+        if (preset := self.preset_for(question)) is not None:
+            return preset(question)
         if self.desk is not None:
             return await wrap_future(self.desk(question))
         # The loop of a cell: `input()` works
         if current_thread() is main_thread():
-            return self.answer(question)
-        return await to_thread(self.answer, question)
+            return self.asker(question)
+        return await to_thread(self.asker, question)
 
-    def answer(self, question: Question) -> Answer:
-        """Return the answer to *question*: a preset answer, or else the answer of `asker`."""
-        return (presets.asker or self.asker)(question)
+    def preset_for(self, question: Question) -> Preset | None:
+        """Return the preset that answers *question* of this run; None if a person is asked.
+
+        It is of a block around the calling code, or else around the start of the run. A call from
+        outside has no preset.
+        """
+        if self.source in OUTSIDE:
+            return None
+        for innermost in (preset_in_context(), self._preset):
+            if innermost is not None and (preset := innermost.of(question)) is not None:
+                return preset
+        return None
 
     @contextmanager
     def _waiting(self, question: Question) -> Iterator[None]:

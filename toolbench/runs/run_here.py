@@ -1,4 +1,4 @@
-"""Make a run for the thread that then waits for it, such as the thread of a cell."""
+"""What the calling code has: a run that its thread waits for, and the answers given in advance."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.current_run import active_run
 from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.questions import Preset, Question, preset_in_context
 from toolbench.runs.run import Run, Source
 
 
@@ -51,3 +52,15 @@ def run_here(
         run.desk = parent.desk
         run.secrets.inherit(parent.secrets)
     return run
+
+
+def preset_here(question: Question) -> Preset | None:
+    """Return the preset that answers *question* of the calling code; None if a person is asked.
+
+    It is the one of the current run, or else of the `answering` around the calling code.
+    """
+    run = active_run()
+    if isinstance(run, Run):
+        return run.preset_for(question)
+    innermost = preset_in_context()
+    return None if innermost is None else innermost.of(question)

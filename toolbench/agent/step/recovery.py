@@ -34,7 +34,8 @@ class Recovery:
     """How often a call with a temporary failure is tried again, if its tool is read-only or
     idempotent; the pause doubles each time."""
     degrade: bool = False
-    """Whether to call the tool that the `meta` of a failed tool names as its `backup`."""
+    """Whether to call the tool that the `meta` of a failed tool names as its `backup`; a server
+    cannot name one."""
     reflect: bool = False
     """Whether to ask the model, once for each tool, to think before it calls again."""
     pause: float = 0.5
@@ -56,6 +57,9 @@ class Recovery:
             "refused",
             "stopped",
         ):
+            return None
+        # Its `meta` comes from the server, which must not choose what runs here
+        if run.tool.source != ToolDefinition.source:
             return None
         return tools.get(str((run.tool.meta or {}).get("backup", "")))
 

@@ -14,7 +14,8 @@ from toolbench.agent.events import (
 from toolbench.core.schema import Observation
 from toolbench.plain import sentence
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question, presets
+from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question
+from toolbench.runs.run_here import preset_here
 
 _DECLINED = (
     "No person agreed to restore the saved version; `with answering(True):` agrees in advance."
@@ -120,13 +121,12 @@ def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
     Args:
         events: All events of the conversation.
         asker: Asks the person before an edit of another executor is undone, because the data of
-            this edit may come from an unknown file. If there is a preset asker, it is used instead;
-            without any asker, the cell asks.
+            this edit may come from an unknown file. A preset answer (see `answering`) is used
+            instead; without any asker, the cell asks.
     """
-    asker = presets.asker or asker or ask_in_cell
     lines, failures, calls = [], [], []
     for edit in reversed(last_edits(events)):
-        observation, name = take_back(edit, asker), edit.call.tool_name
+        observation, name = take_back(edit, asker or ask_in_cell), edit.call.tool_name
         if observation.is_error:
             failures.append(f"{name}: {observation.text}")
             continue
@@ -150,7 +150,9 @@ def take_back(edit: Edit, asker: Asker) -> Observation:
     action = edit.call.action
     try:
         if isinstance(executor, UndoingRecorded) and not executor.remembers(action):
-            if not (question := _question(edit)).meaning_of(asker(question)):
+            question = _question(edit)
+            answer = (preset_here(question) or asker)(question)
+            if not question.meaning_of(answer):
                 return Observation.from_text(_DECLINED, is_error=True)
             return executor.undo_recorded(action, edit.answer.observation)
         observation: Observation = executor.undo(action)

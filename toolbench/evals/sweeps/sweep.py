@@ -293,7 +293,8 @@ class _Sweep:
         self, tool: Any, stop: Event | None, executor: Executor, batch: _Batch
     ) -> "Future[list[Result]]":
         arguments = [dict(call.arguments) for call in batch.calls]
-        return submitted(executor, make_calls, tool, arguments, stop)
+        is_near = stop is not None
+        return submitted(executor, make_calls, tool, arguments, stop, is_near=is_near)
 
     def _batches(self) -> Iterator[_Batch]:
         """Yield the remaining calls in batches of about 50 ms."""

@@ -332,7 +332,8 @@ class _Evaluation:
             messages.insert(0, system_message(self._system_prompt, model.provider))
         # A model may change what it gets
         tools = deepcopy(self._offered[name])
-        return submitted(executor, _ask, model, messages, tools, token)
+        is_near = token is not None
+        return submitted(executor, _ask, model, messages, tools, token, is_near=is_near)
 
     # --- a trial -------------------------------------------------------------------
 

@@ -26,7 +26,8 @@ from toolbench.runs.cancellation.withdrawn_question import withdrawable
 from toolbench.runs.current_run import active_run, current_run
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
-from toolbench.runs.questions import Question, presets
+from toolbench.runs.questions import Question
+from toolbench.runs.run_here import preset_here
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 
@@ -155,7 +156,7 @@ class PersonModel:
             answerer = _asking_here.get() or answerer
         offer, known = offered(tools, self.provider), list[Json]()
         # The person reads it
-        if answerer is ask_for_answer and presets.asker is None:
+        if answerer is ask_for_answer and preset_here(_choice("", ())) is None:
             known, self._known_tools = self._known_tools, offer
         request = PersonRequest(copies, offer, self.provider, known)
         if not cancel.cancelled:
@@ -190,8 +191,8 @@ def _choice(text: str, names: Sequence[str]) -> Question:
 
 def _content_of(question: Question, cancel: Cancellable) -> dict[str, Any]:
     run = active_run()
-    if presets.asker is not None:
-        reply = presets.asker(question)
+    if (preset := preset_here(question)) is not None:
+        reply = preset(question)
     elif run is not None:
         reply = run.ask(question.message, question.schema)
     else:

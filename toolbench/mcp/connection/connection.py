@@ -24,6 +24,7 @@ from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.connection.required_pages import pages_visited
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.library_logs import hide_in_logs_of
+from toolbench.runs.questions import without_presets
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -110,7 +111,8 @@ class Connection:
             client_info=Implementation(name="toolbench", version=__version__),
             extensions=self._features.declared([TasksExtension(), SkillsExtension()]),
         )
-        with call.limited():
+        # The tasks of the connection serve other runs too
+        with call.limited(), without_presets():
             await self._client.__aenter__()
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -50,6 +50,8 @@ class Call:
     """The id of the task that the call became; empty if it became none."""
     on_task_change: Callable[[], object] = lambda: None
     """A function for the background loop: called when the server announces a change of the task."""
+    context: Context = field(default_factory=copy_context, repr=False)
+    """The context of the caller, in which the questions of the server are answered."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
     _paused: list[tuple[anyio.CancelScope, float]] = field(default_factory=list, repr=False)

@@ -1,5 +1,6 @@
 """Handle a server's notifications and questions: logs, progress, changed lists."""
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -213,7 +214,10 @@ class Inbox:
         if answerer is None:
             return Answer("decline")
         async with call.waiting_for_person():
-            answer = await answer_of(answerer, question)
+            # This may be the task of the connection, which another run began
+            asking = answer_of(answerer, question)
+            context = call.context.copy()
+            answer = await asyncio.create_task(asking, context=context)
             if call.task_id and answer.action == "cancel" and await kernel_ends():
                 # A later kernel answers
                 await sleep_forever()

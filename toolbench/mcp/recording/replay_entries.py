@@ -5,10 +5,11 @@ from typing import Any
 
 from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.elicitation import Answerer, Question, ask_here
+from toolbench.mcp.elicitation import Answerer, Question, ask_here, for_person
 from toolbench.mcp.recording.player import Player
 from toolbench.mcp.recording.recording import Recording
-from toolbench.runs.questions import Answer, presets
+from toolbench.runs.questions import Answer
+from toolbench.runs.run_here import preset_here
 
 _VARIABLE = "TOOLBENCH_REPLAY"
 
@@ -54,7 +55,8 @@ def recorded_answerer(entry: ServerEntry) -> Answerer | None:
 
     def answer_of(question: Question) -> Answer:
         recorded_answer = player.recorded_answer(question)
-        is_preset = presets.asker is not None and not hasattr(question, "messages")
+        is_preset = preset_here(for_person(question)) is not None
+        is_preset = is_preset and not hasattr(question, "messages")
         return ask_here(question) if is_preset else recorded_answer
 
     return answer_of

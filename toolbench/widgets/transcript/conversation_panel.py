@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from threading import RLock, Thread
 from time import monotonic
 from typing import Any
@@ -158,7 +159,8 @@ class ConversationPanel(CellView):
             self._is_stopping = False
             self._loop.forget_late_stop()
             put(self._problem, Html(""))
-            self._thread = daemon_thread(self._carry_out, job, name="toolbench-chat")
+            work = copy_context().run
+            self._thread = daemon_thread(work, self._carry_out, job, name="toolbench-chat")
             self._thread.start()
         ticker.watch(self._tick)
 
