@@ -4,7 +4,7 @@
     ├── ArgumentsError        the arguments of a call do not fit the tool's schema
     ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
     ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
-    ├── ConsentError          many calls together needed consent, and no consent was given
+    ├── ConsentError          consent for many calls, or for the servers of a file, was not given
     ├── ExportError           a tool cannot be written as a package or a module
     ├── KindError             no class has that kind, or several have it
     ├── MissingExtraError     the feature needs a package that is not installed
@@ -105,7 +105,10 @@ class CaseError(ToolbenchError, ValueError):
 
 
 class ConsentError(ToolbenchError, PermissionError):
-    """Many calls together needed consent, and no consent was given: no call was run."""
+    """Consent was needed and not given, for many calls together or for the servers of a file.
+
+    Nothing was run or connected.
+    """
 
 
 class ExportError(ToolbenchError, ValueError):

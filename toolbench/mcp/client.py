@@ -168,6 +168,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             approve: See `create_mcp_tools`; for an entry that `discover` found in a file.
 
         Raises:
+            ConsentError: If *entry* was found in a file and is not approved.
             ServerError: If the server cannot be reached. The failed session is then in `servers`,
                 unless a connected session keeps its place.
         """
@@ -199,8 +200,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         *approve* see `create_mcp_tools`.
 
         Raises:
-            ServerError: If the configuration cannot be used or is not approved, no server answers, or
-                a server of *only* is disabled.
+            ConsentError: If the servers of a file are not approved.
+            ServerError: If the configuration cannot be used, no server answers, or a server
+                of *only* is disabled.
             ToolNotFoundError: If a server of *only* is not in the configuration.
         """
         replay = replay or (record if is_replaying() else None)
@@ -377,8 +379,9 @@ def create_mcp_tools(
             code is your own words, and nothing is asked.
 
     Raises:
-        ServerError: If the configuration cannot be used or is not approved, or no server answers. If
-            only some servers fail, see `client.servers[name].error`.
+        ConsentError: If the servers of a file are not approved.
+        ServerError: If the configuration cannot be used, or no server answers. If only some
+            servers fail, see `client.servers[name].error`.
     """
     if config is None and replay is None:
         msg = "Give a configuration of servers, or replay= and a recording."

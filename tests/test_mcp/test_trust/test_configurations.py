@@ -14,7 +14,7 @@ from test_runs.kernel import Kernel
 
 from test_mcp.peers import light
 from toolbench.agent import Agent, Conversation
-from toolbench.errors import ServerError, ToolbenchError
+from toolbench.errors import ConsentError, ToolbenchError
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.config.discovery import discover
@@ -107,7 +107,7 @@ WAYS = {
 def test_nothing_starts_unseen_in_any_way(way):
     """Each way that SECURITY.md names refuses what nobody approved, and says what it is and what to do."""
     file = written(evil=hostile())
-    with answering(True), pytest.raises(ToolbenchError) as refused:
+    with answering(True), pytest.raises(ConsentError) as refused:
         WAYS[way](file)
     assert not Path("PWNED").exists()
     text = str(refused.value)
@@ -141,7 +141,7 @@ def test_is_asked_once_for_each_content(person):
         {"env": {"GIT_ASKPASS": "./evil"}},
         {"env": {"API_KEY": "${AWS_SECRET_ACCESS_KEY}"}},
     ):
-        with pytest.raises(ServerError, match="you did not approve it"):
+        with pytest.raises(ConsentError, match="you did not approve it"):
             add(written(one={**entry, **change}))
     assert "LD_PRELOAD=./evil.so" in person.questions[4]
     assert "GIT_ASKPASS=./evil" in person.questions[5]
@@ -163,7 +163,7 @@ def test_own_words_are_not_asked_about(monkeypatch):
     add({"mcpServers": {"one": light("one", "x")}})
     in_a_cell(f"connect one -- {sys.executable} {' '.join(light('one', 'x')['args'])}")
     file = written(one=light("one", "x"))
-    with pytest.raises(ServerError, match="no person can be asked"):
+    with pytest.raises(ConsentError, match="no person can be asked"):
         add(file)
     in_a_cell(f"connect --config {file} --approve")
     add(file)
@@ -188,7 +188,7 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
         },
         "tools": {"read": hidden},
     }
-    with pytest.raises(ServerError):
+    with pytest.raises(ConsentError):
         add(written(docs=entry))
     assert "AWS_SECRET_ACCESS_KEY, FIRST" in discover()[0].summary
     (question,) = person.questions
@@ -206,6 +206,10 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
         ({"command": "sh", "args": ["a" * 100_000]}, "98,"),
         ({"command": "echo", "args": ["evil"], "env": {"TOKEN": "evil"}}, "starts echo evil\n"),
         ({"url": "https://\u0430pple.com/mcp"}, "https://⟨U+0430⟩pple.com/mcp"),
+        (
+            {"url": "http://x", "auth": {"issuer": "http://evil", "client_secret": "${AWS_KEY}"}},
+            "SENDS YOUR VARIABLES AWS_KEY to http://x or http://evil",
+        ),
         ({"server": "evil.py:mcp"}, "runs the Python code evil.py:mcp in this process"),
         # They look like secrets, and could be code
         (
@@ -221,7 +225,7 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
 )
 def test_hostile_text_hides_nothing(person, entry, shown):
     """It makes no line of its own, no mark hides code, and what is left out is counted."""
-    with pytest.raises(ServerError) as refused:
+    with pytest.raises(ToolbenchError) as refused:
         add(written(one=entry))
     seen = "".join([*person.questions, str(refused.value)])
     assert shown in seen
@@ -232,7 +236,7 @@ def test_hostile_text_hides_nothing(person, entry, shown):
 def test_many_servers_are_not_approved_in_one_question(person):
     """Nobody reads a thousand entries: the person chooses some, or says --approve."""
     servers = {f"s{number}": {**hostile(), "cwd": str(number)} for number in range(1000)}
-    with pytest.raises(ServerError, match=r"1,000 servers .* Choose at most 20 by name"):
+    with pytest.raises(ConsentError, match=r"1,000 servers .* Choose at most 20 by name"):
         add(written(**servers))
     assert not person.questions
 
@@ -282,7 +286,7 @@ def test_two_processes_lose_no_approval_and_no_file_approves_another():
     for path, broken in zip(kept, ["{", "[]", kept[0].read_text()], strict=True):
         path.write_text(broken)
     for file in files:
-        with pytest.raises(ServerError, match="never approved here"):
+        with pytest.raises(ConsentError, match="never approved here"):
             add(file)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from platformdirs import user_state_path
 
 from toolbench.display.escape import visible
-from toolbench.errors import ServerError
+from toolbench.errors import ConsentError
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
 from toolbench.mcp.config.reader import load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
@@ -58,7 +58,7 @@ def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, 
         approve: Whether the caller approves whatever they hold.
 
     Raises:
-        ServerError: If the person does not approve the entries, or no person can be asked.
+        ConsentError: If the person does not approve the entries, or no person can be asked.
     """
     contents = {
         name: _Content(_settled(entry))
@@ -179,14 +179,19 @@ class _Content:
             return
         if "document" in parts:
             yield f"reads the OpenAPI document {parts['document'] or 'in the file'}"
-        address = parts["address"] or "the address that the document names"
-        yield f"connects to {_ascii(address)}"
+        address = _ascii(parts["address"] or "the address that the document names")
+        yield f"connects to {address}"
         if headers := parts["headers"]:
             yield "sends " + ", ".join(f"{name}: {text}" for name, text in headers.items())
-        if auth := parts.get("auth"):
-            yield f"signs in by {auth if isinstance(auth, str) else json.dumps(auth)}"
+        auth = parts.get("auth")
+        if isinstance(auth, dict):
+            yield f"signs in by {json.dumps(auth)}"
+            if issuer := auth.get("issuer"):
+                address = f"{address} or {_ascii(str(issuer))}"
+        elif auth:
+            yield f"signs in by {auth}"
         if variables:
-            yield f"SENDS YOUR VARIABLES {variables} to {_ascii(address)}"
+            yield f"SENDS YOUR VARIABLES {variables} to {address}"
 
     def _setting(self, name: str, text: str) -> str:
         """Return *text*, the value of a variable that the program gets, with marks for secrets."""
@@ -258,7 +263,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     """Ask the person to approve *contents*.
 
     Raises:
-        ServerError: If the person does not approve them, or no person can be asked.
+        ConsentError: If the person does not approve them, or no person can be asked.
     """
     file = str(next(iter(contents.values())).entry.file)
     head = f"The configuration {_one_line(repr(file))}"
@@ -272,7 +277,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             f"in one question. Nothing was connected. Choose at most {_MOST} by name: "
             f"--only NAME,NAME, or only=[...] in Python. {how}"
         )
-        raise ServerError(msg)
+        raise ConsentError(msg)
     for name, content in contents.items():
         if content.unclear:
             msg = (
@@ -281,7 +286,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
                 "shown nor hidden. Put the secret into a variable of the environment and write "
                 f"${{NAME}} in the file, or read the file yourself. {how}"
             )
-            raise ServerError(msg)
+            raise ConsentError(msg)
     shown = "\n".join(_shown(name, content) for name, content in contents.items())
     if _is_somebody_there():
         # Some front ends show one line of a prompt only
@@ -292,12 +297,12 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             return
         if answer.by_somebody:
             msg = f"{head} was not connected: you did not approve it."
-            raise ServerError(msg)
+            raise ConsentError(msg)
     msg = (
         f"{head} was not connected: it has servers that were never approved here, and no person "
         f"can be asked.\n{shown}\n{how}"
     )
-    raise ServerError(msg)
+    raise ConsentError(msg)
 
 
 def _is_somebody_there() -> bool:
