@@ -177,6 +177,10 @@ class _Content:
             yield f"runs the Python code {parts['code']} in this process"
             yield f"from the folder {parts['folder']}"
             return
+        yield from self._lines_of_address(variables)
+
+    def _lines_of_address(self, variables: str) -> Iterator[str]:
+        parts = self.parts
         if "document" in parts:
             yield f"reads the OpenAPI document {parts['document'] or 'in the file'}"
         address = _ascii(parts["address"] or "the address that the document names")
