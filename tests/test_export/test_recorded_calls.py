@@ -159,7 +159,7 @@ class TestCallsThatAsked:
         text = (folder / "tests/recorded.json").read_text("utf-8")
         accepted, declined = (call["answers"] for call in json.loads(text)["calls"])
         assert all("absence" not in answer for answer in accepted)
-        assert declined[0]["absence"] == "no person could be asked"
+        assert declined[0]["absence"] == "no preset answer was left"
 
     def test_are_kept_on_disk_with_their_answers(self, notebook, tmp_path):
         """A record that was read from a file gives the same test."""

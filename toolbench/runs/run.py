@@ -1,6 +1,6 @@
 """A run, one execution of one tool: its state, its output and its end."""
 
-from asyncio import to_thread, wrap_future
+from asyncio import sleep, to_thread, wrap_future
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -337,6 +337,8 @@ class Run:
 
     async def _answer_async(self, question: Question) -> Answer:
         if (preset := self.preset_for(question)) is not None:
+            # Other tasks of the tool have a turn, as if a person answered
+            await sleep(0)
             return preset(question)
         if self.desk is not None:
             return await wrap_future(self.desk(question))
