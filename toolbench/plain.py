@@ -70,11 +70,16 @@ def sentence(error: BaseException) -> str:
 
 def clip(value: Any, limit: int = 60) -> str:
     """Return *value* as JSON, cut to at most *limit* characters."""
-    try:
-        text = dumps(value, ensure_ascii=False, default=json_default)
-    except (TypeError, ValueError, RecursionError):
-        text = text_of(value)
+    text = json_text(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return *value* as JSON, on several lines if *indent* is given; if it has no JSON, its `repr`."""
+    try:
+        return dumps(value, ensure_ascii=False, indent=indent, default=json_default)
+    except (TypeError, ValueError, RecursionError):
+        return text_of(value)
 
 
 def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:

@@ -98,7 +98,7 @@ class TestPanel:
         lab.click("Run", within=erase)
         lab.wait_for_text("can delete", within=erase)
         violations_found += check(lab, ".axe-erase", "confirm")
-        lab.click("Erase x", within=erase)
+        lab.click("Run erase", within=erase)
         lab.wait_for_text("Why?", within=erase)
         # A reason is needed
         lab.click("Accept", within=erase)

@@ -269,7 +269,7 @@ def test_a_question_takes_the_focus_and_gives_it_back(lab: NotebookPage, nbroot:
     path = output.get_by_label("path")
     path.fill("old.log")
     path.press("Control+Enter")
-    no = output.get_by_role("button", name="Keep it", exact=True)
+    no = output.get_by_role("button", name="Don't run", exact=True)
     expect(no).to_be_focused()
     no.press("Enter")
     expect(no).to_have_count(0)

@@ -238,7 +238,7 @@ def use_bench(at: Keyboard, output: Locator) -> None:
     """Consent refused and given, a question answered, a long result shown whole and in full view."""
     at.write(field(output, "volume"), "3")
     at.keys.press("Control+Enter")
-    keep = button(output, "Keep it")
+    keep = button(output, "Don't run")
     expect(keep).to_be_focused()
     at.keys.press("Enter")
     at.lab.wait_for_text("declined", within=output)
@@ -246,7 +246,7 @@ def use_bench(at: Keyboard, output: Locator) -> None:
     at.write(field(output, "volume"), "4", key="Shift+Tab")
     at.keys.press("Control+Enter")
     expect(keep).to_be_focused()
-    at.tab_to(button(output, "Delete volume 4"))
+    at.tab_to(button(output, "Run delete_volume"))
     at.keys.press("Enter")
     at.lab.wait_for_text("Volume 4 is gone.", within=output)
 

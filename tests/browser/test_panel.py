@@ -186,7 +186,7 @@ class TestPanel:
         lab.type_into("path", "/etc/motd", within=panel)
         lab.click("Run", within=panel)
         lab.wait_for_text("can delete or overwrite data", within=panel)
-        lab.click("Erase /etc/motd", within=panel)
+        lab.click("Run erase", within=panel)
         lab.wait_for_text("Why should it go?", within=panel)
         look(lab, ERASING, "question")
         # Not yet: a reason is needed

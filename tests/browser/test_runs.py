@@ -58,7 +58,7 @@ def watch_stop_answer_refuse(page: Hands) -> None:
     erasing = panel(page, "erase")
     page.click("Run", within=erasing)
     page.wait_for_text("can delete or overwrite data", within=erasing)
-    page.click("Keep it", within=erasing)
+    page.click("Don't run", within=erasing)
     page.wait_for_text("You declined; erase was not run.", within=erasing)
     assert "Erased" not in erasing.inner_text()
 

@@ -99,7 +99,7 @@ class TestClicks:
         kernel.run("show(erase, path='x')")
         kernel.click("Run", subshell=subshell)
         kernel.wait_for("can delete or overwrite data")
-        kernel.click("Keep it", subshell=subshell)
+        kernel.click("Don't run", subshell=subshell)
         kernel.wait_for("not run")
         assert kernel.value("history()[-1].state") == "denied"
 

@@ -178,11 +178,11 @@ class TestAsking:
 
     def test_of_consent_says_how_long_it_lasts_on_a_line_of_its_own(self, typed):
         """The value of an argument ends with its line."""
-        labels = ConsentLabels("Run", "No", can_be_remembered=True)
+        labels = ConsentLabels("Run find", can_be_remembered=True)
         question = Question('query = "a"', YES_OR_NO, "db", bare=True, consent=labels)
         prompts = typed("y")
         assert ask_in_cell(question)
-        assert prompts == ['db asks: query = "a"\nA yes is for the session. [y/N] ']
+        assert prompts == ['db asks: query = "a"\nA yes is for the session.\nRun find? [y/N] ']
 
     @pytest.mark.parametrize("reply", ["decline", "cancel"])
     @pytest.mark.parametrize("before", [(), ("Emma",), ("Emma", "many")])

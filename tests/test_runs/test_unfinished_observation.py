@@ -199,8 +199,8 @@ class TestNoCrash:
         """A click that is answered with a no."""
         panel = ToolPanel(erase, {"path": "a"})
         click(buttons(panel)["Run"])
-        eventually(lambda: "Keep it" in buttons(panel))
-        click(buttons(panel)["Keep it"])
+        eventually(lambda: "Don't run" in buttons(panel))
+        click(buttons(panel)["Don't run"])
         finish(panel)
         assert "You declined; erase was not run." in shown(panel)
         assert CRASH not in shown(panel)

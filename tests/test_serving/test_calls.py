@@ -161,7 +161,7 @@ class TestPersonsHand:
         """Until they are let go, one or all."""
         served.pause()
         caller = Caller(served, "look", {"what": "cat"})
-        assert "Calls are paused" in waiting(served).questions[0].message
+        assert "calls are paused" in waiting(served).questions[0].message
         served.resume()
         assert caller.result().content[0].text == "cat is there"
         assert call(served, "look", {"what": "dog"}).content[0].text == "dog is there"

@@ -158,22 +158,22 @@ class TestAsking:
         """Refused, it does not run, and says why; agreed to, it does."""
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(buttons(panel)["Run"])
-        eventually(lambda: "Keep it" in buttons(panel))
+        eventually(lambda: "Don't run" in buttons(panel))
         question = shown(panel).partition("Pretend to erase a file.")[2]
         assert "can delete or overwrite data" in question
         # The workbench does, and says so by asking
         assert "asks" not in question
         # The whole question, however narrow
-        assert "Run it?</strong>" in page(panel)
-        assert buttons(panel)["Erase x"].button_style == "danger"
-        click(buttons(panel)["Keep it"])
+        assert "overwrite data.</strong>" in page(panel)
+        assert buttons(panel)["Run erase"].button_style == "danger"
+        click(buttons(panel)["Don't run"])
         finish(panel)
         assert panel.record.state == "denied"
-        assert "Keep it" not in buttons(panel)
+        assert "Don't run" not in buttons(panel)
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(buttons(panel)["Run"])
-        eventually(lambda: "Erase x" in buttons(panel))
-        click(buttons(panel)["Erase x"])
+        eventually(lambda: "Run erase" in buttons(panel))
+        click(buttons(panel)["Run erase"])
         finish(panel)
         assert panel.result.text == "erased x"
 
@@ -189,7 +189,7 @@ class TestAsking:
         """A panel opened for a call rated HIGH asks."""
         panel = ToolPanel(add, {"a": 1}, risk=SecurityRisk.HIGH)
         click(buttons(panel)["Run"])
-        eventually(lambda: "Do not run" in buttons(panel))
+        eventually(lambda: "Don't run" in buttons(panel))
         assert "rated HIGH" in shown(panel)
         panel.cancel()
         finish(panel)

@@ -8,10 +8,13 @@ from patience import eventually, join
 from payloads import each_payload
 from test_display.inert import problems
 
-from test_widgets.front import click, named, receive, type_into
+from test_widgets.front import click, named, page, receive, type_into
 from test_widgets.tooling import buttons, shown
+from toolbench import tool
 from toolbench.display.escape import escape
+from toolbench.runs.consent_question import question_of
 from toolbench.runs.questions import Answer, Question
+from toolbench.runs.run import Run
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import Parts
 
@@ -236,3 +239,34 @@ class TestQuestionBox:
         assert field.value == "half"
         question.stop.set()
         question.answer()
+
+
+def test_a_long_call_is_shown_whole_before_the_yes():
+    """By the button that says how long it is, page by page; each line of it stays behind its bar."""
+
+    @tool(destructive=True)
+    def shell(command: str) -> str:
+        """Run a command."""
+        return command
+
+    command = "\n".join(f"<step {number}>" for number in range(6_000))
+    run = Run(shell, {"command": command}, source="model")
+    asked = question_of(run, "shell can delete or overwrite data", once=False)
+    question = PendingQuestion(asked)
+    question.wait_for("Don't run")
+    box = question.box.widget
+    [label] = [name for name in buttons(box) if name.startswith("Show all ")]
+    assert "step 3000" not in shown(box)
+    seen = ""
+    button = buttons(box)[label]
+    click(button)
+    while button.description != "Show less":
+        seen += page(box)
+        click(button)
+    seen += page(box)
+    assert problems(seen) == []
+    assert all(f"    | &lt;step {number}&gt;" in seen for number in range(6_000))
+    click(button)
+    assert button.description == label
+    click(buttons(box)["Run shell"])
+    assert question.answer() == Answer("accept", {"answer": True})

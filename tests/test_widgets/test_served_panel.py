@@ -83,7 +83,7 @@ class TestConsent:
         caller = Caller(served, "erase", {"what": "disk"})
         seen(panel, "what = &quot;disk&quot;")
         assert "1 call waits for you" in page(panel)
-        press(panel, "Erase (what: disk)")
+        press(panel, "Run erase")
         assert caller.result().content[0].text == "disk is gone"
         seen(panel, "succeeded: disk is gone")
         eventually(lambda: "waits for you" not in page(panel))
@@ -120,7 +120,7 @@ class TestPause:
         press(panel, "Pause")
         callers = [Caller(served, "look", {"what": f"cat {n}"}) for n in range(2)]
         seen(panel, "2 calls wait for you")
-        seen(panel, "Calls are paused")
+        seen(panel, "calls are paused")
         press(panel, "Resume")
         texts = [caller.result().content[0].text for caller in callers]
         assert texts == ["cat 0 is there", "cat 1 is there"]

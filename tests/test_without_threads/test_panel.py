@@ -44,7 +44,7 @@ def test_consent_is_asked_before():
     """The tool runs with the yes, and not before; the record says that a person agreed."""
     panel = run(ToolPanel(wipe, {"disk": "sda"}))
     assert panel.result is None
-    click(named(panel, "Wipe (disk: sda)"))
+    click(named(panel, "Run wipe"))
     assert panel.result.text == "sda is empty"
     assert panel.record.state == "ok"
 
@@ -52,7 +52,7 @@ def test_consent_is_asked_before():
 def test_consent_is_refused_or_left():
     """A no and a cancel both end the run without the tool."""
     panel = run(ToolPanel(wipe, {"disk": "sda"}))
-    click(named(panel, "Keep it"))
+    click(named(panel, "Don't run"))
     assert panel.record.state == "denied"
     panel = run(ToolPanel(wipe, {"disk": "sda"}))
     panel.cancel()

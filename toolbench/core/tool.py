@@ -263,6 +263,13 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         """
         return DeclaredResources(declared=False)
 
+    def preview(self, action: ActionT) -> Sequence[str]:
+        """Return lines that say what the call with *action* would do; the question for consent has them.
+
+        A subclass can say more than the arguments, such as the folder in which the call works.
+        """
+        return ()
+
     # --- copies -------------------------------------------------------------------
 
     def set_executor(self, executor: Any) -> Self:

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ConsentError
+from toolbench.runs.consent_question import one_line
 from toolbench.runs.current_run import active_run
 from toolbench.runs.policy import Ruling, ask_consent, policy
 from toolbench.runs.questions import ConsentLabels, Question
@@ -45,8 +46,8 @@ def ask_for_all(
     reasons_text = "; ".join(dict.fromkeys(ruling.words for ruling in rulings.values()))
     names = ", ".join([*rulings][:_MAX_NAMES])
     number = f"{'at most ' if at_most else ''}{counted(count, 'call')}"
-    head = f"Run {number} of {names}? Asked once for all of them, because {reasons_text}."
-    labels = ConsentLabels(act=f"Run {number}", refusal="Run none", is_dangerous=is_dangerous)
+    head = one_line(f"Consent is needed once for {number} of {names}, because {reasons_text}.")
+    labels = ConsentLabels(act=f"Run {number}", is_dangerous=is_dangerous)
     question = replace(Question.about(head, None, ""), consent=labels)
     run = active_run()
     consent = ask_consent(

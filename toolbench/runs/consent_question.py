@@ -1,124 +1,168 @@
-"""The question for consent to a call; its two labels are such as `Delete volume 3` and `Keep it`."""
+"""The question for consent to a call: it has the whole of what will run, and labels in our words."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.caps import shorten
+from toolbench.display.caps import left_out, shorten
 from toolbench.display.escape import visible
-from toolbench.plain import clip
+from toolbench.plain import json_text
 from toolbench.runs.questions import ConsentLabels, Question
 from toolbench.runs.run import Run
-from toolbench.wording import words_of
+from toolbench.wording import counted
 
-# Characters of each argument in the question
-_MAX_ARGUMENT = 300
-# Characters of a label
-_LONGEST = 60
-# Characters of an argument in a label
-_VALUE = 40
-_ARTICLE = re.compile(r"(?<= )(?:an?|the) (?=[^ ]+$)")
-_IDENTIFIERS = frozenset(
-    {
-        "id",
-        "uuid",
-        "name",
-        "title",
-        "slug",
-        "key",
-        "path",
-        "file",
-        "folder",
-        "url",
-        "uri",
-    }
-)
-"""Words of arguments whose value names the object of a call, for any tool."""
-_REMOVALS = {"delete", "remove", "erase", "drop", "purge", "clear", "wipe", "destroy"}
+# Characters of a call that are shown at once, in lines that count as so many at least
+_AT_ONCE, _SHORT_LINE = 4_000, 50
+# Characters of each value that are shown at least
+_LEAST = 200
+# Arguments that are shown at once
+_MOST_PARTS = 20
+# Characters of a value that stands beside its name
+_SHORT = 100
+# Characters of a label, of a name, and of a sentence
+_LABEL, _NAME, _SENTENCE = 60, 100, 500
+# Characters of a line of a value; the rest goes on in the next: a page would break it without a bar
+_WIDEST = 100
+# Nothing of ours begins so
+_LINE, _GOES_ON = "    | ", "    |…"
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
-def consent_labels(
-    tool: ToolDefinition[Any, Any],
-    arguments: Mapping[str, Any],
-    *,
-    can_be_remembered: bool,
-) -> ConsentLabels:
-    """Return the labels for the question whether this call of *tool* may run.
+class _Part(NamedTuple):
+    """A part of a call, such as an argument: a line, and below it a long value, which may be empty."""
 
-    Args:
-        tool: The tool.
-        arguments: The arguments of the call, with secrets hidden.
-        can_be_remembered: Whether a yes may count for the whole session.
+    line: str
+    value: str = ""
+
+    def lines(self) -> list[str]:
+        """Return the lines of the part. Each line of the value is after a bar."""
+        lines = [f"  {self.line}"]
+        if not self.value:
+            return lines
+        for line in visible(self.value).removesuffix("\n").split("\n"):
+            lines.append(f"{_LINE}{line[:_WIDEST]}")
+            for start in range(_WIDEST, len(line), _WIDEST):
+                lines.append(f"{_GOES_ON}{line[start : start + _WIDEST]}")
+        return lines
+
+    def ends(self, limit: int) -> list[str]:
+        """Return the first and last lines, with about *limit* characters, and how much is between."""
+        first, *value = self.lines()
+        if _room(value) <= limit:
+            return [first, *value]
+        head = _fitting(value, limit // 2)
+        tail = [*reversed(_fitting(reversed(value), limit // 2))]
+        between = value[len(head) : len(value) - len(tail)]
+        # Without the bars, but with the ends of the lines
+        marks = len(_LINE) * len(between)
+        ends = sum(line.startswith(_LINE) for line in between)
+        omitted = sum(map(len, between)) - marks + ends
+        return [first, *head, f"    {left_out(omitted, 'character')}", *tail]
+
+
+def question_of(run: Run, why: str, *, once: bool) -> Question:
+    """Return the question whether *run* may start, which needs consent because of *why*.
+
+    It shows the checked fields of the action, which may differ from the arguments that the caller
+    sent. Each line of a value begins with a bar, so that no value looks like a line of ours.
     """
-    words = words_of(tool.name)
-    verb = next(iter(words), "")
+    tool, action = run.tool, run.build()
+    arguments, _ = tool.secrecy.hide(action.to_arguments())
+    redactor = run.secrets.redactor
+    # Before anything is cut: half a secret would not be found
+    masked = redactor.value(arguments)
+    parts = _other_title(tool)
+    if effects := [one_line(redactor.text(line)) for line in tool.preview(action)]:
+        parts.append(_Part(effects[0], "\n".join(effects[1:])))
+    parts += [_argument(name, value) for name, value in masked.items()]
+    lines = [line for part in parts for line in part.lines()]
+    shown, whole = lines, ""
+    if _room(lines) > _AT_ONCE:
+        shown, whole = _shortened(parts), "\n".join(lines)
+    head = f"Consent is needed, because {why}."
+    if run.is_renewed:
+        head = f"The server of {tool.name} has changed it since. {head}"
+    question = Question.about("\n".join([one_line(head, _SENTENCE), *shown]), None, "")
+    return replace(question, consent=_labels(tool, can_be_remembered=once), whole=whole)
+
+
+def _labels(tool: ToolDefinition[Any, Any], *, can_be_remembered: bool) -> ConsentLabels:
+    """Return the labels of the question: a word of ours, and the name; a title may say anything."""
     return ConsentLabels(
-        act=call_phrase(tool, arguments),
-        refusal="Keep it" if verb in _REMOVALS else "Do not run",
+        act=shorten(one_line(f"Run {tool.name}"), _LABEL),
         is_dangerous=tool.hints.effect == "destructive",
         can_be_remembered=can_be_remembered,
     )
 
 
-def call_phrase(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
-    """Return a phrase for a call: `Delete volume 3` for `delete_volume(volume=3)`.
-
-    A value that does not say what the call is done to stands with the name of its argument:
-    `Delete volumes (before: 2026-02-28)`.
-    """
-    title = tool.title
-    if title == tool.name:
-        title = " ".join(words_of(tool.name)).capitalize() or tool.name
-    words = {_singular(word) for word in words_of(f"{tool.name} {title}")}
-    short = {name: text for name, value in arguments.items() if (text := _short(value))}
-    objects = [text for name, text in short.items() if _names_object(name, words)]
-    # The value says which: "Delete a volume" becomes "Delete volume 3"
-    if objects:
-        text = f"{_ARTICLE.sub('', title)} {objects[0]}"
-    else:
-        details = [f" ({name}: {text})" for name, text in short.items()]
-        text = "".join((title, *details[:1]))
-    return shorten(visible(" ".join(text.split())), _LONGEST)
+def one_line(text: str, limit: int | None = None) -> str:
+    """Return *text* as one line without hidden characters; it says so if it is cut at *limit*."""
+    shown = text if limit is None else text[:limit]
+    line = visible(shown.replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩"))
+    return line + _of_all(shown, text)
 
 
-def _names_object(argument: str, words: set[str]) -> bool:
-    """Tell whether the value of *argument* names what the call is done to, as `id` or `volume_name` do.
-
-    Each word of its name is such a word, or one of *words*, the words of the tool: `before` and
-    `except_name` say something else about a call of `delete_volumes`.
-    """
-    parts = {_singular(word) for word in words_of(argument)}
-    return bool(parts) and parts <= words | _IDENTIFIERS
+def _of_all(shown: str, text: str) -> str:
+    """Return how long *text* is, if *shown* is only the begin of it; else an empty text."""
+    return f"… ({counted(len(text), 'character')})" if len(shown) < len(text) else ""
 
 
-def _singular(word: str) -> str:
-    return word.removesuffix("s")
+def _other_title(tool: ToolDefinition[Any, Any]) -> list[_Part]:
+    """Return a part with the title that a server gives *tool*, if it is not the name."""
+    if tool.source == ToolDefinition.source or tool.title == tool.name:
+        return []
+    return [_Part(f"Its server calls it {_in_quotes(tool.title)}.")]
 
 
-def _short(value: Any) -> str:
-    """Return *value* as text; an empty text if it is no short text or integer."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return ""
-    text = str(value)
-    return text if len(text) <= _VALUE and text.isprintable() else ""
+def _argument(name: str, value: Any) -> _Part:
+    label = name if _PLAIN_NAME.fullmatch(name) else _in_quotes(name)
+    if isinstance(value, str):
+        if len(value) <= _SHORT and "\n" not in value:
+            return _Part(f"{label} = {_in_quotes(value)}")
+        return _Part(f"{label} = text, {_size(value)}:", value)
+    text = json_text(value)
+    if len(text) <= _SHORT:
+        return _Part(f"{label} = {one_line(text)}")
+    text = json_text(value, indent=2)
+    return _Part(f"{label} = JSON, {_size(text)}:", text)
 
 
-def question_of(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question for consent. It shows the whole call: a person must know what will run.
+def _in_quotes(text: str) -> str:
+    """Return *text* in the quotes of JSON, as one line; it says so if *text* is cut."""
+    shown = text[:_NAME]
+    return one_line(json.dumps(shown, ensure_ascii=False)) + _of_all(shown, text)
 
-    The question shows the checked fields of the action, which may differ from the arguments that
-    the caller sent.
-    """
-    arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
-    masked = run.secrets.redactor.value(arguments)
-    call = [f"{name} = {clip(value, _MAX_ARGUMENT)}" for name, value in masked.items()]
-    is_of_tool = why.startswith(run.tool.name)
-    reason = why if is_of_tool else f"{why[:1].upper()}{why[1:]}"
-    head = f"{reason}. Run {'it' if is_of_tool else run.tool.title}?"
-    if run.is_renewed:
-        head = f"The server of {run.tool.name} has changed it since. {head}"
-    consent = consent_labels(run.tool, masked, can_be_remembered=once)
-    question = Question.about("\n".join([head, *call]), None, "")
-    return replace(question, consent=consent)
+
+def _size(text: str) -> str:
+    lines = text.count("\n") + (not text.endswith("\n"))
+    return f"{counted(lines, 'line')}, {counted(len(text), 'character')}"
+
+
+def _shortened(parts: list[_Part]) -> list[str]:
+    """Return the lines of *parts* without the middle of long values, and of many arguments."""
+    first, last = parts, list[_Part]()
+    if len(parts) > _MOST_PARTS:
+        first, last = parts[: _MOST_PARTS // 2], parts[-_MOST_PARTS // 2 :]
+    limit = max(_LEAST, _AT_ONCE // (len(first) + len(last)))
+    lines = [line for part in first for line in part.ends(limit)]
+    if last:
+        lines.append(f"  {left_out(len(parts) - _MOST_PARTS, 'argument')}")
+    return lines + [line for part in last for line in part.ends(limit)]
+
+
+def _fitting(lines: Iterable[str], limit: int) -> list[str]:
+    """Return *lines* until they take *limit* characters together."""
+    fitting = []
+    for line in lines:
+        limit -= _room([line])
+        if limit < 0:
+            break
+        fitting.append(line)
+    return fitting
+
+
+def _room(lines: Iterable[str]) -> int:
+    return sum(max(len(line), _SHORT_LINE) for line in lines)

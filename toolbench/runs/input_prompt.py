@@ -4,6 +4,7 @@ import json
 import signal
 from collections.abc import Mapping
 from getpass import getpass
+from itertools import cycle
 from threading import current_thread, main_thread
 from typing import Any
 
@@ -16,7 +17,7 @@ from toolbench.jsonschema.view import read
 from toolbench.plain import clip, number_in
 from toolbench.redaction.detection.locations import is_secret
 from toolbench.runs.output.exception_text import without_traceback
-from toolbench.runs.questions import YES_OR_NO, Answer, Question, Reply, decline
+from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question, Reply, decline
 from toolbench.runs.shell import running_shell
 from toolbench.wording import listed, point_advice
 
@@ -80,13 +81,13 @@ def _answer_to(question: Question) -> Answer:
     head = f"{question.asked_by} asks: " if question.asked_by else ""
     intro = f"{head}{question.message}"
     if question.schema is YES_OR_NO:
-        consent = question.consent
-        until = "\nA yes is for the session." if consent and consent.can_be_remembered else ""
-        return _agreement(f"{intro}{until}", {"answer": True})
+        if question.consent is not None:
+            return _consent(question, intro, question.consent)
+        return _agreement(f"{intro} [y/N] ", {"answer": True})
     whole = read(question.schema)
     # There is nothing to type, but a person has to agree
     if not whole.properties:
-        return _agreement(intro, {})
+        return _agreement(f"{intro} [y/N] ", {})
     lines = [intro, _HINT]
     for _ in range(_TRIES):
         content: dict[str, Any] = {}
@@ -105,9 +106,37 @@ def _answer_to(question: Question) -> Answer:
     return Answer("decline")
 
 
+def _consent(question: Question, intro: str, consent: ConsentLabels) -> Answer:
+    """Ask whether a call may run; `all` shows a call that *intro* shows only in part, page by page."""
+    last = f"{consent.act}? [y/N] "
+    if consent.can_be_remembered:
+        last = f"A yes is for the session.\n{last}"
+    if not question.whole:
+        return _agreement(f"{intro}\n{last}", {"answer": True})
+    head, pages = intro.partition("\n")[0], question.pages
+    views = [f"{intro}\nType all to see the whole, {len(question.whole):,} characters."]
+    views += [f"{head}\n{page}" for page in pages]
+    if len(pages) > 1:
+        for number in range(1, len(views)):
+            views[number] += f"\nThis is part {number} of {len(pages)}: type all to see the next."
+    for view in cycle(views):
+        text = _typed(f"{view}\n{last}")
+        if text != "all":
+            return _agreed(text, {"answer": True})
+    return Answer("decline")
+
+
 def _agreement(prompt: str, content: Mapping[str, Any]) -> Answer:
     """Ask for yes or no; a yes accepts with *content*."""
-    text = input(visible(f"{prompt} [y/N] ")).strip().lower()
+    return _agreed(_typed(prompt), content)
+
+
+def _typed(prompt: str) -> str:
+    return input(visible(prompt)).strip().lower()
+
+
+def _agreed(text: str, content: Mapping[str, Any]) -> Answer:
+    """Return the answer that a person typed as *text*; only a yes accepts, with *content*."""
     if _BOOLEANS.get(text, False):
         return Answer("accept", content)
     return Answer(_WAYS_OUT.get(text, "decline"))

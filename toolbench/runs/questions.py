@@ -24,14 +24,18 @@ YES_OR_NO: dict[str, Any] = {
 }
 
 
+# Characters; a browser and a terminal show so much without trouble
+_PAGE = 50_000
+
+
 @dataclass(frozen=True)
 class ConsentLabels:
     """The two labels of a consent question: one lets the call run, the other refuses it."""
 
     act: str
-    """The label that lets the call run, such as `Delete volume 3`."""
-    refusal: str
-    """The label that refuses the call, such as `Keep it`."""
+    """The label that lets the call run, such as `Run delete_volume`."""
+    refusal: str = "Don't run"
+    """The label that refuses the call."""
     is_dangerous: bool = False
     """Whether the call may destroy something."""
     can_be_remembered: bool = False
@@ -55,6 +59,18 @@ class Question:
     """The page that a person has to visit first, if any; the view checks that it is safe."""
     server: str = ""
     """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
+    whole: str = field(default="", repr=False)
+    """All of the call, if `message` below its first line shows only parts of it; empty otherwise."""
+
+    @property
+    def pages(self) -> list[str]:
+        """The text `whole` in parts that a page or a prompt can show at once; empty without `whole`."""
+        pages = [""]
+        for line in self.whole.splitlines(keepends=True):
+            if len(pages[-1]) + len(line) > _PAGE and pages[-1]:
+                pages.append("")
+            pages[-1] += line
+        return [page.rstrip("\n") for page in pages if page]
 
     @classmethod
     def about(cls, message: str, schema: Mapping[str, Any] | None, asked_by: str) -> Self:

@@ -13,6 +13,7 @@ from toolbench.agent.events import (
 )
 from toolbench.core.schema import Observation
 from toolbench.plain import sentence
+from toolbench.runs.consent_question import one_line
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question
 from toolbench.runs.run_here import preset_here
@@ -162,7 +163,7 @@ def take_back(edit: Edit, asker: Asker) -> Observation:
 
 
 def _question(edit: Edit) -> Question:
-    path = getattr(edit.call.action, "path", "something")
+    path = one_line(str(getattr(edit.call.action, "path", "something")))
     message = (
         f"{edit.call.tool_name} changed {path} in an earlier conversation, from which this one was "
         "loaded or forked. Restore the version that is saved there?"

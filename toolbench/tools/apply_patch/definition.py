@@ -115,6 +115,12 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
             return DeclaredResources(declared=False)
         return DeclaredResources(tuple(map(resource_of, files_in(action.patch))))
 
+    def preview(self, action: ApplyPatchAction) -> Sequence[str]:
+        """Return the folder, and a line for each file that the patch adds, changes, moves or deletes."""
+        preview = getattr(self.executor, "preview", None)
+        # As above
+        return () if preview is None else preview(action.patch)
+
     @classmethod
     def create(
         cls, conv_state: Any = None, *, workspace_root: str | Path | None = None

@@ -67,6 +67,19 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         names = [name for f in files for name in (f.path, f.move_to) if name]
         return [self.root / name for name in names]
 
+    def preview(self, patch: str) -> list[str]:
+        """Return the folder, and what *patch* does to each file, in lines for a person."""
+        lines = [f"in the folder {self.root}"]
+        try:
+            files = parse(patch)
+        except RunError:
+            # The call reports it
+            return lines
+        for file in files:
+            moved = f", moved to {file.move_to}" if file.move_to else ""
+            lines.append(f"{file.kind} {file.path}{moved}")
+        return lines
+
     def _apply(self, patch: str) -> ApplyPatchObservation:
         files = parse(patch)
         with ExitStack() as closing, ExitStack() as undo:

@@ -191,6 +191,12 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """
         return DeclaredResources(("terminal:session",))
 
+    def preview(self, action: TerminalAction) -> Sequence[str]:
+        """Return the folder in which the shell is."""
+        folder = getattr(self.executor, "folder", None)
+        # An executor of another library
+        return () if folder is None else [f"in the folder {folder}"]
+
     @classmethod
     def create(
         cls,

@@ -131,6 +131,12 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         hidden: TerminalObservation = self._secrets.redactor.value(observation)
         return hidden
 
+    @property
+    def folder(self) -> str:
+        """The folder in which the shell was after its last command, or will start."""
+        shell = self._shell
+        return self.setting.working_dir if shell is None else shell.place.working_dir
+
     def interrupt(self) -> None:
         """Stop the command for which a call waits now: first by C-c, then by a kill."""
         if (call := self._call) is not None:

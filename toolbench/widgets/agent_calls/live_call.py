@@ -18,7 +18,7 @@ from toolbench.serving.call import ServedCall
 from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.served_view import printed_html, subject, tone, words
 from toolbench.widgets.form.by_hand import ByHand
-from toolbench.widgets.form.question import agreeing, asking
+from toolbench.widgets.form.question import agreeing, asking, question_text
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 
@@ -102,12 +102,8 @@ class LiveCall:
         """Return the widgets that ask a person for consent to the call, and the button that allows it."""
         parts = Parts()
         self._asking.callback(parts.close)
-        text = (
-            '<div style="white-space:pre-wrap;overflow-wrap:anywhere">'
-            f"{escape(question.message)}</div>"
-        )
         accept, *more = agreeing(consent, parts, lambda answer: self._reply(question, answer))
-        return [parts.html(text), *more], accept
+        return [*question_text(question, parts), *more], accept
 
     def _reply(self, question: Question, answer: Answer) -> None:
         self.call.reply(question, answer)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import ExitStack, suppress
+from itertools import cycle
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,10 +11,11 @@ from urllib.parse import urlsplit
 import ipywidgets as w
 
 from toolbench.display.escape import Html, escape, link
+from toolbench.display.html.css import CODE_FONT
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
-from toolbench.widgets.kit.parts import SUBMIT, Parts
+from toolbench.widgets.kit.parts import SUBMIT, Parts, put
 
 KEEP = "toolbench-keep"
 """The CSS class of the button that refuses a call. Our JavaScript module gives it the focus."""
@@ -92,17 +94,15 @@ def asking(
         stack: The stack that closes the form of the question; *parts* does not close the form.
     """
     who = f"<strong>{escape(question.asked_by)}</strong> asks: " if question.asked_by else ""
-    message = escape(question.message)
-    # The first line asks, the others have details
     if question.consent is not None:
-        first, *details = question.message.split("\n", 1)
-        message = Html("\n".join([f"<strong>{escape(first)}</strong>", *map(escape, details)]))
+        return [
+            *question_text(question, parts, role="alert"),
+            *_consenting(question.consent, answer, parts),
+        ]
     text = Html(
         f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{who}{message}</div>{_page_link(question.url)}"
+        f"{who}{escape(question.message)}</div>{_page_link(question.url)}"
     )
-    if question.consent is not None:
-        return [parts.html(text), *_consenting(question.consent, answer, parts)]
     if question.schema is YES_OR_NO:
         accept, refuse = parts.button("Yes", look="primary"), parts.button("No")
         accept.on_click(lambda _: settle(answer, Answer("accept", {"answer": True})))
@@ -122,6 +122,44 @@ def asking(
         buttons.append(leave)
         leave.on_click(lambda _: settle(answer, Answer("cancel")))
     return [parts.html(text), *body, parts.row(*buttons)]
+
+
+def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]:
+    """Return the text of *question*, and below it a button that shows the rest of it, if any.
+
+    A click on the button shows all of the text, or its next page. *role* is the ARIA role of the
+    text before a click.
+    """
+    who = f"<strong>{escape(question.asked_by)}</strong> asks: " if question.asked_by else ""
+    first, _, call = question.message.partition("\n")
+    head = f"{who}<strong>{escape(first)}</strong>"
+    pages = question.pages
+    views = [
+        Html(
+            f'<div style="overflow-wrap:anywhere">{head}'
+            f'<div style="white-space:pre-wrap;{CODE_FONT}">{escape(shown)}</div></div>'
+        )
+        for shown in [call, *pages]
+    ]
+    first_view = views[0]
+    if role:
+        first_view = Html(f'<div role="{role}">{views[0]}</div>')
+    text = parts.html(first_view)
+    if not pages:
+        return [text]
+    labels = [f"Show all {len(question.whole):,} characters"]
+    labels += [f"Show part {number} of {len(pages)}" for number in range(2, len(pages) + 1)]
+    labels.append("Show less")
+    places = cycle([*range(1, len(views)), 0])
+    button = parts.button(labels[0], kind="toolbench-quiet")
+
+    def show_next() -> None:
+        place = next(places)
+        button.description = labels[place]
+        put(text, views[place])
+
+    button.on_click(lambda _: show_next())
+    return [text, button]
 
 
 def _consenting(consent: ConsentLabels, answer: "Future[Answer]", parts: Parts) -> list[Any]:
