@@ -1,6 +1,7 @@
 """Reading a list of tools, item by item."""
 
 import pytest
+from hostile_schemas import DOUBLING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -71,6 +72,19 @@ class TestGoodTools:
         assert listed_tool.annotations.readOnlyHint is True
         assert listed_tool.annotations.destructiveHint is True
         assert listed_tool.annotations.title == "Title"
+
+
+def test_a_schema_that_is_too_large_disables_its_tool():
+    """Nothing reads it: no form, no lint, no check. As an output schema it is only left out."""
+    large = DOUBLING["allOf of 34 levels"]
+    items = [tool(inputSchema=large), {**GOOD, "outputSchema": large}]
+    [good], [bad] = read_tools(items)
+    assert bad.reason == (
+        "its inputSchema cannot be used: The schema has more than 1,000 schemas for the same value "
+        "if its references are followed: values cannot be checked with it."
+    )
+    assert good.output_schema is None
+    assert "the outputSchema cannot be used: The schema has more than" in good.notes[0]
 
 
 def nested(levels):

@@ -91,12 +91,12 @@ def leads_out(root: Any) -> bool:
 
 def references_in(root: Any) -> Iterator[str]:
     """Yield each reference in *root*, also in parts of it that are not schemas."""
-    for part in _objects_in(root):
+    for part in objects_in(root):
         if isinstance(reference := part.get("$ref"), str):
             yield reference
 
 
-def _objects_in(root: Any) -> Iterator[Schema]:
+def objects_in(root: Any) -> Iterator[Schema]:
     """Yield each JSON object in *root* once, at any depth."""
     todo, visited = [root], set[int]()
     while todo:
@@ -153,7 +153,7 @@ def _anchored(root: Any, name: str) -> Any:
         # Before 2019-09
         *(("$id", f"#{name}"), ("id", f"#{name}")),
     }
-    for part in _objects_in(root):
+    for part in objects_in(root):
         if any(part.get(key) == value for key, value in pairs):
             return part
     return MISSING

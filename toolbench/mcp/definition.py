@@ -270,7 +270,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return the action with *arguments*; a null stays if the schema allows it.
 
         Raises:
-            ArgumentsError: If *arguments* do not fit the server's schema; the error lists every problem.
+            ArgumentsError: If *arguments* do not fit the server's schema; the error lists the problems,
+                at most twenty.
         """
         sendable = self._sendable(arguments)
         if problems := self._problems_of(sendable, arguments):

@@ -39,7 +39,7 @@ def merged(near: Schema, far: Schema) -> Json:
             both[key] = [*one, *more]
         elif isinstance(one, Mapping) and isinstance(other, Mapping):
             both[key] = {**one, **other} | {
-                name: {"allOf": [one[name], other[name]]}
+                name: {"allOf": [*_all_of(one[name]), other[name]]}
                 for name in one.keys() & other.keys()
                 if one[name] is not other[name]
             }
@@ -141,6 +141,12 @@ def _types(schema: Schema) -> list[str]:
     kinds = schema.get("type")
     kinds = kinds if isinstance(kinds, list) else [kinds]
     return [kind for kind in kinds if isinstance(kind, str) and kind in TYPES]
+
+
+def _all_of(schema: Any) -> list[Any]:
+    """Return the schemas in `allOf` of *schema*, if it has nothing else, or *schema* itself."""
+    parts = schema.get("allOf") if isinstance(schema, Mapping) and len(schema) == 1 else None
+    return parts if isinstance(parts, list) else [schema]
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:

@@ -6,12 +6,14 @@ In Pyodide, where jsonschema-rs has no build, `pure_validator` takes its place.
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import islice
 from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
 from toolbench.errors import Problem, SchemaError
+from toolbench.jsonschema.extent import Extent, check_length
 from toolbench.jsonschema.validation.problems import schema_problems
 from toolbench.jsonschema.validation.pure_validator import PureValidator
 
@@ -24,6 +26,11 @@ JsonSchema = Mapping[str, Any] | bool
 # Any other is read as 2020-12
 _DIALECTS = re.compile("draft-0[467]|2019-09")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+# Listed for one value
+_MOST_PROBLEMS = 20
+_UNCHECKED = "is too large, or nested too deeply, to be checked against its schema"
+_UNKNOWN = "does not fit its schema, and is too large for finding the place"
 
 _ROOT = "toolbench://schema/"
 _PART = "toolbench:part"
@@ -44,13 +51,18 @@ class SchemaValidator:
         """Compile *schema*, or only its part under the key `_PART`.
 
         Raises:
-            SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
+            SchemaError: If *schema* is not a valid JSON Schema, refers to another document, or is
+                too large.
         """
         self._schema = schema
+        entry = schema[_PART] if is_part and isinstance(schema, Mapping) else schema
+        self._extent = Extent(schema, entry)
         self._validator = _compile(schema, is_part=is_part)
 
     def is_valid(self, value: Any) -> bool:
-        """Tell whether *value* fits. A value that is not JSON never fits."""
+        """Tell whether *value* fits. A value never fits that is not JSON, or too large to check."""
+        if self._extent.is_too_much(value):
+            return False
         try:
             return self._validator.is_valid(value)
         except ValueError:
@@ -58,14 +70,20 @@ class SchemaValidator:
             return False
 
     def problems(self, value: Any) -> list[Problem]:
-        """List all problems of *value*, each with its path."""
+        """List the problems of *value*, each with its path; of more than twenty, the first twenty."""
+        if self._extent.is_too_much(value):
+            return [Problem((), _UNCHECKED)]
         try:
+            if self._validator.is_valid(value):
+                return []
+            if self._extent.has_too_many_errors(value):
+                return [Problem((), _UNKNOWN)]
             if isinstance(self._validator, PureValidator):
-                return self._validator.problems(value)
-            errors = list(self._validator.iter_errors(value))
+                return self._validator.problems(value)[:_MOST_PROBLEMS]
+            errors = islice(self._validator.iter_errors(value), _MOST_PROBLEMS)
+            return schema_problems(errors, self._schema)[:_MOST_PROBLEMS]
         except ValueError as error:
             return [Problem((), f"cannot be sent as JSON: {error}")]
-        return schema_problems(errors, self._schema) if errors else []
 
 
 def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> SchemaValidator:
@@ -74,7 +92,8 @@ def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> S
     Equal schemas share a validator.
 
     Raises:
-        SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
+        SchemaError: If *schema* is not a valid JSON Schema, refers to another document, or is too
+            large.
     """
     try:
         text = dumps(schema if root is None else _with_part(root, schema))
@@ -86,6 +105,8 @@ def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> S
 
 @lru_cache(maxsize=2048)
 def _cached(text: str, *, is_part: bool) -> SchemaValidator:
+    if not is_part:
+        check_length(text)
     try:
         schema = from_json(text)
     except ValueError as error:

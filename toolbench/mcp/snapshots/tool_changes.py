@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, Literal
 
+from toolbench.errors import SchemaError
+from toolbench.jsonschema.extent import check_extent
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
 from toolbench.mcp.snapshots.change import Change, Kind, Severity
@@ -74,6 +76,13 @@ def _schema(place: str, name: str, direction: Direction, old: Any, new: Any) -> 
         yield Change(_kind(old, new), severity, place, old, new, f"{name} {text}.")
         return
     schemas = ({} if old is None else old), ({} if new is None else new)
+    try:
+        check_extent(schemas[0])
+        check_extent(schemas[1])
+    except SchemaError as error:
+        text = f"{name}: the {direction} schema differs and is not compared: {error}"
+        yield Change(_kind(old, new), "breaking", place, old, new, text)
+        return
     yield from schema_changes(place, name, direction, *schemas)
 
 

@@ -16,11 +16,13 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolbench.errors import ServerError
+from toolbench.errors import SchemaError, ServerError
+from toolbench.jsonschema.extent import check_extent
 from toolbench.mcp.connection.open_calls import Call, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.traffic import Direction, Kind
 from toolbench.mcp.sampling.sampled_message import message_of
+from toolbench.mcp.sampling.sampling_request import answer_schema
 from toolbench.mcp.wire.written_message import WrittenMessage, written
 from toolbench.redaction import MARK
 from toolbench.redaction.detection.secrecy import Secrecy
@@ -161,10 +163,12 @@ class _TappedSession(ClientSession):
         with self.inbox.calls.about_task(_task_of(params)):
             return await self._elicited(params)
 
-    async def _elicited(self, params: Any) -> mcp_types.ElicitResult:
+    async def _elicited(self, params: Any) -> mcp_types.ElicitResult | mcp_types.ErrorData:
         if isinstance(params, mcp_types.ElicitRequestURLParams):
             answer = await self.inbox.ask_url(params.message, params.url)
             return mcp_types.ElicitResult(action=answer.action)
+        if problem := _too_large(params.requested_schema):
+            return problem
         answer = await self.inbox.ask_form(params.message, params.requested_schema)
         content = dict(answer.content or {}) if answer.action == "accept" else None
         return mcp_types.ElicitResult(action=answer.action, content=content)
@@ -176,6 +180,8 @@ class _TappedSession(ClientSession):
     ):
         request = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         messages = list(request.get("messages", []))
+        if problem := _too_large(answer_schema(request)):
+            return problem
         with self.inbox.calls.about_task(_task_of(params)):
             answer = await self.inbox.ask_message(dict(request))
         if answer.action != "accept":
@@ -232,6 +238,16 @@ def _task_of(params: Any) -> Any:
     """Return the id of the task that a question of the older protocol names; None if it has none."""
     related = (params.meta or {}).get("io.modelcontextprotocol/related-task")
     return related.get("taskId") if isinstance(related, dict) else None
+
+
+def _too_large(schema: Any) -> mcp_types.ErrorData | None:
+    """Return the error for a question with *schema* if it is too large; nobody is asked then."""
+    try:
+        check_extent(schema)
+    except SchemaError as error:
+        message = f"The question was not asked: {error}"
+        return mcp_types.ErrorData(code=mcp_types.INVALID_PARAMS, message=message)
+    return None
 
 
 def _has_headers(tool: Any) -> bool:
