@@ -125,7 +125,7 @@ def test_security_md_names_the_ways_that_are_tested():
 
 def test_is_asked_once_for_each_content(person):
     """A yes counts for the content, also of another file; other keys may change, programs may not."""
-    entry = light("one", "x")
+    entry = light("one", "x", "--token", "secret")
     person.answer = "y"
     add(written(one=entry))
     add(written(two={**entry, "timeout": 9000, "description": "new"}, file="copy.json"))
@@ -135,6 +135,7 @@ def test_is_asked_once_for_each_content(person):
     person.answer = "n"
     for change in (
         {"args": [*entry["args"], "y"]},
+        {"args": [*entry["args"][:-1], "other"]},
         {"command": "python3"},
         {"cwd": ".."},
         {"env": {"LD_PRELOAD": "./evil.so"}},
@@ -143,9 +144,9 @@ def test_is_asked_once_for_each_content(person):
     ):
         with pytest.raises(ConsentError, match="you did not approve it"):
             add(written(one={**entry, **change}))
-    assert "LD_PRELOAD=./evil.so" in person.questions[4]
-    assert "GIT_ASKPASS=./evil" in person.questions[5]
-    assert "passes on your variables AWS_SECRET_ACCESS_KEY" in person.questions[6]
+    assert "LD_PRELOAD=./evil.so" in person.questions[5]
+    assert "GIT_ASKPASS=./evil" in person.questions[6]
+    assert "passes on your variables AWS_SECRET_ACCESS_KEY" in person.questions[7]
     assert "Then it had in place of this:\n    starts" in person.questions[1]
     assert all(f"python3 {entry['args'][0]}" not in q for q in person.questions[:1])
 
@@ -204,6 +205,7 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
     [
         ({"command": "sh", "args": ["a\nOK:\r", "\u202eb\x1b[2J"]}, "a⟨U+000A⟩OK:^M"),
         ({"command": "sh", "args": ["a" * 100_000]}, "98,"),
+        ({"command": "python", "args": ["token=evil.py"]}, "starts python token=evil.py\n"),
         ({"command": "echo", "args": ["evil"], "env": {"TOKEN": "evil"}}, "starts echo evil\n"),
         ({"url": "https://\u0430pple.com/mcp"}, "https://⟨U+0430⟩pple.com/mcp"),
         (
@@ -225,6 +227,7 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
 )
 def test_hostile_text_hides_nothing(person, entry, shown):
     """It makes no line of its own, no mark hides code, and what is left out is counted."""
+    Path("token=evil.py").touch()
     with pytest.raises(ToolbenchError) as refused:
         add(written(one=entry))
     seen = "".join([*person.questions, str(refused.value)])

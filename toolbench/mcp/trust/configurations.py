@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any
@@ -106,7 +107,9 @@ class _Content:
 
     entry: UnapprovedEntry
     parts: dict[str, Any] = field(default_factory=dict)
-    """JSON: the parts by name."""
+    """JSON: the parts by name. Its words are as in the file: they are hashed, never kept."""
+    words: list[str] = field(default_factory=list)
+    """The program and its arguments, as they are shown."""
     unclear: str = ""
     """The name of a secret that could be code, so that it can be neither shown nor hidden."""
 
@@ -117,13 +120,10 @@ class _Content:
         settings = entry.server if isinstance(entry.server, Mapping) else {}
         parts: dict[str, Any] = {"transport": entry.transport}
         if entry.transport == "stdio":
-            words = with_known([entry.command, *entry.args], places)
-            secrets = secrets_in_words(map(_without_references, words))
-            parts["words"] = [
-                self._hidden_in_command("an argument", word, _without_schemes(found))
-                for word, (_, found) in zip(words, secrets, strict=True)
-            ]
-            parts["folder"] = str(Path.cwd() / with_known(entry.cwd or "", places))
+            folder = with_known(entry.cwd or "", places)
+            parts["folder"] = str(Path.cwd() / folder)
+            parts["words"] = with_known([entry.command, *entry.args], places)
+            self.words = self._shown_words(parts["words"], folder)
             parts["environment"] = {
                 name: self._setting(name, text)
                 for name, text in sorted(with_known(entry.env, places).items())
@@ -166,7 +166,7 @@ class _Content:
         # Those that are set: others, of any number, must not push them out of the line
         variables = ", ".join(sorted(parts["variables"], key=lambda name: name not in os.environ))
         if parts["transport"] == "stdio":
-            yield f"starts {shlex.join(parts['words'])}"
+            yield f"starts {shlex.join(self.words)}"
             yield f"in the folder {parts['folder']}"
             if settings := parts["environment"]:
                 yield "with " + shlex.join(f"{name}={text}" for name, text in settings.items())
@@ -196,6 +196,22 @@ class _Content:
             yield f"signs in by {auth}"
         if variables:
             yield f"SENDS YOUR VARIABLES {variables} to {address}"
+
+    def _shown_words(self, words: list[str], folder: str) -> list[str]:
+        here = Path.cwd() / with_references(
+            folder, lambda reference: os.environ.get(reference.name) or reference.default or ""
+        )
+        # The program is no secret
+        shown = words[:1]
+        secrets = secrets_in_words(map(_without_references, words))
+        for word, (_, found) in islice(zip(words, secrets, strict=True), 1, None):
+            # `python token=server.py` starts that file
+            if _is_there(here / word):
+                shown.append(word)
+            else:
+                credentials = _without_schemes(found)
+                shown.append(self._hidden_in_command("an argument", word, credentials))
+        return shown
 
     def _setting(self, name: str, text: str) -> str:
         """Return *text*, the value of a variable that the program gets, with marks for secrets."""
@@ -237,6 +253,14 @@ def _without_schemes(secrets: Iterable[str]) -> list[str]:
 
 def _without_references(text: str) -> str:
     return with_references(text, lambda reference: reference.default or "")
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        # Too long, or with characters that no path has
+        return False
 
 
 def _is_place(secret: str) -> bool:
