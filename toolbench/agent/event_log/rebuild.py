@@ -17,6 +17,7 @@ from toolbench.agent.events import (
 )
 from toolbench.agent.step.call_round import Round
 from toolbench.agent.tools.tool_search import SearchToolsObservation
+from toolbench.core.content import TextContent
 from toolbench.errors import BodyError, Problem
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import (
@@ -24,6 +25,8 @@ from toolbench.llm.calls import (
     ToolCall,
     parse_tool_calls,
 )
+from toolbench.llm.calls.messages import read_message
+from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.models.message_images import IMAGE
 from toolbench.redaction import MARK
 
@@ -161,6 +164,8 @@ class Rebuild:
         return assistant_message(text, calls, self._loop.context.provider)
 
     def _read_again(self, event: Event) -> Event:
+        if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
+            event = self._without_unread(event)
         if not isinstance(event, ActionEvent | CallEdit):
             return event
         call = event.tool_call
@@ -169,6 +174,22 @@ class Rebuild:
         if isinstance(event, ActionEvent):
             return replace(event, tool_call=call, action=call.action)
         return replace(event, tool_call=call)
+
+    def _without_unread(self, event: ActionEvent | MessageEvent) -> ActionEvent | MessageEvent:
+        """Return *event* without calls that may hold a secret: earlier versions saved them."""
+        message = dict(event.message or {})
+        kept = without_unread(
+            message,
+            self._loop.toolset.tools.values(),
+            are_written_calls_read=isinstance(event, ActionEvent),
+        )
+        if kept is message:
+            return event
+        words = read_message(kept).thought
+        if isinstance(event, ActionEvent):
+            return replace(event, message=kept, thought=event.thought and words)
+        images = [block for block in event.content if block.type != "text"]
+        return replace(event, message=kept, content=(TextContent(text=words), *images))
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:

@@ -28,6 +28,8 @@ from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.calls.messages import read_message
+from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.protocol import Chunk, OnChunk, writes_calls
@@ -226,13 +228,21 @@ class Requests:
     def _outcome_of(self, answer: Answer) -> Outcome:
         """Turn *answer* into events: waiting calls, or a message."""
         self.spend(answer.usage)
+        tools, is_writing = self._toolset.tools, writes_calls(self._model)
         calls = parse_tool_calls(
-            answer.message,
-            self._toolset.tools,
-            provider=self._model.provider,
-            written_calls=writes_calls(self._model),
+            answer.message, tools, provider=self._model.provider, written_calls=is_writing
         )
-        outcome = self._called(answer, calls) if calls else self._message_outcome(answer)
+        unread = unread_call(answer.text)
+        kept = without_unread(answer.message, tools.values(), are_written_calls_read=is_writing)
+        if kept is not answer.message:
+            answer = replace(answer, message=kept)
+            calls = [
+                replace(call, thought=call.thought and read_message(kept).thought) for call in calls
+            ]
+        if calls:
+            outcome = self._called(answer, calls)
+        else:
+            outcome = self._message_outcome(answer, unread)
         unknown = self._notice(self._unknown_cost(answer.usage))
         return replace(outcome, news=(*outcome.news, *unknown))
 
@@ -247,7 +257,7 @@ class Requests:
             "dollars cannot stop it. max_steps does."
         )
 
-    def _message_outcome(self, answer: Answer) -> Outcome:
+    def _message_outcome(self, answer: Answer, unread: str | None) -> Outcome:
         problem, text, images = answer.problem, answer.text, answer.images
         if not text.strip() and not images:
             return self._failed(problem or "The model answered nothing.")
@@ -262,7 +272,7 @@ class Requests:
             )
         )
         self._context.add([answer.message], [event.id])
-        notices = self._notice(problem) + self._notice(unread_call(answer.text))
+        notices = self._notice(problem) + self._notice(unread)
         return Outcome(over="answered", news=(event, *notices))
 
     def _notice(self, text: str | None) -> list[Event]:

@@ -12,6 +12,7 @@ from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Model
 from toolbench.llm.models.protocol import writes_calls
@@ -71,7 +72,10 @@ def trial_of(
         if case.calls and not calls and (note := unread_call(answer.text)):
             scored["problems"] += (redactor.sentence(note),)
         hide_all = _redactor(model).joined(redactor)
-        message = hide_all.value(plain(answer.message))
+        kept = without_unread(
+            answer.message, tools.values(), are_written_calls_read=writes_calls(model)
+        )
+        message = hide_all.value(plain(kept))
         facts["finish_reason"] = _word(answer.finish_reason, hide_all)
     except Exception as error:  # noqa: BLE001 - a person's rule may raise any error
         why = f"The answer could not be scored: {_sentence(model, error)}"

@@ -11,6 +11,9 @@ from toolbench.plain import clip
 
 Json = Mapping[str, Any]
 
+UNREADABLE = "unreadable_arguments"
+"""The key of arguments that are no object, for providers that accept objects only."""
+
 
 @dataclass(frozen=True)
 class Sent:
@@ -113,6 +116,13 @@ def _first(data: Any, *names: str) -> Any:
     return None
 
 
+def as_sent_first(arguments: Any) -> Any:
+    """Return *arguments* as the model sent them, before they were put below `UNREADABLE`."""
+    if isinstance(arguments, Mapping) and arguments.keys() == {UNREADABLE}:
+        return arguments[UNREADABLE]
+    return arguments
+
+
 def _list(value: Any) -> list[Any]:
     if value is None:
         return []
@@ -183,7 +193,8 @@ def _blocks(blocks: list[Any]) -> Message:
     for block in blocks:
         kind = _first(block, "type")
         if kind == "tool_use":
-            sent = Sent(_first(block, "name"), block.get("input"), _first(block, "id"))
+            arguments = as_sent_first(block.get("input"))
+            sent = Sent(_first(block, "name"), arguments, _first(block, "id"))
             message.calls.append(sent)
         elif kind == "thinking":
             message.thinking.append(_text_of(block))
@@ -206,7 +217,8 @@ def _parts(parts: list[Any]) -> Message:
     for part in parts:
         call = _first(part, "functionCall", "function_call")
         if call is not None:
-            sent = Sent(_first(call, "name"), _first(call, "args"), _first(call, "id"))
+            arguments = as_sent_first(_first(call, "args"))
+            sent = Sent(_first(call, "name"), arguments, _first(call, "id"))
             message.calls.append(sent)
         elif _first(part, "thought"):
             message.thinking.append(_text_of(part))

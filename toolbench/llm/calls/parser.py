@@ -78,6 +78,11 @@ class Offer:
         tool = self._tools.get(match) or sent[match]
         return tool, f"{name!r} was read as {tool.name!r}"
 
+    def takes_secret(self, tool: AnyTool | None) -> bool:
+        """Return whether *tool* takes a secret; if it is None, whether any tool does."""
+        tools = self._tools.values() if tool is None else [tool]
+        return any(tool.secrecy.has_secrets for tool in tools)
+
     def _by_sent_name(self) -> dict[str, AnyTool]:
         if self._sent is None:
             self._sent = {tool_name(n, self._provider): t for n, t in self._tools.items()}
@@ -159,10 +164,10 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
     }
     try:
         arguments = _arguments(sent, name, repairs)
-    except FunctionCallValidationError as unread:
+    except FunctionCallValidationError as error:
         hidden = FunctionCallValidationError(name, [Problem((), _UNQUOTED)])
-        error = hidden if tool is not None and tool.secrecy.has_secrets else unread
-        return ToolCall(**facts, error=error, repairs=tuple(repairs))
+        shown = hidden if offer.takes_secret(tool) else error
+        return ToolCall(**facts, error=shown, repairs=tuple(repairs))
     if tool is None:
         unknown = FunctionCallNotExistsError(name, offer.names)
         return ToolCall(**facts, arguments=arguments, error=unknown, repairs=tuple(repairs))

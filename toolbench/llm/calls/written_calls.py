@@ -90,6 +90,14 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
     return [], text
 
 
+def words_before_calls(text: str) -> str:
+    """Return the words of *text* before the calls in it, also before those that are not read."""
+    foreign = _FOREIGN.search(text)
+    if foreign and not _is_quoted(text[: foreign.start()]):
+        return text[: foreign.start()]
+    return written_calls(text)[1]
+
+
 def unread_call(text: str) -> str | None:
     """Return a sentence if *text*, the answer of a model, looks like a call that was not read."""
     calls, _ = written_calls(text)

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from difflib import SequenceMatcher, unified_diff
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from warnings import warn
 
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.jsonschema.types import Json
+from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.models.answer import report
 from toolbench.llm.models.call_secrets import call_secrets
 from toolbench.llm.models.protocol import (
@@ -115,7 +117,8 @@ class RecordedModel:
         if cancel.cancelled:
             raise stopped(self.name)
         tool_list = offered(tools, self.provider)
-        sent = {"messages": [dict(message) for message in messages], "tools": tool_list}
+        kept = [self._kept(message, tool_list) for message in messages]
+        sent = {"messages": kept, "tools": tool_list}
         redactor = self._redactor.including(call_secrets(sent["messages"], tool_list))
         request = redactor.value(plain(sent))
         with self._lock:
@@ -136,8 +139,15 @@ class RecordedModel:
                 self._request_counts[key] -= 1
             raise
         redactor = redactor.including(call_secrets([answer.message], tool_list))
-        self._record(key, request, answer, redactor)
+        recorded = replace(answer, message=self._kept(answer.message, tool_list))
+        self._record(key, request, recorded, redactor)
         return answer
+
+    def _kept(self, message: Mapping[str, Any], tools: list[Json]) -> Json:
+        """Return *message*; if it is the model's, without calls that may hold an unknown secret."""
+        if message.get("role") not in ("assistant", "model"):
+            return dict(message)
+        return without_unread(dict(message), tools, are_written_calls_read=self.written_calls)
 
     @property
     def _redactor(self) -> Redactor:

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.calls.messages import UNREADABLE
 from toolbench.llm.providers import Provider
 
 
@@ -183,7 +184,7 @@ def _gemini_call(call: Mapping[str, Any]) -> Json:
     if arguments is None:
         arguments = {}
     elif not isinstance(arguments, Mapping):
-        arguments = {"unreadable": _json_text(arguments)}
+        arguments = {UNREADABLE: _json_text(arguments)}
     copy = {**call, "name": _text(call.get("name")), "args": dict(arguments)}
     if "id" in copy and not (_id(copy["id"])):
         del copy["id"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.calls.messages import UNREADABLE
 from toolbench.llm.models.message_images import IMAGE
 from toolbench.llm.models.protocol import Messages
 from toolbench.llm.models.transport.text_answers import answerable
@@ -136,7 +137,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 def _readable(block: Json) -> Json:
     """Return *block*. If it is a call whose arguments cannot be read, put them into an object."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
-        return {**block, "input": {"unreadable": str(block.get("input") or "")}}
+        return {**block, "input": {UNREADABLE: str(block.get("input") or "")}}
     return block
 
 

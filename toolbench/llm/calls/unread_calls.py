@@ -1,0 +1,150 @@
+"""Leave out of a model's message what was not understood and may hold a secret.
+
+The schema of a tool says which of its arguments are secret. Where the arguments of a call cannot be
+read, any part of them may be the secret.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import BodyError
+from toolbench.jsonschema.types import Json
+from toolbench.jsonschema.view import read
+from toolbench.llm.calls.alias_names import meant_by
+from toolbench.llm.calls.json_text import NotJsonError, read_json
+from toolbench.llm.calls.messages import UNREADABLE, as_sent_first, plain, read_message
+from toolbench.llm.calls.written_calls import WrittenCall, words_before_calls, written_calls
+from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.redactor import Redactor
+
+ARGUMENTS = ("arguments", "input", "args")
+"""The keys of a call's arguments in the messages of OpenAI, Anthropic and Gemini."""
+_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+_TEXTS = ("content", "reasoning", "reasoning_content", "text", "thinking")
+# A shorter word may stand in other texts by chance
+_WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
+
+
+def without_unread(
+    message: Json, tools: Iterable[Any], *, are_written_calls_read: bool = False
+) -> Json:
+    """Return *message* without the arguments of calls that cannot be read and may hold a secret.
+
+    A text that says so replaces them, and their words are hidden in the texts of the message. If
+    there are none, the result is *message* itself.
+
+    Args:
+        message: The message of a model, in any provider's format.
+        tools: The tools that were offered to the model, in any format.
+        are_written_calls_read: Whether calls that the model writes into its text are run.
+    """
+    unread = _Unread(tools)
+    kept = unread.without_arguments(plain(message))
+    if (text := _text_of(message)) and (mark := unread.mark_of_text(text, are_written_calls_read)):
+        kept = _with_texts(kept, lambda _: f"{words_before_calls(text)}{mark}")
+    if not unread.left_out:
+        return message
+    masked: Json = _with_texts(kept, unread.words_redactor().text)
+    return masked
+
+
+def read_arguments(value: Any) -> dict[str, Any] | None:
+    """Return the arguments of a call, which may be JSON text; None if they cannot be read."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return {}
+    try:
+        for _ in range(2):
+            # Also JSON in a string
+            value = read_json(value)[0] if isinstance(value, str) else value
+    except NotJsonError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def named_schema(tool: Any) -> tuple[str, Any]:
+    """Return the name of *tool* and the schema of its arguments; *tool* is ours or a provider's."""
+    if isinstance(tool, ToolDefinition):
+        return tool.name, tool.input_schema
+    inner = tool.get("function")
+    about = inner if isinstance(inner, Mapping) else tool
+    schema: Any = next((about[key] for key in _SCHEMAS if key in about), {})
+    return str(about.get("name")), schema
+
+
+class _Unread:
+    """The search for what cannot be read in one message."""
+
+    def __init__(self, tools: Iterable[Any]) -> None:
+        self._tools = tools
+        self.left_out: list[str] = []
+        """What is not kept."""
+
+    def without_arguments(self, part: Any) -> Any:
+        """Return *part* of the message, but with marks in place of unread arguments."""
+        if isinstance(part, list | tuple):
+            return [self.without_arguments(item) for item in part]
+        if not isinstance(part, Mapping):
+            return part
+        if "name" not in part:
+            return {key: self.without_arguments(value) for key, value in part.items()}
+        kept = dict(part)
+        for key in ARGUMENTS:
+            value = as_sent_first(part.get(key))
+            if read_arguments(value) is None and (mark := self._mark(str(part["name"]))):
+                self.left_out.append(value if isinstance(value, str) else json.dumps(value))
+                kept[key] = {UNREADABLE: mark} if isinstance(part[key], dict) else mark
+        return kept
+
+    def mark_of_text(self, text: str, are_read: bool) -> str:  # noqa: FBT001
+        """Return the mark in place of the calls in *text*; "" if they are read, or hold no secret."""
+        calls, _ = written_calls(text)
+        for call in calls:
+            if not (are_read and _is_read(call)) and (mark := self._mark(call.name)):
+                self.left_out.append(text[len(words_before_calls(text)) :])
+                return f"[{mark}]"
+        return ""
+
+    def _mark(self, name: str) -> str:
+        """Return the mark for a call of the tool *name*; "" if it takes no secret.
+
+        Of an unknown name it is not known which tool is meant: it may be any.
+        """
+        schemas = dict(map(named_schema, self._tools))
+        known = name if name in schemas else meant_by(name, schemas)
+        names = schemas if known is None else [known]
+        taking = next((n for n in names if Secrecy(schemas[n]).has_secrets), None)
+        return "" if taking is None else f"not kept: {taking} takes a secret"
+
+    def words_redactor(self) -> Redactor:
+        """Return a redactor of the words that are left out, but for the names of arguments."""
+        schemas = dict(map(named_schema, self._tools))
+        names = {*schemas, *(name for s in schemas.values() for name in read(s).properties)}
+        words = {word for text in self.left_out for word in _WORD.findall(text)}
+        return Redactor(words - names)
+
+
+def _is_read(call: WrittenCall) -> bool:
+    return call.problem is None and read_arguments(call.arguments) is not None
+
+
+def _text_of(message: Any) -> str:
+    try:
+        return "".join(read_message(message).text)
+    except BodyError:
+        return ""
+
+
+def _with_texts(part: Any, change: Callable[[str], str]) -> Any:
+    """Return *part* of a message with its texts changed."""
+    if isinstance(part, list):
+        return [_with_texts(item, change) for item in part]
+    if not isinstance(part, Mapping):
+        return part
+    changed: dict[str, Any] = {}
+    for key, value in part.items():
+        is_text = key in _TEXTS and isinstance(value, str)
+        changed[key] = change(value) if is_text else _with_texts(value, change)
+    return changed
