@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -78,11 +79,14 @@ class TestLoading:
         assert other.run() == "answered"
         assert other.loop.requests.usage == Usage(3, 4, 0.5)
 
-    def test_works_where_it_did(self, tmp_path):
-        """The working directory is kept, unless another one is wanted."""
+    def test_works_in_the_current_directory_and_says_so(self, tmp_path):
+        """A file does not choose where its tools write; a person does, and then nothing is said."""
         state = ConversationState(tmp_path)
         c = Conversation(state, agent=Agent(ScriptedModel([]), []))
-        other = reopened(c, tmp_path / "c.jsonl")
+        with pytest.warns(UserWarning, match=f"worked in '{tmp_path}'"):
+            other = reopened(c, tmp_path / "c.jsonl")
+        assert other.state.workspace.working_dir == str(Path.cwd())
+        other = reopened(c, tmp_path / "c.jsonl", workspace=tmp_path)
         assert other.state.workspace.working_dir == str(tmp_path)
 
 

@@ -12,7 +12,11 @@ pytest.importorskip("playwright", reason="the extra `browser` is not installed")
 
 from test_tools.terminal_parts import alive
 from test_tools.web_read_site import serving
+from toolbench.runs.engine import perform
+from toolbench.runs.questions import Answer
+from toolbench.runs.run import Run
 from toolbench.tools.browser import BrowserAction, BrowserExecutor, BrowserTool
+from toolbench.tools.web_read import addresses
 
 if not (usable := BrowserTool.is_usable()):
     reason = f"the browser tool is NOT TESTED: {usable}"
@@ -66,7 +70,7 @@ def _site():
 
 @pytest.fixture(name="surfer", scope="module")
 def _surfer():
-    with Surfer(arguments=ONLY_HERE) as executor:
+    with Surfer(arguments=ONLY_HERE, allow_private=True) as executor:
         yield executor
 
 
@@ -220,7 +224,7 @@ class TestFailure:
     @pytest.mark.slow
     def test_of_the_browser_itself_is_survived(self, site):
         """A browser that was killed is replaced by the next call."""
-        with Surfer(arguments=ONLY_HERE) as surfer:
+        with Surfer(arguments=ONLY_HERE, allow_private=True) as surfer:
             before = descendants()
             surfer.do("noop(0)")
             for pid in descendants() - before:
@@ -252,7 +256,7 @@ class TestLife:
         go = f"goto('{site.url}/store')"
         assert 'heading "nobody"' in surfer.do(go).text
         assert 'heading "somebody"' in surfer.do(go).text
-        with Surfer(arguments=ONLY_HERE, screenshot=False) as other:
+        with Surfer(arguments=ONLY_HERE, allow_private=True, screenshot=False) as other:
             [block] = other.do(go).content
         assert 'heading "nobody"' in block.text
 
@@ -269,7 +273,7 @@ class TestLife:
     @pytest.mark.slow
     def test_nothing_is_left_after_close(self):
         """Neither Chromium nor what drives it."""
-        surfer = Surfer(arguments=ONLY_HERE)
+        surfer = Surfer(arguments=ONLY_HERE, allow_private=True)
         before = descendants()
         surfer.do("noop(0)")
         started = descendants() - before
@@ -286,7 +290,7 @@ class TestLife:
             "import sys\n"
             "from toolbench.core.background_loop import portal\n"
             "from toolbench.tools.browser import BrowserAction, BrowserExecutor\n"
-            f"b = BrowserExecutor(arguments={ONLY_HERE!r})\n"
+            f"b = BrowserExecutor(arguments={ONLY_HERE!r}, allow_private=True)\n"
             "go = BrowserAction(code='goto(\"data:text/html,<title>T\")')\n"
             "print(b(go).title)\n"
             "portal.close()\n"
@@ -303,3 +307,66 @@ class TestLife:
             assert len(started) > 2
             kernel.kill()
         eventually(lambda: not any(map(alive, started)))
+
+
+class TestOfThisMachine:
+    """What leaves it is asked about, and where the browser may go is refused as web_read does."""
+
+    @pytest.mark.slow
+    def test_addresses_are_not_reached(self, site):
+        """Neither by a step, nor by a page's own requests, scripts and frames."""
+        with Surfer() as surfer:
+            before = len(site.requests)
+            result = surfer.do(f"goto('{site.url}/second')")
+            assert result.is_error
+            assert "is on this machine or a private network" in result.text
+            html = (
+                f"<img src='{site.url}/a'><iframe src='{site.url}/b'></iframe>"
+                f"<script>fetch('{site.url}/c'); new WebSocket('ws' + '{site.url}/d'.slice(4));"
+                f"open('{site.url}/e')</script>"
+            )
+            result = surfer.do(f"goto({'data:text/html,' + html!r})\nnoop(300)")
+            assert result.text.count("is on this machine or a private network") == 1
+            assert len(site.requests) == before
+
+    @pytest.mark.slow
+    def test_public_pages_lead_to_no_other(self, site, monkeypatch):
+        """A page is loaded through the proxy; its redirect to a private address is refused."""
+
+        async def resolver(host, port):
+            return {"open.example": ["127.0.0.1"], "inner.example": ["10.0.0.7"]}[host]
+
+        monkeypatch.setattr(addresses, "is_public", lambda address: address != "10.0.0.7")
+        site.moved("/away", "http://inner.example/secret")
+        public = site.url.replace("127.0.0.1", "open.example")
+        with Surfer(resolver=resolver) as surfer:
+            result = surfer.do(f"goto('{public}/second')")
+            assert 'heading "Two"' in result.text
+            result = surfer.do(f"goto('{public}/away')")
+            assert result.is_error
+            assert "'inner.example' leads to 10.0.0.7" in result.text
+            assert 'heading "Two"' in surfer.do(f"goto('{public}/second')").text
+
+    @pytest.mark.parametrize(("answer", "state"), [(False, "denied"), (True, "error")])
+    def test_files_are_uploaded_with_a_yes_only(self, answer, state, tmp_path):
+        """The question names each with its size; other steps ask nothing."""
+        [browser] = BrowserTool.create()
+        letter = tmp_path / "letter.txt"
+        letter.write_text("x" * 1_234)
+        questions = []
+
+        def ask(question):
+            questions.append(question.message)
+            return Answer("accept", {"answer": answer})
+
+        code = f"noop(0)\nupload_file('e3', ['{letter}', '{tmp_path}/none'])"
+        browser.executor.close()
+        run = Run(browser, {"code": code}, source="model", asker=ask)
+        perform(run)
+        assert run.state == state
+        assert "because browser sends files of this machine to a page" in questions[0]
+        assert f"    | {letter}, 1.2 kB\n    | {tmp_path}/none, no file\n" in questions[0]
+        run = Run(browser, {"code": "noop(0)"}, source="model", asker=ask)
+        perform(run)
+        assert run.state == "error"
+        assert len([each for each in questions if "Consent" in each]) == 1

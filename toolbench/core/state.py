@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
+from warnings import warn
 
 from toolbench.core.conversation_parts import (
     CallEvent,
@@ -295,12 +296,12 @@ class Conversation:
             path: The file.
             agent: The agent that continues; it may have another model than the first agent.
             state: The working directory and secrets. If left out, there are no secrets, and the
-                directory is the saved one; if that directory no longer exists, the current
-                directory.
-            **options: `secrets` and `callbacks`, as for a new conversation.
+                tools work in the current directory. A file does not choose the directory: if it
+                names another one, a warning says so.
+            **options: `workspace`, `secrets` and `callbacks`, as for a new conversation.
         """
-        if state is None:
-            options.setdefault("workspace", agent.workspace_of(path))
+        if state is None and options.get("workspace") is None:
+            _warn_of_folder(path, agent.workspace_of(path))
         conversation = cls(state, agent=agent, **options)
         try:
             conversation.loop.read(path)
@@ -328,6 +329,18 @@ class Conversation:
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any] | None:
         return None if self._loop is None else self._loop.bundle()
+
+
+def _warn_of_folder(path: str | Path, saved: str | None) -> None:
+    """Warn if *saved*, the working directory of the conversation at *path*, is not the current one."""
+    if saved is None or Path(saved).resolve() == Path.cwd().resolve():
+        return
+    warn(
+        f"The conversation in {str(path)!r} worked in {saved!r}. Its tools work in "
+        f"{str(Path.cwd())!r} from now on, the current directory; if they should work where they "
+        "did, give Conversation.load(..., workspace=...) that directory.",
+        stacklevel=3,
+    )
 
 
 def spend(conversation: Any, usage: Any) -> None:

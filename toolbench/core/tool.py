@@ -263,6 +263,14 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         """
         return DeclaredResources(declared=False)
 
+    def asks_because(self, action: ActionT) -> str:
+        """Return why the call with *action* needs consent, whatever the tool's annotations say.
+
+        Empty if it does not. A subclass can look at the action; the reason is part of a sentence
+        that begins with "because".
+        """
+        return ""
+
     def preview(self, action: ActionT) -> Sequence[str]:
         """Return lines that say what the call with *action* would do; the question for consent has them.
 

@@ -8,7 +8,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ConsentError
 from toolbench.runs.consent_question import one_line
 from toolbench.runs.current_run import active_run
-from toolbench.runs.policy import Ruling, ask_consent, policy
+from toolbench.runs.policy import Reason, Ruling, ask_consent, policy
 from toolbench.runs.questions import ConsentLabels, Question
 from toolbench.runs.run import Run
 from toolbench.wording import counted
@@ -38,6 +38,11 @@ def ask_for_all(
     is_dangerous = False
     for tool in tools:
         ruling = policy.ruling_on(tool)
+        is_open = ruling.verdict == "allow" and ruling.reason is not Reason.NAMED
+        # Nobody is asked when one of these calls comes
+        if is_open and type(tool).asks_because is not ToolDefinition.asks_because:
+            words = f"{tool.name} asks before some of its calls"
+            ruling = Ruling("ask", Reason.CALL, words)
         if ruling.verdict == "ask":
             rulings[tool.name] = ruling
             is_dangerous = is_dangerous or tool.hints.effect == "destructive"

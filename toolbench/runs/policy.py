@@ -40,6 +40,7 @@ class Reason(Enum):
     DESTRUCTIVE = "the tool declares that it destroys"
     UNDECLARED = "the tool does not declare what it changes"
     CHANGED = "it does not, and is another one than that to which a person agreed"
+    CALL = "the tool asks before such a call"
     HARMLESS = "nothing needs a confirmation"
     SERVED = "the server for agents asks, whatever the tool"
 
@@ -177,9 +178,17 @@ class Policy:
 
     def ruling(self, run: Run) -> Ruling:
         """Return the verdict on *run* with its reason; see `verdict`."""
-        ruling = self.ruling_on(run.tool, run.risk)
-        if run.asks_because and ruling.verdict == "allow":
+        tool, action = run.tool, run.action
+        ruling = self.ruling_on(tool, run.risk)
+        if ruling.verdict != "allow":
+            return ruling
+        if run.asks_because:
             return Ruling("ask", Reason.SERVED, run.asks_because)
+        is_named = ruling.reason is Reason.NAMED
+        if is_named or tool.is_replayed or action is None:
+            return ruling
+        if why := tool.asks_because(action):
+            return Ruling("ask", Reason.CALL, why)
         return ruling
 
     def verdict_on(

@@ -19,8 +19,14 @@ from playwright.async_api import (
 )
 
 from toolbench.tools.browser.chromium import find_chromium
+from toolbench.tools.browser.public_proxy import PublicProxy
+from toolbench.tools.web_read.addresses import Resolver, resolve
 
 _ARGUMENTS = ("--disable-dev-shm-usage", "--no-first-run", "--disable-sync")
+# A proxy does not see other connections, such as those of WebRTC
+_PROXIED = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp",)
+# Sentences about refused addresses, in one state
+_MOST_REFUSALS = 5
 # Milliseconds to wait until an element is ready
 _ACTION = 10_000
 # Milliseconds to wait until a page begins to load
@@ -45,13 +51,21 @@ class State(NamedTuple):
 class Session:
     """A running browser; use it only in the event loop that opened it."""
 
-    def __init__(self, playwright: Playwright, browser: Browser, context: BrowserContext) -> None:
+    def __init__(
+        self,
+        playwright: Playwright,
+        browser: Browser,
+        context: BrowserContext,
+        proxy: PublicProxy | None,
+    ) -> None:
         """Make a session for a browser that runs already; `open` starts one."""
+        self._proxy = proxy
         self._playwright = playwright
         self._browser = browser
         self._context = context
         self._loop = asyncio.get_running_loop()
         self._notes: list[str] = []
+        self._refusals: list[str] = []
         context.set_default_timeout(_ACTION)
         context.set_default_navigation_timeout(_NAVIGATION)
         context.on("page", self._on_page)
@@ -59,7 +73,13 @@ class Session:
 
     @classmethod
     async def open(
-        cls, executable: str | None, arguments: Sequence[str], size: tuple[int, int]
+        cls,
+        executable: str | None,
+        arguments: Sequence[str],
+        size: tuple[int, int],
+        *,
+        private: bool,
+        resolver: Resolver = resolve,
     ) -> Self:
         """Start a browser and return its session.
 
@@ -67,10 +87,17 @@ class Session:
             executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
+            private: Whether it may reach this machine and private networks.
+            resolver: A function that returns the network addresses of a host and port.
 
         Raises:
             Error: If the browser does not start.
         """
+        refusals = list[str]()
+        proxy = None
+        if not private:
+            proxy = await PublicProxy.open(refusals.append, resolver=resolver)
+            arguments = [*_PROXIED, *arguments]
         playwright = await async_playwright().start()
         try:
             browser = await playwright.chromium.launch(
@@ -78,14 +105,18 @@ class Session:
                 args=[*_ARGUMENTS, *arguments],
                 # Chromium has no sandbox for root
                 chromium_sandbox=not _is_root(),
+                proxy=None if proxy is None else {"server": proxy.url},
             )
             context = await browser.new_context(viewport={"width": size[0], "height": size[1]})
-            session = cls(playwright, browser, context)
+            session = cls(playwright, browser, context, proxy)
+            session._refusals = refusals
             await context.new_page()
         except BaseException:
             # Also at a cancellation: leave no process
             with CancelScope(shield=True):
                 await playwright.stop()
+                if proxy is not None:
+                    proxy.close()
             raise
         session._notes.clear()
         return session
@@ -116,6 +147,9 @@ class Session:
         except Error as error:
             self._notes.append(f"The page cannot be shown whole: {said(error)}")
         notes, self._notes = self._notes, []
+        # A page may try as often as it likes
+        notes += [*dict.fromkeys(self._refusals)][:_MOST_REFUSALS]
+        self._refusals.clear()
         return State(page.url, title, snapshot, picture, notes)
 
     async def close(self) -> None:
@@ -127,6 +161,8 @@ class Session:
         with suppress(Error):
             await self._browser.close()
         await self._playwright.stop()
+        if self._proxy is not None:
+            self._proxy.close()
 
     def _on_page(self, page: Page) -> None:
         self._notes.append("A new window was opened; it is the page shown now.")

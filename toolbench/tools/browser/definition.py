@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field
@@ -12,11 +13,12 @@ from rich.text import Text
 from toolbench.core.definition.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.sizes import human_size
 from toolbench.install_commands import how_to_install_extra
 from toolbench.threads import NO_THREADS, have_threads
 from toolbench.tools.browser.chromium import find_chromium, playwright_has_one
 from toolbench.tools.browser.page_functions import FUNCTIONS
-from toolbench.tools.browser.page_script import signature_of
+from toolbench.tools.browser.page_script import files_in, signature_of
 
 
 def _reference() -> str:
@@ -55,6 +57,12 @@ class BrowserObservation(Observation):
     error: str | None = Field(default=None, description="Why the first call that failed did so.")
 
 
+def _file_line(name: str) -> str:
+    path = Path(name).absolute()
+    size = human_size(path.stat().st_size) if path.is_file() else "no file"
+    return f"{path}, {size}"
+
+
 _DESCRIPTION = """\
 Acts on web pages in a browser, and shows the page afterwards: its address, a snapshot of \
 what is on it, and a screenshot.
@@ -67,6 +75,7 @@ between.
 `button "Go" [ref=e12]`. Refs name the elements for the functions. Take them from the newest \
 snapshot: a page that changes has new ones.
 - noop() shows the page without doing anything, or waits for one that loads slowly.
+- Addresses on this machine and in private networks are refused, unless the person allowed them.
 - Windows that a page opens become the page that is shown. Alerts are confirmed, questions \
 declined, and their texts reported.
 
@@ -95,6 +104,17 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
                 "`apt-get install chromium` or `playwright install chromium`."
             )
         return True
+
+    def asks_because(self, action: BrowserAction) -> str:
+        """Return that a file leaves this machine, if one is uploaded; else an empty text."""
+        if not files_in(action.code):
+            return ""
+        return f"{self.name} sends files of this machine to a page"
+
+    def preview(self, action: BrowserAction) -> Sequence[str]:
+        """Return the files that are uploaded, with their sizes."""
+        files = files_in(action.code)
+        return ["uploads these files:", *map(_file_line, files)] if files else ()
 
     @classmethod
     def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:

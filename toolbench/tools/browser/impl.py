@@ -15,6 +15,7 @@ from toolbench.tools.browser.browser_session import Session, State, said
 from toolbench.tools.browser.definition import BrowserAction, BrowserObservation
 from toolbench.tools.browser.page_script import Step, parse
 from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.web_read.addresses import Resolver, resolve
 
 # Characters of a snapshot
 _MAX_SNAPSHOT = 30_000
@@ -32,6 +33,8 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         executable: str | None = None,
         arguments: Sequence[str] = (),
         size: tuple[int, int] = (1280, 720),
+        allow_private: bool = False,
+        resolver: Resolver = resolve,
     ) -> None:
         """Make an executor whose browser starts with the first call.
 
@@ -40,7 +43,12 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
+            allow_private: Also reach this machine and private networks, for example a page that you
+                develop. This is a risk: a web page may persuade a model to act on private pages.
+            resolver: A function that returns the network addresses of a host and port.
         """
+        self._private = allow_private
+        self._resolver = resolver
         self._screenshot = screenshot
         self._executable = executable
         self._arguments = tuple(arguments)
@@ -107,7 +115,13 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             await session.close()
         if self._session is None:
             try:
-                self._session = await Session.open(self._executable, self._arguments, self._size)
+                self._session = await Session.open(
+                    self._executable,
+                    self._arguments,
+                    self._size,
+                    private=self._private,
+                    resolver=self._resolver,
+                )
             except Error as error:
                 msg = f"No browser could be started: {said(error)}"
                 raise RunError(msg) from error

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from toolbench.errors import did_you_mean
 from toolbench.jsonschema.validation.problems import pydantic_problems
-from toolbench.tools.browser.page_functions import FUNCTIONS, Function
+from toolbench.tools.browser.page_functions import FUNCTIONS, Function, upload_file
 from toolbench.tools.failure_sentence import RunError
 
 # Characters of code; longer code is refused
@@ -48,6 +48,21 @@ def parse(code: str) -> list[Step]:
         msg = "There is nothing to do in the code. noop() looks at the page."
         raise RunError(msg)
     return [_step(statement) for statement in tree.body]
+
+
+def files_in(code: str) -> list[str]:
+    """Return the names of the files that *code* uploads; empty if *code* cannot be carried out."""
+    try:
+        steps = parse(code)
+    except RunError:
+        # The call reports it
+        return []
+    files = list[str]()
+    for step in steps:
+        if step.function is upload_file:
+            named = step.arguments["file"]
+            files += [named] if isinstance(named, str) else named
+    return files
 
 
 def signature_of(function: Function) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import ipywidgets as w
 
-from toolbench.display.escape import Html, escape, link
+from toolbench.display.escape import NO_MATHS, Html, escape, link
 from toolbench.display.html.css import CODE_FONT
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
@@ -137,14 +137,14 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
     views = [
         Html(
             f'<div style="overflow-wrap:anywhere">{head}'
-            f'<div style="white-space:pre-wrap;{CODE_FONT}">{escape(shown)}</div></div>'
+            f'<div {NO_MATHS} style="{CODE_FONT}">{_lines(shown)}</div></div>'
         )
         for shown in [call, *pages]
     ]
     first_view = views[0]
     if role:
         first_view = Html(f'<div role="{role}">{views[0]}</div>')
-    text = parts.html(first_view)
+    text = parts.html(first_view, kind="toolbench-asked")
     if not pages:
         return [text]
     labels = [f"Show all {len(question.whole):,} characters"]
@@ -155,11 +155,18 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
 
     def show_next() -> None:
         place = next(places)
-        button.description = labels[place]
+        button.description = button.tooltip = labels[place]
         put(text, views[place])
 
     button.on_click(lambda _: show_next())
     return [text, button]
+
+
+def _lines(text: str) -> Html:
+    """Return the HTML of *text*, each line an element; empty without a text."""
+    if not text:
+        return Html("")
+    return Html("".join(f"<div>{line}</div>" for line in escape(text).split("\n")))
 
 
 def _consenting(consent: ConsentLabels, answer: "Future[Answer]", parts: Parts) -> list[Any]:

@@ -159,7 +159,8 @@ STYLE = Html(f"""<style>
 .toolbench-card:has(~ .toolbench-question > .toolbench-row > .toolbench-keep) > .toolbench-actions > .toolbench-cancel {{ display: none; }} /* to refuse is to cancel */
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-row {{ justify-content: flex-end; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) {{ flex-flow: row wrap; align-items: center; gap: 4px 14px; }}
-.toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-text {{ flex: 1 1 20em; }}
+.toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-text {{ flex: 1 1 100%; }}
+.toolbench-asked .mathjax_ignore > div {{ padding-left: 7ch; text-indent: -7ch; white-space: pre-wrap; }} /* what is broken stays behind its bar */
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-row {{ width: auto; flex: 0 1 auto; margin-left: auto; }}
 .toolbench-filters > .toolbench-field {{ flex: 1 1 8em; width: auto; min-width: 0; margin: 0; }}
 .toolbench-filters > .toolbench-field > .widget-label {{ position: absolute; width: 1px; height: 1px; overflow: hidden;

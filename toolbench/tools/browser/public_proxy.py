@@ -1,0 +1,131 @@
+"""A proxy through which a browser reaches public addresses only."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Self
+from urllib.parse import urlsplit
+
+from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.web_read.addresses import Resolver, allowed, resolve
+
+# Seconds to wait for the head of a request, and for a connection
+_PATIENCE = 30.0
+# Bytes of a head, and of each part that is passed on
+_SIZE = 65_536
+_REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+class PublicProxy:
+    """A proxy on this machine, for one browser.
+
+    All that a page loads comes through it, also after a redirect, from a script or in a new window.
+    It connects to exactly the address that it has checked: a host name cannot lead elsewhere
+    between the check and the connection.
+    """
+
+    def __init__(self, server: asyncio.Server, refused: Callable[[str], None]) -> None:
+        """Make a proxy for a server that listens already; `open` starts one."""
+        self._server = server
+        self._refused = refused
+
+    @classmethod
+    async def open(cls, refused: Callable[[str], None], *, resolver: Resolver = resolve) -> Self:
+        """Start a proxy and return it.
+
+        Args:
+            refused: A function that gets a sentence about each connection that is refused.
+            resolver: A function that returns the network addresses of a host and port.
+        """
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
+                await _serve(reader, writer, refused, resolver)
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=_SIZE)
+        return cls(server, refused)
+
+    @property
+    def url(self) -> str:
+        """The address for the browser."""
+        host, port = self._server.sockets[0].getsockname()[:2]
+        return f"http://{host}:{port}"
+
+    def close(self) -> None:
+        """Accept no more connections. Those that are open end with the browser."""
+        self._server.close()
+
+
+async def _serve(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    refused: Callable[[str], None],
+    resolver: Resolver,
+) -> None:
+    """Answer one request of the browser: make the connection, and pass on what both sides send."""
+    async with asyncio.timeout(_PATIENCE):
+        head = await reader.readuntil(b"\r\n\r\n")
+    first, _, fields = head.partition(b"\r\n")
+    method, target, version = first.decode("latin-1").split(" ")
+    is_tunnel = method == "CONNECT"
+    url = urlsplit(f"//{target}" if is_tunnel else target)
+    if not url.hostname:
+        return
+    port = url.port or 80
+    try:
+        addresses = await allowed(url.hostname, port, resolver=resolver, private=False)
+        far_reader, far_writer = await _connected(addresses, port)
+    except (RunError, OSError) as failure:
+        if isinstance(failure, RunError):
+            refused(str(failure))
+        if is_tunnel:
+            writer.write(_REFUSED)
+            await writer.drain()
+        return
+    try:
+        if is_tunnel:
+            writer.write(_CONNECTED)
+        else:
+            path = url._replace(scheme="", netloc="", fragment="").geturl() or "/"
+            start = f"{method} {path} {version}\r\nConnection: close\r\n".encode("latin-1")
+            far_writer.write(start + _without_hops(fields))
+        await asyncio.gather(_pass_on(reader, far_writer), _pass_on(far_reader, writer))
+    finally:
+        far_writer.close()
+
+
+async def _connected(
+    addresses: list[str], port: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Return a connection to the first of *addresses* that answers."""
+    failure: Exception = ConnectionError("it has no address")
+    for address in addresses:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await asyncio.open_connection(address, port)
+        except OSError as error:
+            failure = error
+    raise failure
+
+
+def _without_hops(fields: bytes) -> bytes:
+    """Return *fields*, the header of a request, without what is said to the proxy alone."""
+    kept = [
+        line
+        for line in fields.split(b"\r\n")
+        if not line.lower().startswith((b"proxy-", b"connection:"))
+    ]
+    return b"\r\n".join(kept)
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Write all that comes from *reader* to *writer*, and then end what *writer* sends."""
+    with suppress(OSError):
+        while data := await reader.read(_SIZE):
+            writer.write(data)
+            await writer.drain()
+    with suppress(OSError, RuntimeError):
+        if writer.can_write_eof():
+            writer.write_eof()
