@@ -228,6 +228,20 @@ class TestATool:
         with pytest.raises(ToolNotFoundError):
             shop.client["peek"]
 
+    def test_of_a_server_that_comes_back_otherwise_is_not_called(self, shop):
+        """The call that connects again was judged by what the server said before."""
+        tool = shop.client["peek"]
+        [session] = shop.client.servers.values()
+        shop.hang_up()
+        eventually(lambda: session.status == "lost")
+        shop.offer("Empty the shelf.", WIPES)
+        run = asked(tool, Person())
+        assert (
+            "Server 'shop' changed 'peek' before the call, which was not sent" in run.outcome.text
+        )
+        assert asked(tool, Person(False)).state == "denied"
+        assert not shop.calls
+
     def test_whose_arguments_changed_takes_the_new_ones(self, shop):
         """A call that was made for the old schema is checked by the new one."""
         tool = shop.client["peek"]
@@ -256,3 +270,15 @@ class TestATool:
         requests = len(session.traffic)
         assert tool.latest() is tool.latest() is shop.client["peek"]
         assert len(session.traffic) == requests
+
+    def test_with_the_name_of_another_servers_is_one_object(self, shop):
+        """Each look at the list gives the same tool: nobody is told that there is a new one."""
+        other = FakeMCPServer("other")
+        other.answer("peek", "else", annotations=READS)
+        shop.client.connect("other", other)
+        tool = shop.client["shop_peek"]
+        assert shop.client["shop_peek"] is tool
+        shop.offer("Empty the shelf.", WIPES)
+        eventually(lambda: shop.client["shop_peek"] is not tool)
+        assert (tool.latest().name, tool.latest().hints.effect) == ("shop_peek", "destructive")
+        assert shop.client["other_peek"].hints.effect == "read-only"

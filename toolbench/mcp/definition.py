@@ -109,6 +109,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     """The tool of the list that this tool is a copy of, or is like; None: this tool itself."""
     _own: Mapping[str, Any] = field(init=False, repr=False, default_factory=dict)
     """What this copy has changed."""
+    _renamed: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    """The copies of this tool for lists with another tool of its name, by their names."""
 
     @property
     def version(self) -> str:
@@ -368,4 +370,8 @@ def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
     while name in names:
         name = f"{tool.server}_{name}"
     names.add(name)
-    return tool.model_copy(update={"name": name})
+    # A new tool at each look would tell all who look again that there is one
+    if name not in tool._renamed:
+        tool._renamed[name] = tool.model_copy(update={"name": name})
+    renamed: MCPToolDefinition = tool._renamed[name]
+    return renamed

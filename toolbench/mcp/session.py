@@ -48,7 +48,7 @@ from toolbench.mcp.tasks.tool_request import tool_request
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor, results
-from toolbench.runs.policy import policy
+from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.wording import counted
 
@@ -351,10 +351,8 @@ class MCPServerSession:
         Raises:
             CallFailedError: If there is no result, for any reason.
         """
-        is_changed = self.trust is not None and self.trust.has_changed
-        # It may take seconds, in which other servers answer
-        if is_changed and (refusal := await to_thread(self.refusal)):
-            raise CallFailedError(refusal)
+        judged = self.tools.present(name)
+        await self._check(name, judged)
         self.keep_secret(self.tools.secrets_in(name, arguments))
         call = Call(
             seconds=self.call_seconds,
@@ -364,15 +362,38 @@ class MCPServerSession:
         )
         as_task = wants_task(self.tools.described(name), self.capabilities)
         send = tool_request(name, arguments, call, as_task=as_task)
+
+        async def send_as_judged(session: Any, responses: Any, state: str | None) -> Any:
+            # A server whose connection was lost may come back with other tools
+            if responses is None:
+                await self._check(name, judged)
+            return await send(session, responses, state)
+
         try:
-            raw = await self.connection.ask(send, call)
+            raw = await self.connection.ask(send_as_judged, call)
             raw = await self._features.finished(raw, self.connection.current, call)
+        except CallFailedError:
+            raise
         except Exception as error:
             # Of the SDK, the server or the network
             failed = call_failed(error, call, self._inbox)
             session_recording.note_failure(self._inbox, call, failed)
             raise failed from error
         return await self.tasks.finished(raw, call)
+
+    async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
+        """Refuse a call of the tool *name* if the server was not approved, or the tool is not *judged*.
+
+        Raises:
+            CallFailedError: If the call must not be sent.
+        """
+        is_changed = self.trust is not None and self.trust.has_changed
+        # It may take seconds, in which other servers answer
+        if is_changed and (refusal := await to_thread(self.refusal)):
+            raise CallFailedError(refusal)
+        if judged is not None and (has_changed(judged) or not judged.is_listed):
+            msg = f"Server {self.name!r} changed {name!r} before the call, which was not sent: call it again."
+            raise CallFailedError(msg)
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
         """Hide *secrets* in all that the session keeps; return the session's redactor."""

@@ -7,6 +7,7 @@ import ipywidgets as w
 
 from toolbench.agent.events import ActionEvent
 from toolbench.core.definition.declarations import Effect
+from toolbench.core.definition.hooks import listings
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
@@ -19,7 +20,8 @@ from toolbench.serving.call_results import output_schema_of
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.ticker import ticker
 
 # Characters of the arguments
 _BRIEF = 160
@@ -75,17 +77,24 @@ class WaitingCall:
         wrong = [] if error is None else [parts.html(_error_html(str(error)))]
         thought = [parts.html(markdown_html(call.thought))] if call.thought else []
         line = parts.html(_line_html(call, number), kind="toolbench-waiting-line")
-        reason = [parts.html(text)] if (text := _reason_html(call)) else []
+        self._reason = parts.html(_reason_html(call))
+        self._forget = listings.listen(lambda: ticker.watch(self._renew_reason))
         self.widget = parts.column(
             *thought,
             parts.row(line, *buttons),
-            *(*reason, *wrong, self._body),
+            *(self._reason, *wrong, self._body),
             kind="toolbench-question",
         )
         self.widget.add_class("toolbench-waiting")
 
+    def _renew_reason(self) -> bool:
+        """Say what the tool declares now; return False, which ends a watch."""
+        put(self._reason, _reason_html(self.call))
+        return False
+
     def close(self) -> None:
         """Close all widgets of the view."""
+        self._forget()
         if self._form is not None:
             self._form.close()
         self._by_hand.close()
