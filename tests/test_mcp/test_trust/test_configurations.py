@@ -38,21 +38,20 @@ def project(tmp_path, monkeypatch):
 class Person:
     """A person at a terminal, who gives the same answer to each question."""
 
-    def __init__(self, monkeypatch, capsys):
+    def __init__(self, monkeypatch):
         self.questions = []
         self.answer = "n"
-        self._capsys = capsys
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
         monkeypatch.setattr("builtins.input", self._asked)
 
     def _asked(self, prompt):
-        self.questions.append(self._capsys.readouterr().out + prompt)
+        self.questions.append(prompt.replace("\n    | ", ""))
         return self.answer
 
 
 @pytest.fixture
-def person(monkeypatch, capsys):
-    return Person(monkeypatch, capsys)
+def person(monkeypatch):
+    return Person(monkeypatch)
 
 
 def written(*, file=".mcp.json", **servers):
@@ -110,7 +109,7 @@ def test_nothing_starts_unseen_in_any_way(way):
     with answering(True), pytest.raises(ConsentError) as refused:
         WAYS[way](file)
     assert not Path("PWNED").exists()
-    text = str(refused.value)
+    text = str(refused.value).replace("\n    | ", "")
     assert "evil:\n    starts touch PWNED\n    in the folder " in text
     assert "--approve" in text
     assert f"create_mcp_tools({str(Path(file).absolute())!r}, approve=True)" in text
@@ -204,7 +203,7 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
     ("entry", "shown"),
     [
         ({"command": "sh", "args": ["a\nOK:\r", "\u202eb\x1b[2J"]}, "a⟨U+000A⟩OK:^M"),
-        ({"command": "sh", "args": ["a" * 100_000]}, "98,"),
+        ({"command": "sh", "args": ["a" * 100_000]}, "98,0"),
         ({"command": "python", "args": ["token=evil.py"]}, "starts python token=evil.py\n"),
         ({"command": "echo", "args": ["evil"], "env": {"TOKEN": "evil"}}, "starts echo evil\n"),
         ({"url": "https://\u0430pple.com/mcp"}, "https://⟨U+0430⟩pple.com/mcp"),
@@ -231,6 +230,9 @@ def test_hostile_text_hides_nothing(person, entry, shown):
     with pytest.raises(ToolbenchError) as refused:
         add(written(one=entry))
     seen = "".join([*person.questions, str(refused.value)])
+    assert all(
+        re.match(r"The|Server|one:|    |A yes|Type|Connect", line) for line in seen.splitlines()
+    )
     assert shown in seen
     assert "\x1b" not in seen
     assert "\nOK:" not in seen
@@ -302,7 +304,7 @@ def test_a_person_is_asked_in_the_cell(project):
         raised, text = kernel.outcome(f"%mcp connect --config {file}")
         assert raised
         assert "no person can be asked" in text
-        prompt, above = kernel.answer(f"%mcp connect --config {file}", "y")
+        prompt, _ = kernel.answer(f"%mcp connect --config {file}", "y")
         assert "Connect these servers? [y/N]" in prompt
-        assert f"one:\n    starts {sys.executable} " in above
+        assert f"one:\n    starts {sys.executable} " in prompt
         assert "connected" in kernel.outcome(f"%mcp connect --config {file}")[1]

@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
@@ -22,7 +22,6 @@ from typing import Any
 
 from platformdirs import user_state_path
 
-from toolbench.display.escape import visible
 from toolbench.errors import ConsentError
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
 from toolbench.mcp.config.reader import load
@@ -30,8 +29,9 @@ from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import Redactor
+from toolbench.runs.consent_question import one_line
 from toolbench.runs.input_prompt import ask_in_cell, can_ask_in_cell
-from toolbench.runs.questions import YES_OR_NO, Question
+from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.runs.shell import has_kernel
 from toolbench.whole_file import write_whole
 
@@ -39,6 +39,9 @@ from toolbench.whole_file import write_whole
 _MOST = 20
 # Characters of a line that are shown at its beginning and at its end
 _HEAD, _TAIL = 1_500, 500
+# Characters of a line: a page would break it anywhere
+_WIDEST = 100
+_PLAIN_NAME = re.compile(r"[\w.-]{1,100}")
 _PLACES = ("workspaceFolder", "userHome")
 # A secret with other characters could be code that a mark would hide
 _CREDENTIAL = re.compile(r"[\w.~+/=:@%!#*,-]+")
@@ -159,7 +162,7 @@ class _Content:
     @property
     def lines(self) -> list[str]:
         """What a person reads about the content, a line for each part; no text of the file ends a line."""
-        return [_cut(_one_line(line)) for line in self._lines()]
+        return [one_line(line) for line in self._lines()]
 
     def _lines(self) -> Iterator[str]:
         parts = self.parts
@@ -268,10 +271,6 @@ def _is_place(secret: str) -> bool:
     return _PATH_OR_ADDRESS.search(secret) is not None
 
 
-def _one_line(text: str) -> str:
-    return visible(text).replace("\n", "⟨U+000A⟩")
-
-
 def _ascii(address: str) -> str:
     """Return *address* with other letters than ASCII by number: they can look like those of a known host."""
     return "".join(c if c.isascii() else f"⟨U+{ord(c):04X}⟩" for c in address)
@@ -281,7 +280,7 @@ def _cut(line: str) -> str:
     rest = len(line) - _HEAD - _TAIL
     if rest <= 0:
         return line
-    return f"{line[:_HEAD]} ⟨… {rest:,} characters that are only in the file …⟩ {line[-_TAIL:]}"
+    return f"{line[:_HEAD]} ⟨… {rest:,} characters between …⟩ {line[-_TAIL:]}"
 
 
 # --- the question ---------------------------------------------------------------------
@@ -294,7 +293,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
         ConsentError: If the person does not approve them, or no person can be asked.
     """
     file = str(next(iter(contents.values())).entry.file)
-    head = f"The configuration {_one_line(repr(file))}"
+    head = f"The configuration {one_line(repr(file))}"
     how = (
         "To approve what it holds, add --approve to %mcp connect, or write "
         f"create_mcp_tools({file!r}, approve=True)."
@@ -309,17 +308,22 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     for name, content in contents.items():
         if content.unclear:
             msg = (
-                f"{head} was not connected: the server {_one_line(repr(name))} has a secret in "
-                f"{_one_line(content.unclear)} that could be code or a path, so it can be neither "
+                f"{head} was not connected: the server {one_line(repr(name))} has a secret in "
+                f"{one_line(content.unclear)} that could be code or a path, so it can be neither "
                 "shown nor hidden. Put the secret into a variable of the environment and write "
                 f"${{NAME}} in the file, or read the file yourself. {how}"
             )
             raise ConsentError(msg)
-    shown = "\n".join(_shown(name, content) for name, content in contents.items())
+    shown = "".join(_text_of(_lines_of(n, c), _cut) for n, c in contents.items())
+    whole = "".join(_text_of(_lines_of(n, c), str) for n, c in contents.items())
     if _is_somebody_there():
-        # Some front ends show one line of a prompt only
-        print(f"{head} has servers that were never approved here:\n{shown}")  # noqa: T201 - in the cell that asked
-        question = Question("A yes counts for this content. Connect these servers?", YES_OR_NO)
+        question = Question(
+            f"{head} has servers that were never approved here:\n{shown}"
+            "A yes counts for this content.",
+            YES_OR_NO,
+            consent=ConsentLabels(act="Connect these servers", refusal="Connect none"),
+            whole=whole if whole != shown else "",
+        )
         answer = question.meaning_of(ask_in_cell(question))
         if answer:
             return
@@ -328,7 +332,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             raise ConsentError(msg)
     msg = (
         f"{head} was not connected: it has servers that were never approved here, and no person "
-        f"can be asked.\n{shown}\n{how}"
+        f"can be asked.\n{shown}{how}"
     )
     raise ConsentError(msg)
 
@@ -342,13 +346,24 @@ def _is_somebody_there() -> bool:
     return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
-def _shown(name: str, content: _Content) -> str:
+def _text_of(lines: list[str], cut: Callable[[str], str]) -> str:
+    """Return *lines* below the first of them; none goes on in a line that looks like one of ours."""
+    text = f"{cut(lines[0])}\n"
+    for line in map(cut, lines[1:]):
+        text += f"    {line[:_WIDEST]}\n"
+        for start in range(_WIDEST, len(line), _WIDEST):
+            text += f"    | {line[start : start + _WIDEST]}\n"
+    return text
+
+
+def _lines_of(name: str, content: _Content) -> list[str]:
     before = _kept_before(name, content)
-    lines = [f"{_cut(_one_line(name))}:", *(f"    {line}" for line in content.lines)]
+    title = name if _PLAIN_NAME.fullmatch(name) else one_line(repr(name))
+    lines = [f"{title}:", *content.lines]
     if before is not None:
-        lines.append("  It has changed since you approved it. Then it had in place of this:")
-        lines += [f"    {line}" for line in before if line not in content.lines]
-    return "\n".join(lines)
+        lines.append("It has changed since you approved it. Then it had in place of this:")
+        lines += [line for line in before if line not in content.lines]
+    return lines
 
 
 # --- the approvals --------------------------------------------------------------------
@@ -393,7 +408,7 @@ def _kept_before(name: str, content: _Content) -> list[str] | None:
     ]
     newest = max(kept, key=lambda each: each[0], default=(0, None))[1]
     is_whole = isinstance(newest, list) and all(isinstance(line, str) for line in newest)
-    return [_one_line(line) for line in newest or ()] if is_whole else None
+    return [one_line(line) for line in newest or ()] if is_whole else None
 
 
 def _read(path: Path) -> dict[str, Any] | None:
