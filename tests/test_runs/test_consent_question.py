@@ -35,7 +35,7 @@ def shell(command: str, password: str = "") -> str:
 
 
 @tool(destructive=True)
-def fill(values: dict[str, int]) -> str:
+def fill(values: dict) -> str:
     """Fill a store."""
     return f"{values}"
 
@@ -102,6 +102,16 @@ def test_stays_small_for_a_giant():
     nested = asked(fill, {"values": {f"k{n}": n for n in range(5_000)}})
     assert "JSON, 5,002 lines" in nested.message
     assert len(nested.message) < 5_000
+
+
+def test_says_what_is_too_deep_to_be_shown():
+    """The deepest levels cannot be written: the person knows that they do not see all."""
+    value = {"command": "rm -rf /"}
+    for _ in range(400):
+        value = {"a": value}
+    message = asked(fill, {"values": {"a": value}}).message
+    assert "Not all can be shown" in message
+    assert "Not all" not in asked(fill, {"values": {"a": {"b": [{}]}}}).message
 
 
 def test_hides_secrets_before_it_cuts():

@@ -28,6 +28,8 @@ _LABEL, _NAME, _SENTENCE = 60, 100, 500
 _WIDEST = 100
 # Nothing of ours begins so
 _LINE, _GOES_ON = "    | ", "    |…"
+# Levels of a value
+_DEEPEST = 200
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -77,6 +79,8 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
     parts = _other_title(tool)
     if effects := [one_line(redactor.text(line)) for line in tool.preview(action)]:
         parts.append(_Part(effects[0], "\n".join(effects[1:])))
+    if _is_deep([*vars(action).values(), action.model_extra]):
+        parts.append(_Part("Not all can be shown: a value is nested more deeply than can be read."))
     parts += [_argument(name, value) for name, value in masked.items()]
     lines = [line for part in parts for line in part.lines()]
     shown, whole = lines, ""
@@ -128,6 +132,21 @@ def _argument(name: str, value: Any) -> _Part:
         return _Part(f"{label} = {one_line(text)}")
     text = json_text(value, indent=2)
     return _Part(f"{label} = JSON, {_size(text)}:", text)
+
+
+def _is_deep(values: list[Any]) -> bool:
+    """Tell whether *values* have so many levels that `to_arguments` may leave out the deepest."""
+    for _ in range(_DEEPEST):
+        below = list[Any]()
+        for value in values:
+            if isinstance(value, dict):
+                below += value.values()
+            elif isinstance(value, list | tuple):
+                below += value
+        if not below:
+            return False
+        values = below
+    return True
 
 
 def _in_quotes(text: str) -> str:
