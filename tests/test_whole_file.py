@@ -6,8 +6,15 @@ import subprocess
 import sys
 
 import pytest
+from fastmcp import FastMCP
 from forked import run_python
 
+from toolbench import Conversation, history, tool
+from toolbench.agent import Agent
+from toolbench.errors import ToolbenchError
+from toolbench.evals import Case, evaluate, sweep
+from toolbench.llm.models import RecordedModel, ScriptedModel
+from toolbench.mcp import MCPClient
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.whole_file import append_whole, write_whole
 
@@ -121,6 +128,47 @@ def test_a_link_and_a_mode_stay(tmp_path):
     write_whole(link, b"new", is_private=False)
     assert link.is_symlink() and path.read_bytes() == b"new"
     assert path.stat().st_mode & 0o777 == 0o664
+
+
+def evaluated(path):
+    """A saved evaluation."""
+    evaluate(ScriptedModel(["Hi"]), [double], [Case("Hello")], save=path)
+
+
+@tool(read_only=True)
+def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+def recorded(path):
+    """A recorded connection."""
+    with MCPClient() as client:
+        client.connect("shop", FastMCP("shop"), record=path)
+
+
+STATE = {
+    "the history": lambda path: history().persist(path),
+    "a conversation": lambda path: Conversation(agent=Agent(ScriptedModel([]))).save(path),
+    "a recorded model": lambda path: RecordedModel(path, ScriptedModel(["Hi"])).complete([]),
+    "a recorded server": recorded,
+    "an evaluation": evaluated,
+    "a sweep": lambda path: sweep(double, {"n": [1]}, save=path),
+}
+
+
+@pytest.mark.parametrize("kind", STATE)
+@pytest.mark.parametrize("target", ["profile", "new"])
+def test_state_is_not_written_through_a_link(kind, target, tmp_path, no_records):
+    """One that came with a cloned repository could lead to any file of the person."""
+    profile, link = tmp_path / "profile", tmp_path / "state.jsonl"
+    profile.write_text("", encoding="utf-8")
+    link.symlink_to(tmp_path / target)
+    refused = (ToolbenchError, RuntimeWarning)
+    with pytest.raises(refused, match=r"it is a link to '.*': give that path itself"):
+        STATE[kind](link)
+    assert profile.read_text(encoding="utf-8") == ""
+    assert not (tmp_path / "new").exists()
 
 
 def test_what_another_program_appends_is_not_removed(tmp_path, monkeypatch):

@@ -1,5 +1,9 @@
-"""Write a file completely or not at all; readers see the old content until the write ends."""
+"""Write a file completely or not at all; readers see the old content until the write ends.
 
+A file with state is no link: one that comes with a cloned repository could lead to any file.
+"""
+
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -8,17 +12,37 @@ from pathlib import Path
 from secrets import token_hex
 
 
+def open_unlinked(path: str | os.PathLike[str], flags: int, mode: int = 0o666) -> int:
+    """Open the file at *path*, as `os.open` does, unless it is a link; `open` takes it as `opener`.
+
+    Raises:
+        OSError: If the file cannot be opened; a link is refused with a sentence.
+    """
+    _refuse_link(path)
+    # Also one that appears only now
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), mode)
+
+
+def _refuse_link(path: str | os.PathLike[str]) -> None:
+    if Path(path).is_symlink():
+        why = (
+            f"it is a link to {str(Path(path).readlink())!r}: give that path itself, if you mean it"
+        )
+        raise OSError(errno.ELOOP, why, str(path))
+
+
 def write_whole(
     path: Path, content: str | bytes, *, errors: str = "strict", is_private: bool = True
 ) -> None:
     """Write *content* to the file at *path*, in place of its old content; a text is written as UTF-8.
 
     Args:
-        path: The file, or a link to it; its folder must exist. If writing fails, the old content stays.
+        path: The file; its folder must exist. If writing fails, the old content stays.
             What is no file, such as `/dev/stdout`, is written to.
         content: The new content of the file.
-        is_private: Whether only the owner of the file can read it. If not, an old file keeps its
-            owner and permissions, and a new file gets the usual permissions of this process.
+        is_private: Whether only the owner of the file can read it, and it is no link. If not, a
+            link is followed, an old file keeps its owner and permissions, and a new file gets the
+            usual permissions of this process.
         errors: How to treat characters that UTF-8 cannot encode; see `str.encode`.
 
     Raises:
@@ -28,6 +52,8 @@ def write_whole(
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(data)
         return
+    if is_private:
+        _refuse_link(path)
     path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{token_hex(8)}.tmp")
     opener = partial(os.open, mode=0o600 if is_private else 0o666)
@@ -64,7 +90,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
         OSError: If the text cannot be written; the file is unchanged.
     """
     data = text.encode("utf-8", errors)
-    place = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    place = open_unlinked(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size, rest = os.fstat(place).st_size, memoryview(data)
         try:

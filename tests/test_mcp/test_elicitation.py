@@ -56,6 +56,26 @@ class TestAskHere:
         assert question.whole.endswith("\nDo not open it.")
         assert len(question.whole.splitlines()) == 3
 
+    @pytest.mark.parametrize(
+        ("url", "advice"),
+        [
+            ("https://\u0430pple.com/", "Its host is xn--pple-43d.com, written in letters"),
+            ("https://xn--pple-43d.com/", "Its host is xn--pple-43d.com, written in letters"),
+            ("http://127.0.0.1:1/", "It leads to this machine:"),
+            ("http://2130706433/", "It leads to this machine:"),
+            ("http://\uff11\uff12\uff17.0.0.1/", "It leads to this machine:"),
+            ("http://a.localhost./", "It leads to this machine:"),
+            ("http://[::ffff:10.0.0.1]/", "It leads to a private network (10.0.0.1):"),
+            ("https://login.example.com/", "Visit it yourself, then say yes."),
+        ],
+    )
+    @pytest.mark.every_case  # each is another way to write a host
+    def test_a_host_that_is_not_what_it_seems_is_said(self, url, advice):
+        """Letters that look like others, this machine, a private network: in one sentence."""
+        lines = UrlQuestion(url=url, **ABOUT).whole.splitlines()
+        assert len(lines) == 3
+        assert lines[-1].startswith(advice)
+
     def test_a_page_is_named_to_whoever_shows_the_question(self):
         """A form can make a link of it; other questions have none."""
         page = UrlQuestion(url="https://x/authorize", **ABOUT)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
+from toolbench.whole_file import open_unlinked
 from toolbench.wording import counted
 
 # Damaged lines
@@ -40,7 +41,7 @@ class SavedLines:
         self._damaged: dict[str, str] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+b", buffering=0)
+            self._file = open(path, "a+b", buffering=0, opener=open_unlinked)  # noqa: SIM115
             if self._file.seek(0, os.SEEK_END):
                 self._file.seek(-1, os.SEEK_END)
                 if self._file.read(1) != b"\n":

@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import iscoroutinefunction
+from ipaddress import ip_address
+from socket import inet_aton, inet_ntoa
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from warnings import warn
@@ -98,7 +100,10 @@ class UrlQuestion(Question):
     @property
     def whole(self) -> str:
         """The message, with the name of the server, the URL and a piece of advice."""
-        advice = "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
+        advice = "Do not open it."
+        if self.is_safe:
+            host = urlsplit(self.url).hostname or ""
+            advice = _warning(host) or "Visit it yourself, then say yes."
         # One line
         url = self.url if self.url.isprintable() else repr(self.url)
         return f"{super().whole}\nThe page: {url}\n{advice}"
@@ -126,6 +131,36 @@ class SamplingQuestion(Question):
         """The message, the name of the server, the conversation so far, and the tools."""
         conversation = conversation_text(self.messages, self.params)
         return "\n".join(filter(None, [super().whole, conversation]))
+
+
+def _warning(host: str) -> str:
+    """Return a sentence about a *host* that is not what it seems, or is near; "" for most hosts."""
+    try:
+        written = host.encode("idna").decode() if not host.isascii() else host
+    except UnicodeError:
+        return "Do not open it: its host is no name of a host."
+    if "xn--" in written:
+        return (
+            f"Its host is {written}, written in letters that can look like others: visit it only if "
+            "you know this host, then say yes."
+        )
+    near = _nearness(written.rstrip("."))
+    return near and f"It leads to {near}: visit it only if you expect a page there, then say yes."
+
+
+def _nearness(host: str) -> str:
+    """Return in words where *host* is, if that is not the internet: "" for most hosts."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return "this machine"
+    try:
+        # Also 127.1 and 2130706433, as browsers read them
+        address = ip_address(host) if ":" in host else ip_address(inet_ntoa(inet_aton(host)))
+    except (OSError, ValueError):
+        return ""
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.is_loopback or address.is_unspecified:
+        return "this machine"
+    return "" if address.is_global else f"a private network ({address})"
 
 
 Answerer = Callable[[Any], Any]

@@ -30,6 +30,7 @@ from toolbench.mcp.recording.hidden_secrets.running_text import (
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
+from toolbench.whole_file import open_unlinked
 
 _log = logging.getLogger(__name__)
 # Secrets of one file with their own number
@@ -216,7 +217,7 @@ def _numbered(value: Any, mark: str) -> Any:
 
 def _opened(path: Path) -> BinaryIO:
     """Open a recording to append to it; only its user can read it."""
-    place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    place = open_unlinked(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     return os.fdopen(place, "ab", buffering=0)
 
 

@@ -14,6 +14,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.history.record import RunRecord, address_in
 from toolbench.runs.history.recorded_observation import recorded_in
 from toolbench.runs.questions import Answer
+from toolbench.whole_file import open_unlinked
 
 # Bytes to read, from the end; older records stay in the file
 _READ = 50_000_000
@@ -38,7 +39,7 @@ class Journal:
         self._begin = ""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a+b") as file:
+            with open(self.path, "a+b", opener=open_unlinked) as file:
                 if file.tell() and _last_byte(file) != b"\n":
                     # The next record starts a new line
                     file.write(b"\n")
@@ -78,7 +79,7 @@ class Journal:
             line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
             # In case the write fails: the next record then starts a new line
             self._begin = "\n"
-            with self.path.open("ab", buffering=0) as file:
+            with open(self.path, "ab", buffering=0, opener=open_unlinked) as file:
                 # At once: two kernels' lines must not mix
                 rest = memoryview(line)
                 while rest:
