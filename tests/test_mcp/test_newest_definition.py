@@ -193,6 +193,7 @@ class TestAYes:
         assert run.state == "ok"
         assert len(person.asked) == 2
         assert "has changed it since" in person.asked[1]
+        assert "| Empty all shelves." in person.asked[1]
 
     def test_is_worth_nothing_if_the_tool_goes_on_changing(self, shop):
         """After two questions the call is refused."""

@@ -165,10 +165,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return this tool as its server lists it now, which takes no request.
 
         A copy keeps its own changes. A tool that the server does not list any more is returned
-        itself.
+        itself. What was not approved takes the place of nothing: no model reads it.
         """
         if self._listing is None:
             return self
+        if not self._listing.is_approved:
+            known: Self = self._successor or self  # type: ignore[assignment]
+            return known
         listed: Any = self._listing.present(self.remote_name)
         mine = self._listed or self
         if listed is None or listed is mine:

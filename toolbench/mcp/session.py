@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolbench.core.background_loop import portal
+from toolbench.core.definition.hooks import listings
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.portable import portable_entry
@@ -112,7 +113,11 @@ class MCPServerSession:
         self.notices = self.connection.notices
         """Notes for the person; they are moved to the next result of a call."""
         self._subscriptions = Subscriptions(self.connection, timeout)
-        self.tools = ToolList(self, self.refusal)
+        key = None if approvals is None else server_key(entry)
+        self.trust = Trust(name, key, approvals, self._when_approved) if key and approvals else None
+        """Compares what the server offers with what was approved; None if no approval is
+        required."""
+        self.tools = ToolList(self, self.trust)
         """The tools: a sequence; `disabled` has the tools that cannot be called."""
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
@@ -135,10 +140,6 @@ class MCPServerSession:
         store = KeptTasks(server_key(entry))
         self.tasks = TaskList(self, self.connection, timeout, store)
         """The tasks: a sequence, with methods to look at, await and cancel a task."""
-        key = None if approvals is None else server_key(entry)
-        self.trust = Trust(name, key, approvals, self._when_approved) if key and approvals else None
-        """Compares what the server offers with what was approved; None if no approval is
-        required."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
@@ -302,8 +303,9 @@ class MCPServerSession:
             self.trust.look(self._inbox.entry_redactor.value(offer))
 
     def _when_approved(self) -> None:
-        """Let the yeses to the tools count on, because a person has approved their changes."""
+        """Let the yeses to the tools count on, and the new definitions take the place of the old ones."""
         policy.renew(*self.tools)
+        listings.changed()
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of what the server offers, to keep in a file or to compare."""
@@ -325,18 +327,6 @@ class MCPServerSession:
         observation = MCPToolExecutor(self, name)(action)
         results.show(observation, self._inbox.redactor)
         return observation
-
-    def refusal(self) -> str:
-        """Return why the server is not called now: a change that was not approved; else an empty text.
-
-        It may take seconds, so do not call this in the background loop.
-        """
-        try:
-            if self.trust is not None:
-                self.trust.check()
-        except ServerError as error:
-            return str(error)
-        return ""
 
     async def call_tool(
         self,
@@ -387,10 +377,12 @@ class MCPServerSession:
         Raises:
             CallFailedError: If the call must not be sent.
         """
-        is_changed = self.trust is not None and self.trust.has_changed
-        # It may take seconds, in which other servers answer
-        if is_changed and (refusal := await to_thread(self.refusal)):
-            raise CallFailedError(refusal)
+        if self.trust is not None and self.trust.has_changed:
+            try:
+                # It may take seconds, in which other servers answer
+                await to_thread(self.trust.check)
+            except ServerError as error:
+                raise CallFailedError(str(error)) from None
         if judged is not None and (has_changed(judged) or not judged.is_listed):
             msg = f"Server {self.name!r} changed {name!r} before the call, which was not sent: call it again."
             raise CallFailedError(msg)

@@ -77,6 +77,8 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
     # Before anything is cut: half a secret would not be found
     masked = redactor.value(arguments)
     parts = _other_title(tool)
+    if run.is_renewed:
+        parts.append(_Part("Its server describes it so now:", redactor.text(tool.description)))
     if effects := [one_line(redactor.text(line)) for line in tool.preview(action)]:
         parts.append(_Part(effects[0], "\n".join(effects[1:])))
     if _is_deep([*vars(action).values(), action.model_extra]):

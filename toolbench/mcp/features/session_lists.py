@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from toolbench.core.definition.hooks import listings
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.item_list import RemoteList
@@ -49,8 +50,11 @@ class SessionLists:
         await self._list_tools(connection)
 
     async def _list_tools(self, connection: Connection) -> None:
+        before = self._tools.last_change
         await self._tools.list_anew(connection, self._seconds)
         self._on_tools()
+        if self._tools.last_change is not before:
+            listings.changed()
         self._inbox.changes.note("tools")
 
     def note_change(self, name: str) -> None:

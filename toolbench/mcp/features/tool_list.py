@@ -1,9 +1,8 @@
 """The tools of one server. The list also knows the disabled tools, and the last change."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from toolbench.core.definition.hooks import listings
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.freshness import LEAST, Freshness
@@ -19,6 +18,9 @@ from toolbench.mcp.features.listing import (
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.redaction.detection.secrecy import Secrecy
 
+if TYPE_CHECKING:
+    from toolbench.mcp.trust.trust import Trust
+
 # Seconds until a failed request for the list is repeated
 _AGAIN = 30.0
 
@@ -26,14 +28,14 @@ _AGAIN = 30.0
 class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
-    def __init__(self, caller: Caller, refusal: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, caller: Caller, trust: "Trust | None" = None) -> None:
         """Make an empty list.
 
         Args:
             caller: Sends the calls of the tools.
-            refusal: Returns why no call is sent now, in a sentence; an empty text if calls are sent.
+            trust: Compares the list with what was approved; None if no approval is required.
         """
-        self._caller, self._refusal = caller, refusal
+        self._caller, self._trust = caller, trust
         self._listing = _Listing({}, "", {})
         self._described: dict[str, Mapping[str, Any]] = {}
         self._secrecy: dict[str, Secrecy] = {}
@@ -94,9 +96,14 @@ class ToolList(ItemList[MCPToolDefinition]):
         listing = self._listing
         return self._made(name, listing) if name in listing.rows else None
 
+    @property
+    def is_approved(self) -> bool:
+        """Whether no approval of the list is missing."""
+        return self._trust is None or not self._trust.has_changed
+
     def refusal_of(self, name: str) -> str:
         """Return why the tool *name* cannot be called now, in a sentence; empty if it can be called."""
-        if refusal := self._refusal():
+        if self._trust is not None and (refusal := self._trust.refusal):
             return refusal
         return "" if name in self._listing.rows else self._missing(name)
 
@@ -133,7 +140,6 @@ class ToolList(ItemList[MCPToolDefinition]):
             self.last_change = change
             if change.added:
                 self.on_added(change.added)
-            listings.changed()
 
     def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
         """Return the secrets in *arguments* of the tool that the server calls *name*."""

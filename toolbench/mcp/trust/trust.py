@@ -102,6 +102,15 @@ class Trust:
         if offer is self._offer:
             self._comparison = None
 
+    @property
+    def refusal(self) -> str:
+        """Why the server is not called now: the message of `check`; empty if it is called."""
+        try:
+            self.check()
+        except ServerError as error:
+            return str(error)
+        return ""
+
     def check(self) -> None:
         """Raise an error if the offer of the server has changed since it was approved.
 
