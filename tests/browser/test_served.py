@@ -118,7 +118,8 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot:
     first, second = (agent.call("delete_volume", volume=n) for n in (3, 4))
     expect(panel.get_by_role("button", name="Answer by hand")).to_have_count(2)
     faults = look(lab, "consent")
-    press(panel, "Delete volume 3")
+    asked = panel.locator(".toolbench-waiting", has_text="volume = 3")
+    press(asked, "Run delete_volume")
     assert first.result(PATIENCE) == "volume 3 is gone"
     # its agent has the result before the page has taken its buttons away
     expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(1)

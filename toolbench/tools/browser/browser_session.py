@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple, Self
 
 from anyio import CancelScope
@@ -96,7 +97,7 @@ class Session:
         refusals = list[str]()
         proxy = None
         if not private:
-            proxy = await PublicProxy.open(refusals.append, resolver=resolver)
+            proxy = await PublicProxy.open(partial(_note_once, refusals), resolver=resolver)
             arguments = [*_PROXIED, *arguments]
         playwright = await async_playwright().start()
         try:
@@ -147,8 +148,7 @@ class Session:
         except Error as error:
             self._notes.append(f"The page cannot be shown whole: {said(error)}")
         notes, self._notes = self._notes, []
-        # A page may try as often as it likes
-        notes += [*dict.fromkeys(self._refusals)][:_MOST_REFUSALS]
+        notes += self._refusals
         self._refusals.clear()
         return State(page.url, title, snapshot, picture, notes)
 
@@ -181,6 +181,12 @@ class Session:
         self._notes.append(f"The download of {name!r} was stopped. It is at {url}")
         with suppress(Error):
             await download.cancel()
+
+
+def _note_once(notes: list[str], note: str) -> None:
+    """Add *note* to *notes*; a page may try to connect as often as it likes."""
+    if note not in notes and len(notes) < _MOST_REFUSALS:
+        notes.append(note)
 
 
 def _is_root() -> bool:

@@ -25,10 +25,9 @@ class PublicProxy:
     between the check and the connection.
     """
 
-    def __init__(self, server: asyncio.Server, refused: Callable[[str], None]) -> None:
+    def __init__(self, server: asyncio.Server) -> None:
         """Make a proxy for a server that listens already; `open` starts one."""
         self._server = server
-        self._refused = refused
 
     @classmethod
     async def open(cls, refused: Callable[[str], None], *, resolver: Resolver = resolve) -> Self:
@@ -45,7 +44,7 @@ class PublicProxy:
             writer.close()
 
         server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=_SIZE)
-        return cls(server, refused)
+        return cls(server)
 
     @property
     def url(self) -> str:
