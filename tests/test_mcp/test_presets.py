@@ -77,3 +77,17 @@ def test_a_question_belongs_to_the_call_and_not_to_the_connection(servers, clien
 
     asyncio.run(called())
     assert bank.got == [None, "of the block"]
+
+
+def test_a_question_that_may_be_of_a_call_outside_is_for_a_person(servers, client):
+    """A question of the older protocol names no call: only a person knows for which it is."""
+    bank, _ = servers
+    log_in = client["bank_log_in"]
+
+    async def called():
+        outside = asyncio.create_task(log_in.acall(log_in.action_of({"user": "outside"})))
+        with answering({"word": "of the block"}):
+            await asyncio.gather(log_in.acall(log_in.action_of({})), outside)
+
+    asyncio.run(called())
+    assert bank.got.count("of the block") == (bank.server.era == "modern")

@@ -175,3 +175,14 @@ def test_are_taken_once_each():
     with answering(False, True):
         states = [o.text for o in run_tools([(sign, {})] * 2)]
     assert sorted(states) == ["not signed", "signed"]
+
+
+def test_end_with_their_block_in_whatever_order():
+    """Generators may end their blocks in another order than they began them."""
+    yes, no = answering(True, True), answering(False, False)
+    yes.__enter__(), no.__enter__()
+    yes.__exit__(None, None, None)
+    assert run_tool(sign).text == "not signed"
+    no.__exit__(None, None, None)
+    run_tool(sign)
+    assert history()[-1].answers[0].words == "declined: no person could be asked"

@@ -63,6 +63,8 @@ class Question:
     """The tool whose call led to the question, if a call is running."""
     round: int = 1
     """The number of the question in its call, from 1."""
+    is_for_person: bool = False
+    """Whether no preset answers, since it is not known for which of several calls this is."""
 
     @property
     def whole(self) -> str:
@@ -212,16 +214,15 @@ def current_on_progress() -> OnProgress | None:
 
 def for_person(question: Question) -> Asked:
     """Return *question*, which a server asks, in the form in which a run asks a person."""
+    asked = Asked.about(question.whole, None, "")
     if isinstance(question, FormQuestion):
-        form = Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
-        return replace(form, server=question.server)
+        asked = Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
     if isinstance(question, SamplingQuestion):
         answer = {"answer": answer_schema(question.params)}
         schema = {"type": "object", "properties": answer, "required": ["answer"]}
-        return Asked(question.whole, schema, bare=True, server=question.server)
-    person_question = Asked.about(question.whole, None, "")
+        asked = Asked(question.whole, schema, bare=True)
     url = question.url if isinstance(question, UrlQuestion) else ""
-    return replace(person_question, url=url, server=question.server)
+    return replace(asked, url=url, server=question.server, is_for_person=question.is_for_person)
 
 
 def ask_here(question: Question) -> Answer:

@@ -59,6 +59,8 @@ class Question:
     """The page that a person has to visit first, if any; the view checks that it is safe."""
     server: str = ""
     """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
+    is_for_person: bool = False
+    """Whether no preset answers, since it is not known for which of several calls a server asks."""
     whole: str = field(default="", repr=False)
     """All of the call, if `message` below its first line shows only parts of it; empty otherwise."""
 
@@ -230,10 +232,18 @@ class Preset:
 
     def of(self, question: Question) -> "Preset | None":
         """Return the innermost preset, from this one outwards, that answers *question*, if any."""
-        preset: Preset | None = self
+        preset: Preset | None = None if question.is_for_person else self
         while preset is not None and preset._by not in (None, question.server):
             preset = preset._outer
         return preset
+
+    def without(self, ended: "Preset") -> "Preset | None":
+        """Take *ended* out of this and the outer presets, and return the innermost that is left."""
+        if self is ended:
+            return self._outer
+        if self._outer is not None:
+            self._outer = self._outer.without(ended)
+        return self
 
     def __call__(self, question: Question) -> Answer:
         """Take the next answer and return it, for *question*; decline if none is left.
@@ -357,8 +367,11 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
         ...     run_tool(rename, name="Page & Turner").text
         'Page & Turner'
     """
-    token = _innermost.set(Preset(answers, by, _innermost.get()))
+    preset = Preset(answers, by, _innermost.get())
+    _innermost.set(preset)
     try:
         yield
     finally:
-        _innermost.reset(token)
+        innermost = _innermost.get()
+        # Blocks in generators may end in another order, or in another context
+        _innermost.set(None if innermost is None else innermost.without(preset))

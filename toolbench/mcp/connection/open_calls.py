@@ -212,12 +212,13 @@ class OpenCalls:
         """Return the running call with *token*; None if there is no such call."""
         return self._calls.get(str(token))
 
-    def asking(self) -> Call | None:
-        """Return the running call for which the server most likely asks its question; else None.
+    def asking(self) -> list[Call]:
+        """Return the running calls for which the server may ask its question, the likeliest first.
 
-        In the older protocol a question names no call: then this is the latest call.
+        In the older protocol a question names no call: then these are all calls, the latest first.
         """
         call = current_call()
         # in the older protocol this is the call that connected, which has ended
-        known = call is not None and call.token in self._calls
-        return call if known else next(reversed(self._calls.values()), None)
+        if call is not None and call.token in self._calls:
+            return [call]
+        return list(reversed(self._calls.values()))

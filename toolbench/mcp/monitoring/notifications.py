@@ -36,6 +36,8 @@ from toolbench.redaction.library_logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.cancellation.kernel_end import kernel_ends
+from toolbench.runs.questions import Question as Asked
+from toolbench.runs.run_here import preset_here
 
 _LISTS = {
     "notifications/tools/list_changed": "tools",
@@ -207,8 +209,10 @@ class Inbox:
         )
 
     async def _ask(self, make: Callable[[dict[str, Any]], Question]) -> Answer:
-        call = self.calls.asking() or Call(seconds=0)
-        question = make({"server": self.server, "tool": call.tool, "round": call.round})
+        calls = self.calls.asking()
+        call = calls[0] if calls else Call(seconds=0)
+        about = {"server": self.server, "tool": call.tool, "round": call.round}
+        question = make({**about, "is_for_person": self._have_several_presets(calls)})
         call.round += 1
         answerer = call.answerer or self.answerer()
         if answerer is None:
@@ -222,6 +226,12 @@ class Inbox:
                 # A later kernel answers
                 await sleep_forever()
         return answer
+
+    def _have_several_presets(self, calls: Iterable[Call]) -> bool:
+        """Tell whether *calls* of tools have different presets, one of which could answer."""
+        question = Asked("", {}, server=self.server)
+        contexts = (call.context.copy() for call in calls if call.tool is not None)
+        return len({context.run(preset_here, question) for context in contexts}) > 1
 
 
 def _number(value: Any) -> float | None:
