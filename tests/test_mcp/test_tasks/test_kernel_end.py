@@ -67,7 +67,7 @@ class TestTheEndOfAKernel:
         kernel.run(A_PANEL)
         kernel.click("Run")
         # The tool does not say that it is harmless
-        kernel.click("Greet")
+        kernel.click("Run greet")
         kernel.wait_for("Whom?")
         kernel.restart()
         assert not server.asked("tasks/update")
