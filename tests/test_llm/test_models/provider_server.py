@@ -26,7 +26,7 @@ class Reply:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
-    """Instead of events: one JSON value, or a text that is none."""
+    """Instead of events: one JSON value, or a text that is none, or bytes as they are sent."""
     then: str = "end"
     """After the events: "end", "cut" the connection, or "stall" until the client goes."""
 
@@ -93,9 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.stream(reply)
 
     def json(self, status, headers, value):
-        text = value if isinstance(value, str) else json.dumps(value)
+        text = value if isinstance(value, str | bytes) else json.dumps(value)
         kind = "text/html" if isinstance(value, str) else "application/json"
-        data = text.encode()
+        data = value if isinstance(value, bytes) else text.encode()
         self.send_response(status)
         for name, content in {"Content-Type": kind, **headers}.items():
             self.send_header(name, content)

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import resource
 import socket
 import threading
 from contextlib import suppress
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 from patience import join
+from payload_bombs import bomb
 
 from test_llm.samples import GREP, sdk
 from test_llm.test_models.conftest import MODELS, hello
@@ -24,6 +26,7 @@ from test_llm.test_models.provider_server import (
 )
 from toolbench import Conversation, ImageContent, Observation, TextContent
 from toolbench.agent import Agent
+from toolbench.answer_limits import MOST_BYTES
 from toolbench.core.background_loop import portal
 from toolbench.errors import ModelConnectionError, ModelError
 from toolbench.llm import parse_tool_calls, respond_all, user_message
@@ -390,3 +393,17 @@ def test_a_key_that_no_header_can_carry(key, server):
     with pytest.raises(ModelError, match="is not allowed in a header") as caught:
         model.complete(hello(model))
     assert key not in str(caught.value)
+
+
+@pytest.mark.slow
+class TestAnswerThatIsTooLong:
+    @pytest.mark.parametrize("status", [200, 400])
+    def test_is_refused_after_decompression(self, model, server, status):
+        """1 MB that become 1 GB are not kept, whatever package reads them."""
+        packed = {"Content-Encoding": "gzip"}
+        server.reply(Reply(status=status, headers=packed, body=bomb(head=b'{"x":"')))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        with pytest.raises(ModelError, match="more than 100,000,000 bytes"):
+            model.complete(hello(model), [GREP])
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+        assert grown < 3 * MOST_BYTES

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import anyio
 
+from toolbench.answer_limits import limit_async_answer
 from toolbench.display.escape import visible
 from toolbench.mcp.authorization.token_vault import Items
 from toolbench.redaction.redactor import Redactor
@@ -63,7 +64,8 @@ async def revoke(items: Items, server: str) -> str:
         return "They are still valid there: it is not known who issued them."
     try:
         with anyio.fail_after(SECONDS):
-            async with httpx2.AsyncClient(timeout=None) as client:
+            hooks = {"response": [limit_async_answer]}
+            async with httpx2.AsyncClient(timeout=None, event_hooks=hooks) as client:
                 place = await _place(client, registration.issuer, server)
                 if not place:
                     return (

@@ -9,10 +9,9 @@ from typing import Any
 import mcp_types
 from pydantic_core import from_json
 
+from toolbench.answer_limits import MOST_BYTES
 from toolbench.plain import clip, whole_characters
 
-# Bytes of one message: a longer line is not a message
-_LONGEST = 512 * 1024 * 1024
 # Bytes: longer than any secret, so that the secrets can be hidden
 _START = 100_000
 _KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
@@ -35,17 +34,31 @@ class Lines:
         """Add *chunk*; return the lines that are now complete."""
         *ended, rest = chunk.split(b"\n")
         if ended:
+            self.size += len(ended[0])
             ended[0] = b"".join((*self.pending, ended[0]))
+            if self.size > MOST_BYTES:
+                ended[0] = _refused(ended[0], self.size)
             self.pending, self.size = [], 0
-        if self.size + len(rest) <= _LONGEST:
-            self.pending.append(rest)
         self.size += len(rest)
+        if self.size <= MOST_BYTES:
+            self.pending.append(rest)
+        elif len(self.pending) > 1:
+            self.pending = [b"".join(self.pending)[:_START]]
         return [line for line in ended if line.strip()]
 
     @property
     def start(self) -> str:
         """The beginning of the line that is not complete yet."""
         return b"".join(self.pending)[:_START].decode("utf-8", "replace")
+
+
+def _refused(line: bytes, size: int) -> bytes:
+    """Return the error in place of a message of *size* bytes, of which *line* is a part."""
+    reason = f"too long: it has {size:,} bytes, and more than {MOST_BYTES:,} are not read"
+    try:
+        return json.dumps(_failure(line[:_START], reason)).encode()
+    except NoiseError:
+        return line[:_QUOTED]
 
 
 def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:

@@ -19,14 +19,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import request_within_origin, sse_within_origin
 from mcp.shared.message import SessionMessage
 
-from toolbench.errors import ServerError
+from toolbench.answer_limits import MOST_BYTES, limit_answer
+from toolbench.errors import BodyError, ServerError
 from toolbench.mcp.authorization.refusals import refusal
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.auth import auth_of
 from toolbench.mcp.wire.framing import message_in
-from toolbench.mcp.wire.lenient_http import LONGEST_EVENT, mend_response
+from toolbench.mcp.wire.lenient_http import mend_response
 from toolbench.mcp.wire.written_message import written
 from toolbench.redaction.redactor import Redactor
 
@@ -55,7 +56,7 @@ class HttpTransport(ClientTransport):
         async with (
             http_client(self.entry, self.inbox) as client,
             streamable_http_client(
-                self.entry.url, http_client=client, max_sse_event_size=LONGEST_EVENT
+                self.entry.url, http_client=client, max_sse_event_size=MOST_BYTES
             ) as (incoming, outgoing),
             make(incoming, outgoing, **session_kwargs) as session,
         ):
@@ -88,7 +89,7 @@ class SseTransport(ClientTransport):
         sender, incoming = anyio.create_memory_object_stream[SessionMessage](_WAITING)
         async with (
             http_client(self.entry, self.inbox) as client,
-            sse_within_origin(client, self.entry.url, max_event_size=LONGEST_EVENT) as source,
+            sse_within_origin(client, self.entry.url, max_event_size=MOST_BYTES) as source,
             sender,
             incoming,
             anyio.create_task_group() as tasks,
@@ -221,6 +222,8 @@ def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.Asy
 
     async def look(response: httpx2.Response) -> None:
         request = response.request
+        is_stream = response.is_success and _kind(response) == "text/event-stream"
+        limit_answer(response, is_stream=is_stream)
         if request.method == "GET" and _kind(response) == "text/event-stream":
             await mend_response(response, "text/event-stream", inbox.note_noise)
         elif request.method == "POST" and str(request.url) in endpoints:
@@ -277,6 +280,8 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
     try:
         await response.aread()
         body, answer = response.text, _error_in(response.content)
+    except BodyError as error:
+        body = str(error)
     except httpx2.HTTPError:
         # Then only the status is known
         pass

@@ -9,10 +9,9 @@ from typing import Any
 import httpx2
 from pydantic import ValidationError
 
+from toolbench.answer_limits import MOST_BYTES, too_long
+from toolbench.errors import BodyError
 from toolbench.mcp.wire.framing import NoiseError, mend, message_in
-
-# Bytes of one result in an event stream
-LONGEST_EVENT = 256 * 1024 * 1024
 
 # Levels of objects and lists; the SDK's reader stops at 200
 _DEEPEST = 150
@@ -45,15 +44,18 @@ async def mend_response(
     """Repair the body of *response*, which has media type *kind*, before the SDK reads it."""
     received: Any = response.stream
     request_id = _request_id(response.request)
-    # Compressed: leave it to the SDK
-    if "content-encoding" in response.headers:
-        return
     if kind == "text/event-stream":
         response.stream = MendedEvents(received, request_id, on_noise)
     elif kind == "application/json" and request_id is not None:
-        body = b"".join([chunk async for chunk in received])
-        await received.aclose()
-        answer = _answer_in(body, request_id)
+        try:
+            body = b"".join([chunk async for chunk in received])
+        except BodyError:
+            body = b""
+            answer: dict[str, Any] | None = unreadable(request_id, too_long())
+        else:
+            answer = _answer_in(body, request_id)
+        finally:
+            await received.aclose()
         response.stream = httpx2.ByteStream(body if answer is None else _bytes(answer))
 
 
@@ -77,7 +79,7 @@ class MendedEvents(httpx2.AsyncByteStream):
 
     An unreadable event is left out. If this event was meant as the answer, an error takes its
     place. If the stream ends without an answer after an unreadable event, an error is added at the
-    end.
+    end. It ends, too, in an event that is too long.
     """
 
     def __init__(
@@ -99,10 +101,11 @@ class MendedEvents(httpx2.AsyncByteStream):
         async for chunk in self._chunks():
             if passed := b"".join(self._mended(e) for e in splitter.feed(chunk)):
                 yield passed
-            if splitter.size > LONGEST_EVENT:
-                # The SDK refuses it
-                yield splitter.rest()
-        yield splitter.rest()
+            if splitter.size > MOST_BYTES:
+                self._problem = too_long()
+                break
+        else:
+            yield splitter.rest()
         if self._problem and (refusal := self._refusal()):
             yield refusal
 

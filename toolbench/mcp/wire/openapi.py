@@ -14,10 +14,12 @@ from fastmcp.client.transports import FastMCPTransport
 from fastmcp.client.transports.base import ClientTransport
 from mcp import ClientSession
 
+from toolbench.answer_limits import limit_async_answer
 from toolbench.errors import MissingExtraError, ServerError
 
 # It contains FastMCP's server half
 _EXTRA = "demo"
+_LIMITED: Any = {"response": [limit_async_answer]}
 
 
 @dataclass
@@ -42,7 +44,9 @@ class OpenApiTransport(ClientTransport):
         url = self.settings.get("base_url") or _first_server(document, str(place))
         headers = dict(self.settings.get("headers", {}))
         title = str(document.get("info", {}).get("title", "openapi"))
-        async with httpx2.AsyncClient(base_url=url, headers=headers) as client:
+        async with httpx2.AsyncClient(
+            base_url=url, headers=headers, event_hooks=_LIMITED
+        ) as client:
             server = FastMCP.from_openapi(dict(document), client=client, name=title)
             async with FastMCPTransport(server).connect_session(**settings) as session:
                 yield session
@@ -52,6 +56,9 @@ class OpenApiTransport(ClientTransport):
             text = await _fetched(place) if _is_http(place) else self._file(place)
             is_json = text.lstrip().startswith("{")
             document = json.loads(text) if is_json else yaml.safe_load(text)
+        except RecursionError:
+            msg = f"The OpenAPI document {place!r} cannot be read: it is nested too deeply."
+            raise ServerError(msg) from None
         except (OSError, ValueError, yaml.YAMLError, httpx2.HTTPError) as error:
             msg = f"The OpenAPI document {place!r} cannot be read: {error}."
             raise ServerError(msg) from None
@@ -65,7 +72,9 @@ class OpenApiTransport(ClientTransport):
 
 
 async def _fetched(url: str) -> str:
-    async with httpx2.AsyncClient(timeout=30.0, follow_redirects=True) as client:
+    async with httpx2.AsyncClient(
+        timeout=30.0, follow_redirects=True, event_hooks=_LIMITED
+    ) as client:
         response = await client.get(url)
         text: str = response.raise_for_status().text
         return text

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urldefrag, urlsplit
 
 from pydantic import SecretStr
 
+from toolbench.answer_limits import MOST_BYTES
 from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
@@ -38,8 +39,6 @@ CONNECT_WITHIN = 10.0
 """The longest time to connect, in seconds."""
 SILENCE = 600.0
 """The longest time without data, in seconds; a model may think for a long time."""
-MOST_BYTES = 100_000_000
-"""The most bytes of one event, or of a whole answer: enough for images, but not without end."""
 
 # ASCII without spaces
 _CARRIED = re.compile(r"[!-~]*")
@@ -255,7 +254,11 @@ async def _pass_on(response: "Response", send: Send) -> None:
     if kind != "text/event-stream":
         send(json.loads(await _body_of(response)))
         return
+    count = 0
     async for event in EventSource(response, max_event_size=MOST_BYTES):
+        count += len(event.data)
+        if count > MOST_BYTES:
+            raise _too_long()
         if event.data.strip() == "[DONE]":
             send(DONE)
             return
@@ -273,9 +276,12 @@ async def _body_of(response: "Response") -> bytes:
     async for piece in response.aiter_bytes():
         body += piece
         if len(body) > MOST_BYTES:
-            msg = f"an answer of more than {MOST_BYTES:,} bytes"
-            raise BodyError(msg)
+            raise _too_long()
     return bytes(body)
+
+
+def _too_long() -> BodyError:
+    return BodyError(f"an answer of more than {MOST_BYTES:,} bytes")
 
 
 def _refusal(response: "Response", body: bytes) -> HttpRefusal:

@@ -15,6 +15,7 @@ from operator import methodcaller
 from threading import Lock, Thread
 from typing import Any
 
+from toolbench.answer_limits import limit_answer, limit_async_answer
 from toolbench.core.background_loop import portal
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
@@ -208,6 +209,9 @@ def _stay_at_the_host(api: Any) -> None:
     if getattr(http, "_per_loop", False):
         http = http._client_for_running_loop()
         http.follow_redirects = False
+    responses = getattr(http, "event_hooks", {}).get("response")
+    if responses is not None and limit_async_answer not in responses:
+        responses.append(limit_async_answer)
     if getattr(http, "follow_redirects", False):
         msg = (
             "This client of google.genai follows redirects, which sends its key to any host that "
@@ -303,7 +307,8 @@ class _ThreadDoor(_Door):
         if self._certificates is None:
             self._certificates = http_package_of(self._client).create_ssl_context()
         http = sys.modules[self._package].DefaultHttpxClient(
-            verify=self._certificates, event_hooks={"request": [line.mark]}
+            verify=self._certificates,
+            event_hooks={"request": [line.mark], "response": [limit_answer]},
         )
         return self._client.with_options(max_retries=0, http_client=http), http.close
 
@@ -374,5 +379,7 @@ def _async_copy(client: Any, package: str) -> Any:
     """
     if _has_own_http(client):
         return client.with_options(max_retries=0)
-    http = sys.modules[package].DefaultAsyncHttpxClient()
+    http = sys.modules[package].DefaultAsyncHttpxClient(
+        event_hooks={"response": [limit_async_answer]}
+    )
     return client.with_options(max_retries=0, http_client=http)
