@@ -178,6 +178,29 @@ class TestConsent:
         with pytest.raises(ConsentError, match="no person"):
             sweep(wipe, {"path": ["a"]})
 
+    def test_a_tool_that_asks_before_some_of_its_calls(self):
+        """Nobody is asked when such a call comes, so all are asked about, unless a rule allows it."""
+
+        class Post(ToolDefinition):
+            """Asks before letters, not before cards."""
+
+            def asks_because(self, action: Action) -> str:
+                """Return why."""
+                return f"{self.name} sends a letter"
+
+        post = Post(
+            name="post",
+            description="Post.",
+            action_type=split_bill.action_type,
+            executor=split_bill.executor,
+            annotations=split_bill.annotations,
+        )
+        values = {"total": [84], "people": [4]}
+        with pytest.raises(ConsentError, match="post asks before some of its calls"):
+            sweep(post, values)
+        policy.allow(post)
+        assert len(sweep(post, values)) == 1
+
     def test_a_tool_that_is_denied(self):
         """What the policy denies is not called."""
         policy.deny(split_bill)
