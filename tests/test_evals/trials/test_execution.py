@@ -2,6 +2,8 @@
 
 from concurrent.futures import Executor, Future
 
+import pytest
+
 from tests.test_evals.sample_tools import TOOLS, bill, message
 from toolbench import answering, history, tool
 from toolbench.evals import Case, evaluate
@@ -36,6 +38,15 @@ def test_calls_that_nobody_is_asked_about_all_run():
     """A tool that only reads is in no question, and no question limits it."""
     executed(message(*[bill()] * 3, *WIPES), Case("Hello"))
     assert [record.tool for record in history()] == ["split_bill"] * 3 + ["wipe"]
+
+
+@pytest.mark.parametrize(("answer", "state"), [(True, "ok"), (False, "denied")])
+def test_a_call_that_its_model_rates_high_is_asked_about(answer, state):
+    """The one question is about tools that need consent: nobody agreed to this call by it."""
+    model = ScriptedModel([message(bill(security_risk="HIGH"))])
+    with answering(answer):
+        evaluate(model, TOOLS[:1], [Case("Hello")], execute=True)
+    assert [run.state for run in history()] == [state]
 
 
 def test_a_page_tells_which_calls_did_not_run():

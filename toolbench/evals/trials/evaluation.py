@@ -88,7 +88,8 @@ def evaluate(
         cases: The cases.
         repeats: The number of answers of each model to each case.
         execute: Whether to run the calls of the answers, one after another in this thread. The
-            policy must allow the calls; one question is asked for all of them.
+            policy must allow the calls; one question is asked for all of them. A call whose model
+            rates it HIGH is asked about when it comes, if that question was not about its tool.
         executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's; it
             gets the model and the messages. Threads if left out. Scripted, recorded and local
             models answer in this process, one request at a time. A person answers in the calling

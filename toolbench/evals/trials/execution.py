@@ -86,7 +86,8 @@ class CallRunner:
             risk=call.security_risk,
         )
         try:
-            perform(run, confirm=False)
+            # The one question was not about the rating of this call
+            perform(run, confirm=call.name not in self._asked_about)
         except KeyboardInterrupt:
             # The answer is paid for: its trial is kept
             self.is_interrupted = True
