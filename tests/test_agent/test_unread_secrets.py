@@ -42,6 +42,7 @@ CALLS = {
     "an unknown name": calls(call("log_in_now", CUT)),
     "beside others": calls(call("add", {"a": 1}), call("login", CUT, id="c2")),
     "with words": calls(call("login", CUT), text=f"I take {SECRET} as password."),
+    "of a named speaker": calls(call("login", CUT)) | {"name": "ada"},
     "OpenAI's old form": text(None) | {"function_call": {"name": "login", "arguments": CUT}},
 }
 TEXTS = {

@@ -6,6 +6,8 @@ import stat
 import threading
 import webbrowser
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 import pytest
@@ -13,6 +15,7 @@ from fastmcp import FastMCP
 from patience import PATIENCE, eventually
 
 from test_mcp.test_authorization.conftest import say_yes
+from toolbench import http_limits
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
@@ -89,6 +92,36 @@ class TestAPerson:
         monkeypatch.setattr(BrowserOAuth, "_answer_of_browser", answer_of_browser)
         assert note(client, url) == "milk"
         assert waited == [True]
+
+    def test_comes_back_though_others_hold_connections(self, client, guarded, person, monkeypatch):
+        """Where too many are open at the page for the answer, the oldest make room."""
+        monkeypatch.setattr(http_limits, "_MOST_CONNECTIONS", 2)
+        url, _ = guarded
+        closed = []
+
+        def flood(page):
+            [back] = parse_qs(urlsplit(page).query)["redirect_uri"]
+            place = ("localhost", urlsplit(back).port)
+            with ExitStack() as stack:
+
+                def connected():
+                    try:
+                        return stack.enter_context(socket.create_connection(place, PATIENCE))
+                    except ConnectionRefusedError:
+                        # The page is not there yet
+                        return None
+
+                others = [eventually(connected) for _ in range(5)]
+                closed.extend(other.recv(1) for other in others[:3])
+                say_yes(page)
+
+        monkeypatch.setattr(
+            webbrowser,
+            "open",
+            lambda page: threading.Thread(target=flood, args=(page,)).start(),
+        )
+        assert note(client, url) == "milk"
+        assert closed == [b"", b"", b""]
 
     @pytest.mark.parametrize("mode", ["auto", "legacy"])
     def test_has_all_the_time_there_is_for_all_calls(

@@ -90,7 +90,11 @@ class _Unread:
             return part
         if "name" not in part:
             return {key: self.without_arguments(value) for key, value in part.items()}
-        kept = dict(part)
+        # A call, or a message of a named speaker
+        kept = {
+            key: value if key in ARGUMENTS else self.without_arguments(value)
+            for key, value in part.items()
+        }
         for key in ARGUMENTS:
             value = as_sent_first(part.get(key))
             if read_arguments(value) is None and (mark := self._mark(str(part["name"]))):
