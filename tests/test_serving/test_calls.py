@@ -5,6 +5,7 @@ from threading import Event, Thread
 
 import pytest
 from fastmcp.client.elicitation import ElicitResult
+from mcp.shared.exceptions import MCPError
 from patience import PATIENCE, eventually, join
 
 from test_serving.calling import Caller
@@ -333,3 +334,19 @@ class TestCancellation:
         served.close()
         assert slow.cancelled.is_set()
         assert "the server was closed" in str(caller.result().content)
+
+
+@pytest.mark.parametrize("mode", ERAS.values(), ids=ERAS)
+def test_a_call_with_too_many_names_is_refused_before_any_work(mode):
+    """Each name would be compared with known ones; a long list is no such work."""
+
+    @tool(read_only=True)
+    def total(numbers: list[int]) -> int:
+        """Add them up."""
+        return sum(numbers)
+
+    names = {f"k{n}": n for n in range(10_001)}
+    with serve([total]) as served:
+        with pytest.raises(MCPError, match="more than 10,000 different names"):
+            call(served, "total", {"numbers": [names]}, mode)
+        assert call(served, "total", {"numbers": [1] * 20_000}, mode).data == 20_000

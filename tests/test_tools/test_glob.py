@@ -179,6 +179,15 @@ class TestConcurrency:
         assert "interrupted" in observation.text
         assert matches(tool, "*") == ["a/b"]
 
+    def test_time_limit(self, tool, tmp_path, monkeypatch):
+        """A search that takes too long ends with what it found, and says that it is not all."""
+        monkeypatch.setattr("toolbench.tools.glob.impl.MOST_SECONDS", 0)
+        plant(tmp_path, "a/b", "c/d")
+        observation = tool({"pattern": "**/*"})
+        assert not observation.is_error
+        assert observation.truncated
+        assert "stopped after 0 s, so there may be more files" in observation.text
+
 
 class TestTool:
     def test_name_and_hints(self, tool, tmp_path):

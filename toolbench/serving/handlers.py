@@ -35,6 +35,8 @@ Begin = Callable[
     ServedCall,
 ]
 """A function that makes a call of a tool for a client, and starts the call."""
+MOST_NAMES = 10_000
+"""The most different names in the arguments of one call."""
 MOST_QUESTIONS = 32
 """The most open questions to the persons who use agents. If there are more, the oldest is
 cancelled."""
@@ -94,6 +96,7 @@ class Handlers:
         if tool is None:
             msg = f"There is no tool called {params.name!r}.{did_you_mean(params.name, tools)}"
             raise MCPError(types.INVALID_PARAMS, msg)
+        _check_names(params.arguments or {})
         info = ctx.session.client_params
         client = info.client_info.name if info is not None else ""
         return self._begin(tool, params.arguments or {}, client, lambda q: can_ask(ctx, q))
@@ -148,6 +151,26 @@ class Handlers:
             input_requests={_QUESTION: request_for(event.question)},
             request_state=call.key,
         )
+
+
+def _check_names(arguments: Mapping[str, Any]) -> None:
+    """Check that *arguments* do not have too many names: each is compared with known ones.
+
+    Raises:
+        MCPError: If they do.
+    """
+    names: set[str] = set()
+    todo: list[Any] = [arguments]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            names.update(part)
+        if len(names) > MOST_NAMES:
+            msg = f"The arguments have more than {MOST_NAMES:,} different names, and are not read."
+            raise MCPError(types.INVALID_PARAMS, msg)
+        if isinstance(part, Mapping | list):
+            inner = part.values() if isinstance(part, Mapping) else part
+            todo += [each for each in inner if isinstance(each, Mapping | list)]
 
 
 async def _elicit(ctx: Context, event: QuestionEvent) -> None:

@@ -153,7 +153,9 @@ class TestFiles:
         snapshot = Snapshot.of({"resources": {"x://a": item}})
         assert snapshot.json["resources"]["x://a"]["annotations"] == {"priority": 1}
 
-    @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"tools": []}'])
+    @pytest.mark.parametrize(
+        "text", ["", "{", "[]", "{}", '{"tools": []}', '{"tools": {"f": null}}']
+    )
     def test_that_are_no_snapshots_are_refused(self, tmp_path, text):
         """A file that is no snapshot is told by its name, in a sentence."""
         path = tmp_path / "x.json"

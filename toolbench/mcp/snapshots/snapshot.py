@@ -9,6 +9,7 @@ from typing import Any, Self
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.diff import changes_between
+from toolbench.plain import clip
 from toolbench.whole_file import write_whole
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
@@ -48,6 +49,13 @@ class Snapshot:
                 "%mcp snapshot NAME FILE writes one."
             )
             raise ServerError(msg)
+        for name, tool in content["tools"].items():
+            if not isinstance(tool, dict):
+                msg = (
+                    f"{str(path)!r} is not a snapshot: its tool {clip(name)} is {clip(tool)}, not an "
+                    "object. %mcp snapshot NAME FILE writes a new one."
+                )
+                raise ServerError(msg)
         return cls(content)
 
     def write(self, path: str | Path) -> Path:

@@ -33,7 +33,7 @@ class GlobObservation(Observation):
     files: list[str] = Field(default=[], description="Absolute paths, those changed last first.")
     pattern: str = Field(description="The glob that was matched.")
     search_path: str = Field(description="The directory that was searched.")
-    truncated: bool = Field(default=False, description="Whether there are more files than these.")
+    truncated: bool = Field(default=False, description="Whether there are more files, or may be.")
 
 
 _DESCRIPTION = """\

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
@@ -18,6 +19,9 @@ from toolbench.tools.search.globs import (
 from toolbench.tools.search.interrupts import Interrupts, interrupted
 from toolbench.tools.search.newest import CAP, newest, report
 from toolbench.tools.search.place import place_of, resolved, split_pattern
+
+MOST_SECONDS = 20.0
+"""The longest time of one search."""
 
 
 class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
@@ -58,6 +62,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             raise RunError(msg)
         base = resolved(top / pattern.directory)
         stopped = self._interrupts.since_now()
+        end = monotonic() + MOST_SECONDS
         walk = Walk(
             base,
             top,
@@ -65,16 +70,24 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             only_name=name_test(pattern.rest),
             hidden=names_hidden(pattern.rest),
             deepest=deepest(pattern.rest),
-            stopped=stopped,
+            stopped=lambda: stopped() or monotonic() > end,
         )
         matches = newest(walk.prefix, walk.by_directory(), CAP + 1)
         if stopped():
             raise interrupted()
-        more = f"[There are more than these {CAP}: narrow the pattern to see others.]"
+        more = ""
+        if len(matches) > CAP:
+            more = f"[There are more than these {CAP}: narrow the pattern to see others.]"
+        is_unfinished = monotonic() > end
+        if is_unfinished:
+            more = (
+                f"[The search was stopped after {MOST_SECONDS:g} s, so there may be more files: "
+                "search a smaller directory.]"
+            )
         text = report(
             matches[:CAP],
             none=f"No file in {readable(str(top))} matches {action.pattern!r}.",
-            more=more if len(matches) > CAP else "",
+            more=more,
             directories=walk.unreadable,
         )
         return GlobObservation.from_text(
@@ -82,5 +95,5 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             files=[readable(file) for file in matches[:CAP]],
             pattern=readable(action.pattern),
             search_path=readable(str(top)),
-            truncated=len(matches) > CAP,
+            truncated=len(matches) > CAP or is_unfinished,
         )
