@@ -21,13 +21,14 @@ from playwright.async_api import (
 
 from toolbench.tools.browser.chromium import find_chromium
 from toolbench.tools.browser.public_proxy import PublicProxy
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.web_read.addresses import Resolver, resolve
 
 _ARGUMENTS = ("--disable-dev-shm-usage", "--no-first-run", "--disable-sync")
 # A proxy does not see other connections, such as those of WebRTC
 _PROXIED = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp",)
-# Sentences about refused addresses, in one state
-_MOST_REFUSALS = 5
+# Hosts that were refused, in one call
+_MOST_REFUSALS = 20
 # Milliseconds to wait until an element is ready
 _ACTION = 10_000
 # Milliseconds to wait until a page begins to load
@@ -66,7 +67,7 @@ class Session:
         self._context = context
         self._loop = asyncio.get_running_loop()
         self._notes: list[str] = []
-        self._refusals: list[str] = []
+        self._refusals: dict[str, RunError] = {}
         context.set_default_timeout(_ACTION)
         context.set_default_navigation_timeout(_NAVIGATION)
         context.on("page", self._on_page)
@@ -94,10 +95,10 @@ class Session:
         Raises:
             Error: If the browser does not start.
         """
-        refusals = list[str]()
+        refusals = dict[str, RunError]()
         proxy = None
         if not private:
-            proxy = await PublicProxy.open(partial(_note_once, refusals), resolver=resolver)
+            proxy = await PublicProxy.open(partial(_keep, refusals), resolver=resolver)
             arguments = [*_PROXIED, *arguments]
         playwright = await async_playwright().start()
         try:
@@ -133,6 +134,15 @@ class Session:
         pages = self._context.pages
         return pages[-1] if pages else await self._context.new_page()
 
+    def why(self, error: Error) -> str:
+        """Return *error* of a step as a sentence: why its host was not reached, if that is known."""
+        sentence = said(error)
+        for host, reason in self._refusals.items():
+            if f"//{host}" in sentence or f"//[{host}]" in sentence:
+                del self._refusals[host]
+                return str(reason)
+        return sentence
+
     async def state(self, *, screenshot: bool) -> State:
         """Wait until the page has loaded, and return its state."""
         page = await self.page()
@@ -148,7 +158,8 @@ class Session:
         except Error as error:
             self._notes.append(f"The page cannot be shown whole: {said(error)}")
         notes, self._notes = self._notes, []
-        notes += self._refusals
+        # A host that only cannot be reached may be one of Chromium's own
+        notes += [str(why) for why in self._refusals.values() if why.__cause__ is None]
         self._refusals.clear()
         return State(page.url, title, snapshot, picture, notes)
 
@@ -183,10 +194,10 @@ class Session:
             await download.cancel()
 
 
-def _note_once(notes: list[str], note: str) -> None:
-    """Add *note* to *notes*; a page may try to connect as often as it likes."""
-    if note not in notes and len(notes) < _MOST_REFUSALS:
-        notes.append(note)
+def _keep(refusals: dict[str, RunError], host: str, why: RunError) -> None:
+    """Keep *why* a connection to *host* was refused; a page may try as often as it likes."""
+    if len(refusals) < _MOST_REFUSALS:
+        refusals[host] = why
 
 
 def _is_root() -> bool:

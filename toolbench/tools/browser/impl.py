@@ -88,7 +88,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             try:
                 await step.function(await session.page(), **step.arguments)
             except (Error, RunError) as failure:
-                why = said(failure) if isinstance(failure, Error) else str(failure)
+                why = session.why(failure) if isinstance(failure, Error) else str(failure)
                 error = f"{step.code} failed: {why}"
                 break
             done += 1

@@ -30,11 +30,14 @@ class PublicProxy:
         self._server = server
 
     @classmethod
-    async def open(cls, refused: Callable[[str], None], *, resolver: Resolver = resolve) -> Self:
+    async def open(
+        cls, refused: Callable[[str, RunError], None], *, resolver: Resolver = resolve
+    ) -> Self:
         """Start a proxy and return it.
 
         Args:
-            refused: A function that gets a sentence about each connection that is refused.
+            refused: A function that gets the host of each connection that is refused, and the
+                reason. Chromium itself connects to hosts too, and some networks do not know these.
             resolver: A function that returns the network addresses of a host and port.
         """
 
@@ -60,7 +63,7 @@ class PublicProxy:
 async def _serve(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    refused: Callable[[str], None],
+    refused: Callable[[str, RunError], None],
     resolver: Resolver,
 ) -> None:
     """Answer one request of the browser: make the connection, and pass on what both sides send."""
@@ -75,10 +78,9 @@ async def _serve(
     port = url.port or 80
     try:
         addresses = await allowed(url.hostname, port, resolver=resolver, private=False)
-        far_reader, far_writer = await _connected(addresses, port)
-    except (RunError, OSError) as failure:
-        if isinstance(failure, RunError):
-            refused(str(failure))
+        far_reader, far_writer = await _connected(url.hostname, addresses, port)
+    except RunError as failure:
+        refused(url.hostname, failure)
         if is_tunnel:
             writer.write(_REFUSED)
             await writer.drain()
@@ -96,17 +98,23 @@ async def _serve(
 
 
 async def _connected(
-    addresses: list[str], port: int
+    host: str, addresses: list[str], port: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return a connection to the first of *addresses* that answers."""
-    failure: Exception = ConnectionError("it has no address")
+    """Return a connection to the first of *addresses*, those of *host*, that answers.
+
+    Raises:
+        RunError: If none of them does.
+    """
+    failure: OSError | None = None
     for address in addresses:
         try:
             async with asyncio.timeout(_PATIENCE):
                 return await asyncio.open_connection(address, port)
         except OSError as error:
             failure = error
-    raise failure
+    reason = str(failure or "") or "it does not answer"
+    msg = f"{host} cannot be reached ({reason}). Try again later, or another page."
+    raise RunError(msg) from failure
 
 
 def _without_hops(fields: bytes) -> bytes:
