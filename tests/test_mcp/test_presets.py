@@ -53,6 +53,12 @@ def test_an_answer_for_a_server_is_for_no_other(servers, client):
     assert (bank.got, evil.got) == (["hunter2"], [None])
 
 
+def test_a_session_is_no_name(client):
+    """Else it would fit no question, and nobody would notice."""
+    with pytest.raises(TypeError, match="by= is the name of a server, such as 'bank', not MCPServ"):
+        answering(True, by=client.servers["bank"]).__enter__()
+
+
 def test_the_block_around_answers_the_others(servers, client):
     """So that each server has answers of its own."""
     bank, evil = servers

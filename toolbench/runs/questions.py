@@ -357,6 +357,9 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
             server gets no password. Other questions go to the block around this one, or else to
             the person.
 
+    Raises:
+        TypeError: If *by* is not a name.
+
     Examples:
         >>> from toolbench import answering, current_run, run_tool, tool
         >>> @tool
@@ -367,6 +370,9 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
         ...     run_tool(rename, name="Page & Turner").text
         'Page & Turner'
     """
+    if not isinstance(by, str | None):
+        msg = f"by= is the name of a server, such as 'bank', not {by!r:.100}."
+        raise TypeError(msg)
     preset = Preset(answers, by, _innermost.get())
     _innermost.set(preset)
     try:
