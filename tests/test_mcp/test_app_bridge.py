@@ -17,7 +17,7 @@ from toolbench.mcp.apps.app_bridge import (
     MOST_CALLS,
     AppBridge,
 )
-from toolbench.runs.questions import Answer
+from toolbench.runs.questions import Answer, answering
 from toolbench.runs.run import Run
 
 ADDS = {"destructiveHint": False, "readOnlyHint": False}
@@ -127,6 +127,14 @@ def test_a_call_that_needs_consent_asks_the_person(session, no_records):
     assert len(person.questions) == 1
     assert "Wipe" in person.questions[0] or "wipe" in person.questions[0]
     assert history()[0].state == "denied"
+
+
+def test_a_preset_answer_agrees_to_no_call_of_an_app(session, no_records):
+    """It is for what the notebook's own block starts."""
+    page = Page(session, Person("decline"))
+    with closing(page.bridge), answering(True):
+        assert "the person declined" in page.call("wipe")["result"]["content"][0]["text"]
+    assert len(page.bridge.runs) == 1
 
 
 def test_a_resource_is_read(page):
