@@ -39,6 +39,10 @@ _AGAIN = 3
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _ADDRESSES = ("$id", "id")
 _ANCHORS = ("$anchor", "$dynamicAnchor")
+# Exact classes: a check by `Mapping` takes longer than that of a small value
+_HOLDERS = (dict, list, tuple)
+_REPEATING = frozenset((*REFERENCES, *_UNEVALUATED))
+_SPECIAL = frozenset((*_ADDRESSES, *_ANCHORS, *_REPEATING))
 
 _Applied = dict[int, tuple[Schema, int, int]]
 """Schemas for the same value, by id: each with how often it is applied, and how deep it stands."""
@@ -67,13 +71,18 @@ class Extent:
         self._applied: dict[int, _Applied] = {}
         self.schemas = self._searched()
         self.is_circular = False
-        self._measure()
+        if self._repeats or len(self._objects) > MOST_FOR_ONE_VALUE:
+            self._measure()
+        else:
+            # Most are so: what stands there once is read once
+            self.schemas += len(self._objects)
+        self._most_parts = _MOST_CHECKS // max(self.schemas, 1)
 
     def is_too_much(self, value: Any) -> bool:
         """Tell whether checking *value* would take longer than a few seconds."""
-        if not self.is_circular and not _has_more_parts(
-            value, _MOST_CHECKS // max(self.schemas, 1)
-        ):
+        if not isinstance(value, _HOLDERS):
+            return False
+        if not self.is_circular and not _has_more_parts(value, self._most_parts):
             return False
         return self._work(value, _MOST_CHECKS) > _MOST_CHECKS
 
@@ -119,7 +128,12 @@ class Extent:
             SchemaError: If it takes too long.
         """
         references = []
+        self._repeats = False
         for part in self._objects:
+            keys = part.keys()
+            if keys.isdisjoint(_SPECIAL):
+                continue
+            self._repeats |= not keys.isdisjoint(_REPEATING)
             for key in _ANCHORS:
                 if isinstance(name := part.get(key), str):
                     self._anchors.setdefault(name, []).append(part)
@@ -387,10 +401,9 @@ def _has_more_parts(value: Any, most: int) -> bool:
     todo, count = [value], 1
     while todo and count <= most:
         part = todo.pop()
-        inner = part.values() if isinstance(part, Mapping) else part
-        if isinstance(part, Mapping | list | tuple):
-            count += len(part)
-            todo += [each for each in inner if isinstance(each, Mapping | list | tuple)]
+        count += len(part)
+        inner = part.values() if isinstance(part, dict) else part
+        todo += [each for each in inner if isinstance(each, _HOLDERS)]
     return count > most
 
 
