@@ -12,18 +12,26 @@ from patience import join
 from payload_bombs import bomb
 
 from toolbench.answer_limits import MOST_BYTES
+from toolbench.errors import ServerError
 from toolbench.mcp.wire.framing import Lines
 
 EVENT = b'data: {"jsonrpc":"2.0","id":1,"result":{"x":"'
+
+
+def events():
+    """A stream whose first event does not end."""
+    return bomb(head=EVENT)
+
+
 # The kind of the answer, its status, its encoding, its body
 WAYS = {
     "gzip": ("application/json", 200, "gzip", bomb),
     "deflate": ("application/json", 200, "deflate", lambda: bomb("deflate")),
     "packed twice": ("application/json", 200, "gzip, gzip", lambda: gzip.compress(bomb())),
-    "event": ("text/event-stream", 200, "gzip", lambda: bomb(head=EVENT)),
+    "event": ("text/event-stream", 200, "gzip", events),
     "endless": ("application/json", 200, None, None),
     "failure": ("application/json", 500, "gzip", bomb),
-    "failure in events": ("text/event-stream", 500, "gzip", lambda: bomb(head=EVENT)),
+    "failure in events": ("text/event-stream", 500, "gzip", events),
 }
 RESULTS = {
     "initialize": {
@@ -45,6 +53,13 @@ class Bombing(BaseHTTPRequestHandler):
         """Answer one request."""
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         name = request.get("params", {}).get("name", request["method"])
+        if self.path == "/protected":
+            host = self.headers["host"]
+            self.send_response(401)
+            self.send_header("www-authenticate", f'Bearer resource_metadata="http://{host}/bomb"')
+            self.send_header("content-length", "0")
+            self.end_headers()
+            return
         if name in WAYS:
             kind, status, encoding, body = WAYS[name]
         else:
@@ -68,8 +83,19 @@ class Bombing(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def do_GET(self):
-        """Refuse: there is nothing else to hear."""
-        self.send_error(405)
+        """Answer with a bomb, where a client asks who authorizes, or for the older stream."""
+        kinds = {"/bomb": ("application/json", bomb), "/sse": ("text/event-stream", events)}
+        if self.path not in kinds:
+            self.send_error(405)
+            return
+        kind, body = kinds[self.path]
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-encoding", "gzip")
+        self.send_header("content-length", str(len(body())))
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(body())
 
     def log_message(self, *parts):
         """Say nothing."""
@@ -89,7 +115,7 @@ def bombing_server():
     thread = Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/mcp"
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -101,7 +127,7 @@ def test_every_answer_over_http_has_a_limit_after_decompression(client):
     """The next call works, and the memory never held much more than the limit."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     with bombing_server() as url:
-        session = client.connect("s", url, mode="legacy")
+        session = client.connect("s", f"{url}/mcp", mode="legacy")
         for name in WAYS:
             text = session.call(name).text
             assert f"more than {MOST_BYTES:,} bytes" in text, name
@@ -110,6 +136,19 @@ def test_every_answer_over_http_has_a_limit_after_decompression(client):
         client.sync_close()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
     assert grown < 3 * MOST_BYTES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "entry", [{"path": "/protected", "auth": "oauth"}, {"path": "/sse", "transport": "sse"}]
+)
+def test_what_comes_before_a_connection_has_the_limit_too(client, entry):
+    """Who authorizes, and the stream of the older transport."""
+    with bombing_server() as url:
+        settings = {key: value for key, value in entry.items() if key != "path"}
+        with pytest.raises(ServerError, match=f"more than {MOST_BYTES:,} bytes"):
+            client.connect("s", {"url": url + entry["path"], "mode": "legacy", **settings})
+        client.sync_close()
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from toolbench.errors import ServerError, ToolbenchError, ended
+from toolbench.errors import BodyError, ServerError, ToolbenchError, ended
 from toolbench.mcp.authorization.refusals import ABSENT
 from toolbench.mcp.connection.last_words import STDERR, import_advice
 from toolbench.mcp.connection.open_calls import (
@@ -175,7 +175,8 @@ def _refusal(root: BaseException, call: Call | None) -> str:
     """Return a sentence if the authorization or the HTTP request failed; empty if neither failed."""
     if _name(root).startswith(_AUTHORIZATION):
         return f"the authorization failed: {_plain(root)}"
-    if isinstance(root, ServerError) or call is None or call.http_failure is None:
+    is_own = isinstance(root, ServerError | BodyError)
+    if is_own or call is None or call.http_failure is None:
         # Our own error says already what happened
         return ""
     failure = call.http_failure

@@ -103,6 +103,9 @@ class MendedEvents(httpx2.AsyncByteStream):
                 yield passed
             if splitter.size > MOST_BYTES:
                 self._problem = too_long()
+                if self._request_id is None:
+                    msg = f"an event of the server is too long: {self._problem}"
+                    raise httpx2.StreamError(msg)
                 break
         else:
             yield splitter.rest()
