@@ -31,7 +31,7 @@ Only a magic turns this observation into an error, to mark its cell as failed.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Self
 
 from toolbench.install_commands import how_to_install_extra
@@ -223,12 +223,18 @@ class MissingExtraError(ToolbenchError, ImportError):
         return type(self), (self.extra,)
 
 
+# Names that a misspelt one is compared with
+_MOST_COMPARED = 1_000
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x' or 'y'?"` with the names of *known* that are similar to *name*.
 
-    Return an empty text if no name is similar.
+    Return an empty text if no name is similar. Only the first thousand names are looked at: a
+    server may list any number, and each takes some microseconds.
     """
-    near = [repr(match) for match in get_close_matches(name, list(known), n=3)]
+    looked_at = list(islice(known, _MOST_COMPARED))
+    near = [repr(match) for match in get_close_matches(name, looked_at, n=3)]
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
