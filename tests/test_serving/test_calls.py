@@ -173,9 +173,19 @@ class TestPersonsHand:
         caller = Caller(served, "erase", {"what": "disk"})
         waiting(served)
         served.resume()
-        assert waiting(served).questions
-        served.calls[-1].refuse()
-        assert caller.result().is_error
+        served.calls[-1].refuse("it is mine")
+        assert "it is mine" in caller.result().content[0].text
+        assert history()[-1].state == "denied"
+
+    def test_resuming_answers_no_question_of_the_tool(self, served):
+        """The call runs already: it waits for something else."""
+        served.pause()
+        caller = Caller(served, "bake")
+        waiting(served).accept()
+        eventually(lambda: served.calls[-1].run.decision and served.calls[-1].questions)
+        served.resume()
+        served.calls[-1].accept({"size": 3})
+        assert caller.result().content[0].text == "accept: 3"
 
     def test_an_answer_by_hand_takes_the_place_of_the_run(self, served, mode):
         """The tool does not run; the agent cannot tell."""

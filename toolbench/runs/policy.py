@@ -11,7 +11,7 @@ from toolbench.errors import ended
 from toolbench.runs.consent_question import question_of
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, is_no
-from toolbench.runs.run import OUTSIDE, Run
+from toolbench.runs.run import Run
 from toolbench.runs.run_here import preset_here
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -298,7 +298,7 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
         who = "the person declined" if preset is None else "a preset answer declined"
     # Who gave answers is not absent, also if they do not suffice
     is_absent = preset is None and not answer.by_somebody
-    may_be_alone = is_asked_once and (run is None or run.source not in OUTSIDE)
+    may_be_alone = is_asked_once and (run is None or not run.is_from_outside)
     return Consent(
         answer,
         may_run=bool(answer) or (is_absent and may_be_alone),

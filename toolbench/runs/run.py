@@ -347,6 +347,11 @@ class Run:
             return self.asker(question)
         return await to_thread(self.asker, question)
 
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether another program made the call, or a call that this run is a part of."""
+        return any(run.source in OUTSIDE for run in self._outward())
+
     def preset_for(self, question: Question) -> Preset | None:
         """Return the preset that answers *question* of this run; None if a person is asked.
 

@@ -18,6 +18,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence, whole_characters
 from toolbench.runs.engine import execute, start, stop
 from toolbench.runs.history.state_words import state_words
+from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
@@ -260,11 +261,7 @@ class ServedCall:
             raise ToolbenchError(msg)
         observation = observation_by_hand(self.run.tool, answer)
         self._by_hand = observation
-        if any(
-            one.question.consent is not None
-            and settle(one.reply, Answer("accept", {"answer": True}))
-            for one in list(self._open_questions)
-        ):
+        if self._is_undecided and self._reply(Answer("accept", {"answer": True})):
             return
         self.post(EndEvent(result_of(self.run.tool, observation)))
         self.stop("answered by hand")
@@ -287,6 +284,11 @@ class ServedCall:
             return "was answered by hand"
         return f"has ended ({state_words(self.state, self.run.outcome)})" if self.is_over else ""
 
+    @property
+    def _is_undecided(self) -> bool:
+        """Whether a question now is whether this call may run, and not one of the running tool."""
+        return not self.run.decision
+
     def _reply(self, answer: Answer) -> bool:
         """Give *answer* to the oldest of `questions`; return False if there is no question."""
         return any(settle(one.reply, answer) for one in list(self._open_questions))
@@ -303,10 +305,16 @@ class ServedCall:
         self.run.asks_because = asks_because
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
-    def accept_if(self, asks_because: str) -> None:
-        """Let the call run, if it waits for a person only for the reason *asks_because*."""
-        if self.run.asks_because == asks_because:
-            self.run.asks_because = ""
+    def accept_if(self, asks_because: str, *, confirm: bool) -> None:
+        """Let the call run, if it waits for consent only for the reason *asks_because*.
+
+        *confirm* is whether the policy asks about it without that reason, as in `begin`.
+        """
+        if self.run.asks_because != asks_because:
+            return
+        self.run.asks_because = ""
+        is_needed = confirm and policy.ruling(self.run).verdict == "ask"
+        if self._is_undecided and not is_needed:
             self._reply(Answer("accept", {"answer": True}))
 
     def _work(self, run: Run) -> Observation:

@@ -154,7 +154,7 @@ class Served:
         """Let new calls run again, and accept the calls that wait only because of `pause`."""
         self._is_paused = False
         for call in self.calls:
-            call.accept_if(_PAUSED)
+            call.accept_if(_PAUSED, confirm=self.require != "never")
         self._tell()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
