@@ -19,7 +19,7 @@ _MAX_NAMES = 10
 
 def ask_for_all(
     tools: Iterable[ToolDefinition[Any, Any]], count: int, *, at_most: bool = False
-) -> str:
+) -> frozenset[str]:
     """Ask once whether *count* calls of *tools* may run, if the policy requires consent.
 
     Args:
@@ -28,7 +28,8 @@ def ask_for_all(
         at_most: Whether *count* is a maximum.
 
     Returns:
-        The decision, in words.
+        The names of the tools to whose calls the person agreed. No name if consent is not needed, or
+        if no person can answer: then each call is a matter of the policy.
 
     Raises:
         ConsentError: If the answer is no. If no person can answer: only if a reason to ask holds
@@ -39,7 +40,7 @@ def ask_for_all(
     for tool in tools:
         ruling = policy.ruling_on(tool)
         is_open = ruling.verdict == "allow" and ruling.reason is not Reason.NAMED
-        # Nobody is asked when one of these calls comes
+        # Nobody is asked again when one of these calls comes
         if is_open and type(tool).asks_because is not ToolDefinition.asks_because:
             words = f"{tool.name} asks before some of its calls"
             ruling = Ruling("ask", Reason.CALL, words)
@@ -47,7 +48,7 @@ def ask_for_all(
             rulings[tool.name] = ruling
             is_dangerous = is_dangerous or tool.hints.effect == "destructive"
     if not rulings or not count:
-        return "no confirmation needed"
+        return frozenset()
     reasons_text = "; ".join(dict.fromkeys(ruling.words for ruling in rulings.values()))
     names = ", ".join([*rulings][:_MAX_NAMES])
     number = f"{'at most ' if at_most else ''}{counted(count, 'call')}"
@@ -61,9 +62,9 @@ def ask_for_all(
         is_asked_once=all(ruling.is_asked_once for ruling in rulings.values()),
     )
     if consent.answer:
-        return f"agreed to {number}: {reasons_text}"
+        return frozenset(rulings)
     if consent.may_run:
-        return f"allowed: {consent.who}, and {reasons_text}"
+        return frozenset()
     msg = (
         f"None of {number} of {names} was run: {consent.who}, and consent was needed, because {reasons_text}. "
         "`toolbench.policy.allow(tool)` lets it run without a question."

@@ -5,9 +5,11 @@ from concurrent.futures import Executor, Future
 import pytest
 
 from tests.test_evals.sample_tools import TOOLS, bill, message
-from toolbench import answering, history, tool
+from toolbench import ToolDefinition, answering, history, tool
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import ScriptedModel
+from toolbench.mcp import create_mcp_tools
+from toolbench.testing import FakeMCPServer
 
 WIPES = [("wipe", {"path": f"/{n}"}) for n in range(7)]
 
@@ -47,6 +49,48 @@ def test_a_call_that_its_model_rates_high_is_asked_about(answer, state):
     with answering(answer):
         evaluate(model, TOOLS[:1], [Case("Hello")], execute=True)
     assert [run.state for run in history()] == [state]
+
+
+def test_a_call_is_asked_about_once():
+    """A tool that asks before some calls is part of the one question."""
+
+    class Post(ToolDefinition):
+        name = "post"
+
+        def asks_because(self, action):
+            return "it leaves the machine"
+
+    @tool(read_only=True)
+    def post(what: str) -> str:
+        """Send it."""
+        return what
+
+    fields = ("description", "action_type", "observation_type", "executor", "annotations")
+    asking = Post(**{name: getattr(post, name) for name in fields})
+    with answering(True):
+        evaluate(
+            ScriptedModel([message(("post", {"what": "x"}))]), [asking], [Case("Hi")], execute=True
+        )
+    assert [run.state for run in history()] == ["ok"]
+
+
+def test_what_runs_as_nobody_is_there_runs_by_the_rule_for_each_call():
+    """A rating needs a person, who has agreed to nothing."""
+    server = FakeMCPServer("shop")
+
+    @server.tool
+    @tool
+    def buy(what: str) -> str:
+        """Buy it."""
+        return what
+
+    bought = [("buy", {"what": "a"}), ("buy", {"what": "b", "security_risk": "HIGH"})]
+    expected = [{"name": name, "arguments": {}} for name, _ in bought]
+    with create_mcp_tools(server) as client:
+        evaluate(
+            ScriptedModel([message(*bought)]), list(client), [Case("Buy", expected)], execute=True
+        )
+    assert [run.state for run in history()] == ["ok", "denied"]
 
 
 def test_a_page_tells_which_calls_did_not_run():

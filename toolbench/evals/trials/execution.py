@@ -28,7 +28,7 @@ class CallRunner:
 
     def __init__(self) -> None:
         """Make a runner that has not asked for consent yet."""
-        self._asked_about: frozenset[str] = frozenset()
+        self._agreed_to: frozenset[str] = frozenset()
         # As the person was asked about them
         self._judged: dict[str, AnyTool] = {}
         self.is_interrupted = False
@@ -42,10 +42,7 @@ class CallRunner:
         """
         judged = [tool.as_listed() for tool in tools if not tool.blocked]
         self._judged = {tool.name: tool for tool in judged}
-        self._asked_about = frozenset(
-            tool.name for tool in judged if policy.verdict_on(tool)[0] == "ask"
-        )
-        ask_for_all(judged, count, at_most=True)
+        self._agreed_to = ask_for_all(judged, count, at_most=True)
 
     def run(self, calls: Iterable[ToolCall], limit: int) -> tuple[Json, ...]:
         """Run the *calls* that can run, and return their results.
@@ -75,7 +72,7 @@ class CallRunner:
     def _needs_consent(self, call: ToolCall) -> bool:
         tool: AnyTool = call.tool  # type: ignore[assignment]
         verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
-        return verdict == "ask" or call.name in self._asked_about
+        return verdict == "ask" or call.name in self._agreed_to
 
     def _run(self, call: ToolCall) -> Json:
         run = run_here(
@@ -87,7 +84,7 @@ class CallRunner:
         )
         try:
             # The one question was not about the rating of this call
-            perform(run, confirm=call.name not in self._asked_about)
+            perform(run, confirm=call.name not in self._agreed_to)
         except KeyboardInterrupt:
             # The answer is paid for: its trial is kept
             self.is_interrupted = True
