@@ -1,8 +1,10 @@
 """A preset answer may be for one server; no other gets it, and no other run."""
 
 import asyncio
+from threading import Barrier
 
 import pytest
+from patience import PATIENCE
 
 from toolbench import answering, current_run, run_tool, tool
 from toolbench.mcp import create_mcp_tools
@@ -22,11 +24,13 @@ class Asking:
     def __init__(self, name, era="modern"):
         self.server = FakeMCPServer(name, era=era)
         self.got = []
+        self.begun = Barrier(1)
 
         @self.server.tool
         @tool(name=f"{name}_log_in", read_only=True)
         def log_in(user: str = "ann") -> str:
             """Log in."""
+            self.begun.wait(PATIENCE)
             answer = current_run().ask("The word, please.", FORM)
             self.got.append(answer.get("word"))
             return answer.action
@@ -89,6 +93,7 @@ def test_a_question_that_may_be_of_a_call_outside_is_for_a_person(servers, clien
     """A question of the older protocol names no call: only a person knows for which it is."""
     bank, _ = servers
     log_in = client["bank_log_in"]
+    bank.begun = Barrier(2)
 
     async def called():
         outside = asyncio.create_task(log_in.acall(log_in.action_of({"user": "outside"})))
