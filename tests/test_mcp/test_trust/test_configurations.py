@@ -140,12 +140,14 @@ def test_is_asked_once_for_each_content(person):
         {"env": {"LD_PRELOAD": "./evil.so"}},
         {"env": {"GIT_ASKPASS": "./evil"}},
         {"env": {"API_KEY": "${AWS_SECRET_ACCESS_KEY}"}},
+        {"tools": {"x": {"name": "greet", "arguments": {"path": {"default": "/", "hide": True}}}}},
     ):
         with pytest.raises(ConsentError, match="you did not approve it"):
             add(written(one={**entry, **change}))
     assert "LD_PRELOAD=./evil.so" in person.questions[5]
     assert "GIT_ASKPASS=./evil" in person.questions[6]
     assert "passes on your variables AWS_SECRET_ACCESS_KEY" in person.questions[7]
+    assert '{"x": {"name": "greet", "arguments": {"path": {"default": "/"' in person.questions[8]
     assert "Then it had in place of this:\n    starts" in person.questions[1]
     assert all(f"python3 {entry['args'][0]}" not in q for q in person.questions[:1])
 

@@ -17,7 +17,8 @@ from toolbench.mcp.config.server_entry import ServerEntry, Transport, Unapproved
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
-_TRANSFORMS = ("tools", "include_tags", "exclude_tags")
+TRANSFORMS = ("tools", "include_tags", "exclude_tags")
+"""The keys with which FastMCP leaves out tools of a server, or changes them."""
 
 
 def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEntry]:
@@ -91,7 +92,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         "secret_texts": tuple(_words(entry, "secretTexts")),
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
-    if any(isinstance(entry.get(key), Mapping | list) and entry[key] for key in _TRANSFORMS):
+    if any(isinstance(entry.get(key), Mapping | list) and entry[key] for key in TRANSFORMS):
         shared["fastmcp"] = entry
     url = next((entry[k] for k in ("url", "serverUrl", "httpUrl") if k in entry), None)
     if "command" in entry:

@@ -2,8 +2,8 @@
 
 A file may come from somebody else: a cloned project brings its `.mcp.json`. So each entry of a file is
 shown and approved before anything starts or leaves the machine. An entry is approved by its content:
-programs, arguments, folders, addresses, and the names of variables. The approvals are in the
-user's state directory, one file for each content, so that two processes lose none.
+programs, arguments, folders, addresses, the names of variables, and changes of tools. The approvals
+are in the user's state directory, one file for each content, so that two processes lose none.
 """
 
 import json
@@ -24,7 +24,7 @@ from platformdirs import user_state_path
 
 from toolbench.errors import ConsentError
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
-from toolbench.mcp.config.reader import load
+from toolbench.mcp.config.reader import TRANSFORMS, load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
@@ -152,6 +152,9 @@ class _Content:
         if entry.transport == "stdio":
             names -= set(_PLACES)
         parts["variables"] = sorted(names)
+        # They can call a tool by another name, and set its arguments unseen
+        changes = {key: value for key, value in (entry.fastmcp or {}).items() if key in TRANSFORMS}
+        parts["changes"] = _hidden("", changes)
         self.parts = parts
 
     @property
@@ -162,7 +165,10 @@ class _Content:
     @property
     def lines(self) -> list[str]:
         """What a person reads about the content, a line for each part; no text of the file ends a line."""
-        return [one_line(line) for line in self._lines()]
+        lines = [*self._lines()]
+        if changes := self.parts["changes"]:
+            lines.append(f"with other tools than the server has: {json.dumps(changes)}")
+        return [one_line(line) for line in lines]
 
     def _lines(self) -> Iterator[str]:
         parts = self.parts
