@@ -42,6 +42,7 @@ CALLS = {
     "an unknown name": calls(call("log_in_now", CUT)),
     "beside others": calls(call("add", {"a": 1}), call("login", CUT, id="c2")),
     "with words": calls(call("login", CUT), text=f"I take {SECRET} as password."),
+    "with a refusal": calls(call("login", CUT)) | {"refusal": f"I do not take {SECRET}."},
     "of a named speaker": calls(call("login", CUT)) | {"name": "ada"},
     "OpenAI's old form": text(None) | {"function_call": {"name": "login", "arguments": CUT}},
 }
@@ -50,6 +51,8 @@ TEXTS = {
     "JSON": f'<tool_call>{{"name": "login", "arguments": {CUT}}}}}</tool_call>',
     "JSON, cut off": f'<tool_call>{{"name": "login", "arguments": {CUT}',
     "Llama": f'[login(user="a", password="{SECRET}")]',
+    "Llama, behind another call": f'[add(a=1), login(user="a", password="{SECRET}")]',
+    "Qwen, behind another call and a name": f"See `<function=login>{{`.\n<function=add></function>{FUNCTION}",
 }
 
 

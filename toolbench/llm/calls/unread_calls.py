@@ -23,7 +23,7 @@ from toolbench.redaction.redactor import Redactor
 ARGUMENTS = ("arguments", "input", "args")
 """The keys of a call's arguments in the messages of OpenAI, Anthropic and Gemini."""
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
-_TEXTS = ("content", "reasoning", "reasoning_content", "text", "thinking")
+_TEXTS = ("content", "reasoning", "reasoning_content", "refusal", "text", "thinking")
 # A shorter word may stand in other texts by chance
 _WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
 

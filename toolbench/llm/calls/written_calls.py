@@ -50,6 +50,8 @@ _FOREIGN = re.compile(
     re.DOTALL,
 )
 """The marks of calls that are not JSON, each with the name of the tool."""
+# Of the first call in a list, or of one behind another
+_LLAMA_NAME = re.compile(r"(?:\A\s*\[|\),)\s*([A-Za-z_]\w*)\(")
 _NOT_READ = (
     "the call is written in a form that is not read here: write it as JSON, "
     '<tool_call>{"name": ..., "arguments": {...}}</tool_call>'
@@ -84,18 +86,27 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
     words = rest[: mark.start()] if mark else ""
     if mark and not _is_quoted(words) and (calls := _marked(rest[mark.start() :])):
         return calls, f"{thought}{words}".strip()
-    foreign = _FOREIGN.search(rest)
-    if foreign and not _is_quoted(rest[: foreign.start()]):
-        return [WrittenCall(foreign[foreign.lastgroup or 0], None, _NOT_READ)], text
-    return [], text
+    names = [name for match in _foreign(rest) for name in _names_in(match)]
+    return [WrittenCall(name, None, _NOT_READ) for name in names], text
 
 
 def words_before_calls(text: str) -> str:
     """Return the words of *text* before the calls in it, also before those that are not read."""
-    foreign = _FOREIGN.search(text)
-    if foreign and not _is_quoted(text[: foreign.start()]):
-        return text[: foreign.start()]
+    if foreign := _foreign(text):
+        return text[: foreign[0].start()]
     return written_calls(text)[1]
+
+
+def _foreign(text: str) -> list[re.Match[str]]:
+    """Find the calls in *text* that are not JSON."""
+    return [call for call in _FOREIGN.finditer(text) if not _is_quoted(text[: call.start()])]
+
+
+def _names_in(call: re.Match[str]) -> list[str]:
+    """Return the name of the tool in *call*; Llama 4 has several calls in one list."""
+    if call["llama"]:
+        return _LLAMA_NAME.findall(call[0])
+    return [call[call.lastgroup or 0]]
 
 
 def unread_call(text: str) -> str | None:
