@@ -1,6 +1,8 @@
 """A server that changes its tool: whoever held it before judges, shows and asks by the new one."""
 
 from contextlib import closing
+from copy import copy, deepcopy
+from dataclasses import replace
 
 import pytest
 from patience import eventually
@@ -278,6 +280,15 @@ class TestATool:
         assert (renamed.latest().name, renamed.latest().description) == ("look", "Mine.")
         assert asked(trusted, person).state == "ok"
         assert len(person.asked) == 1
+
+    @pytest.mark.parametrize("copied", [copy, deepcopy, lambda tool: replace(tool, name="look")])
+    def test_is_judged_anew_however_it_was_copied(self, shop, copied):
+        """By Python's own means too, not by `model_copy` alone."""
+        tool = copied(shop.client["peek"])
+        shop.turn()
+        person = Person(False)
+        assert asked(tool, person).state == "denied"
+        assert "The server of peek has changed it since" in person.asked[0]
 
     def test_is_one_object_until_it_changes(self, shop):
         """A list that says the same makes no new tool, and a change is found without a request."""

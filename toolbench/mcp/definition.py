@@ -112,6 +112,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     _renamed: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
     """The copies of this tool for lists with another tool of its name, by their names."""
 
+    def __post_init__(self) -> None:
+        """Prepare the tool. Also a copy that `copy` or `replace` makes knows the list of its server."""
+        super().__post_init__()
+        caller = getattr(self.executor, "caller", None)
+        object.__setattr__(self, "_listing", getattr(caller, "tools", None))
+
     @property
     def version(self) -> str:
         """The version label of the tool, or else of its server; it is kept in records."""

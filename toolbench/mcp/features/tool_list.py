@@ -178,7 +178,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         return known
 
     def _definition(self, tool: ListedTool, version: str) -> MCPToolDefinition:
-        definition = MCPToolDefinition(
+        return MCPToolDefinition(
             name=tool.name,
             description=tool.description,
             observation_type=MCPToolObservation,
@@ -194,8 +194,6 @@ class ToolList(ItemList[MCPToolDefinition]):
             server_version=version,
             executor=MCPToolExecutor(self._caller, tool.name, tool.output_schema),
         )
-        object.__setattr__(definition, "_listing", self)
-        return definition
 
 
 class _Listing(NamedTuple):
