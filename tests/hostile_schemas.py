@@ -235,6 +235,20 @@ READ: dict[str, tuple[Schema, Any]] = {
         },
         {"a": []},
     ),
+    "sixty objects that have each other": (
+        {
+            "type": "object",
+            "properties": {"a": ref("d0")},
+            "$defs": {
+                f"d{n}": {
+                    "type": "object",
+                    "properties": {f"p{other}": ref(f"d{other}") for other in range(60)},
+                }
+                for n in range(60)
+            },
+        },
+        {"a": {"p1": 1}},
+    ),
     "800 patterns": (
         {
             "type": "object",

@@ -56,6 +56,24 @@ class TestValues:
         assert 0 < len(problems) <= 20
         assert not validator.is_valid(value)
 
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"propertyNames": {"maxLength": 1}},
+            {"required": [f"other{n}" for n in range(2_000)]},
+            {"dependentRequired": {"name0": [f"other{n}" for n in range(2_000)]}},
+            {"allOf": [False] * 2_000},
+            {"additionalProperties": {"not": {"description": "x" * 200_000}}},
+            {"additionalProperties": {"const": {f"c{n}": n for n in range(1_000)}}},
+        ],
+    )
+    def test_whose_errors_would_quote_too_much_have_no_list(self, schema):
+        """Some errors quote the whole object, or the schema: these would take hundreds of megabytes."""
+        problems = validator_of(schema).problems({f"name{n}": n for n in range(500)})
+        assert list(map(str, problems)) == [
+            "does not fit its schema, and is too large for finding the place"
+        ]
+
     def test_of_a_circle_are_checked_as_far_as_they_go(self):
         """A tree of an ordinary size has its problem at its place."""
         schema = {"type": "object", "properties": {"a": {"$ref": "#"}}}

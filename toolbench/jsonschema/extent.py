@@ -5,7 +5,6 @@ interpreter's lock for hours cannot be interrupted. So this is counted before an
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from json import dumps
 from typing import Any, NoReturn
 from urllib.parse import unquote
@@ -36,6 +35,10 @@ _COPIED_LEVELS = 50
 _PASSED = 20
 # `unevaluatedProperties` evaluates the schemas for the same value once more, and marks what fits
 _AGAIN = 3
+# Bytes of a property, and of an item, in an error
+_PROPERTY = 250
+_ITEM = 40
+_QUOTED = ("enum", "const", "pattern", "not")
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _ADDRESSES = ("$id", "id")
 _ANCHORS = ("$anchor", "$dynamicAnchor")
@@ -69,6 +72,7 @@ class Extent:
         self._resources: dict[str, list[Any]] = {}
         self._targets: dict[str, list[Any]] = {}
         self._applied: dict[int, _Applied] = {}
+        self._quoted: dict[int, int] = {}
         self.schemas = self._searched()
         self.is_circular = False
         if self._repeats or len(self._objects) > MOST_FOR_ONE_VALUE:
@@ -240,7 +244,7 @@ class Extent:
         """Count the schemas that are applied to *value* and to its parts; stop behind *most*.
 
         With *sizes*, the bytes of each part by its id, count the errors of about 3 kB that there
-        are if each schema refuses its part: an error quotes the part, and a list of values.
+        are if each schema refuses its part: an error quotes the part, and what the schema says.
         """
         start: _Applied = {id(self._entry): (self._entry, 1, 0)}
         todo = [(value, 0, start)]
@@ -255,11 +259,13 @@ class Extent:
                 for one, again, deeper in self._applied_with(schema).values()
             ]
             looked_at += len(applied)
-            for _, times, depth in applied:
+            for schema, times, depth in applied:
                 each = 1
                 if sizes is not None:
-                    quoted = sizes.get(id(part), 0) + self._longest_list
+                    quoted = sizes.get(id(part), 0) + self._quoted_of(schema)
                     each += quoted // _ERROR + depth // _COPIED_LEVELS
+                    refusals = sum(one is False for one in self._for_same_value(schema))
+                    each *= 1 + refusals + _missing(schema, part)
                 work += times * each
             holders = [found for found in applied if not _OF_PARTS.isdisjoint(found[0])]
             if holders and work <= most and isinstance(part, Mapping | list | tuple):
@@ -282,11 +288,13 @@ class Extent:
                     todo += [(part, inside) for part in self._for_same_value(one)]
         return known
 
-    @cached_property
-    def _longest_list(self) -> int:
-        """The bytes of the longest list of values (`enum`)."""
-        lists = (part["enum"] for part in self._objects if isinstance(part.get("enum"), list))
-        return max((len(str(each)) for each in lists), default=0)
+    def _quoted_of(self, schema: Schema) -> int:
+        """Return the bytes of what *schema* itself allows or forbids, which its errors quote."""
+        own = id(schema)
+        if own not in self._quoted:
+            quoted = [schema[key] for key in _QUOTED if key in schema]
+            self._quoted[own] = _sizes(quoted)[id(quoted)]
+        return self._quoted[own]
 
 
 def check_extent(schema: Any) -> None:
@@ -407,20 +415,41 @@ def _has_more_parts(value: Any, most: int) -> bool:
     return count > most
 
 
+def _missing(schema: Schema, part: Any) -> int:
+    """Return how many names *part* lacks: there is an error for each of them."""
+    if not isinstance(part, Mapping):
+        return 0
+    names = sequence(schema, "required")
+    for key in ("dependentRequired", "dependencies"):
+        for name, needed in mapping(schema, key).items():
+            if name in part and isinstance(needed, list):
+                names = [*names, *needed]
+    return sum(1 for name in names if isinstance(name, str) and name not in part)
+
+
 def _sizes(value: Any) -> dict[int, int]:
-    """Return the bytes of each part of *value*, about, by its id."""
+    """Return the bytes of each part of *value* in an error, about, by its id.
+
+    An error about a name quotes the whole object, so a name has the size of the largest object
+    that has it.
+    """
     sizes: dict[int, int] = {}
     todo = [(value, False)]
     while todo:
         part, is_counted = todo.pop()
         if not isinstance(part, Mapping | list | tuple):
-            sizes[id(part)] = len(part) if isinstance(part, str) else 1
+            sizes.setdefault(id(part), len(part) if isinstance(part, str) else 1)
             continue
-        inner = list(part.values()) if isinstance(part, Mapping) else list(part)
+        names, inner = [], list(part)
+        if isinstance(part, Mapping):
+            names, inner = inner, list(part.values())
         if is_counted:
-            sizes[id(part)] = sum(10 + sizes.get(id(each), 0) for each in inner)
+            each = _PROPERTY if names else _ITEM
+            size = sum(each + sizes.get(id(one), 0) for one in inner)
+            sizes[id(part)] = size
+            sizes.update((id(name), max(size, sizes.get(id(name), 0))) for name in names)
         elif id(part) not in sizes:
             sizes[id(part)] = 0
             todo.append((part, True))
-            todo += [(each, False) for each in inner]
+            todo += [(one, False) for one in inner]
     return sizes

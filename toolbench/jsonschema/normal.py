@@ -1,7 +1,7 @@
 """`Node`: the normal form of a schema for one value, such as a property or an item."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -285,9 +285,9 @@ class Node:
         return self.view.by_name(mapping(self.schema, "properties"))
 
     @cached_property
-    def required(self) -> tuple[str, ...]:
+    def required(self) -> KeysView[str]:
         """The names of required properties, declared or not."""
-        return tuple(dict.fromkeys(required_of(self.schema)))
+        return dict.fromkeys(required_of(self.schema)).keys()
 
     @cached_property
     def conditions(self) -> Conditions:

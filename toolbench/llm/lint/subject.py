@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Self
 
 from toolbench.core.tool import ToolDefinition
@@ -14,6 +14,8 @@ from toolbench.wording import words_of
 
 # Levels of arguments inside arguments
 _DEEPEST = 4
+# Arguments: a few objects that refer to each other have millions
+_MOST = 10_000
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class Subject:
 
     @cached_property
     def arguments(self) -> list[Argument]:
-        """Every argument, and every property inside an argument."""
-        return list(self._inside(self.view.whole, "", 0))
+        """Every argument, and every property inside an argument, as far as they are linted."""
+        return list(islice(self._inside(self.view.whole, "", 0), _MOST))
 
     @cached_property
     def outer(self) -> list[Argument]:
