@@ -171,7 +171,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return this tool as its server lists it now, which takes no request.
 
         A copy keeps its own changes. A tool that the server does not list any more is returned
-        itself. What was not approved takes the place of nothing: no model reads it.
+        itself. What was not approved does not take the place of what was.
         """
         if self._listing is None:
             return self

@@ -97,8 +97,8 @@ class Policy:
     If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
     default is "destructive". A yes counts for the session. The yes counts no longer if the server
     changes the description of the tool, or if another server gets the same name. If no person can
-    answer, such a call runs, unless it comes from an agent outside (see `serve`) or from an app. A
-    preset answer (see `answering`) never gives this consent. The call is refused if the next one is
+    answer, such a call runs, unless an agent outside (see `serve`) or an app makes it, or makes the
+    call that it is a part of. A preset answer (see `answering`) never gives this consent. The call is refused if the next one is
     a no, or if none is left.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'

@@ -305,7 +305,7 @@ class ServedCall:
         self.run.asks_because = asks_because
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
-    def accept_if(self, asks_because: str, *, confirm: bool) -> None:
+    def accept_if(self, asks_because: str, *, confirm: bool = True) -> None:
         """Let the call run, if it waits for consent only for the reason *asks_because*.
 
         *confirm* is whether the policy asks about it without that reason, as in `begin`.
