@@ -1,5 +1,6 @@
-"""A served tool that gives its task to an agent: the calls of that agent come from outside too."""
+"""What an answer by hand agrees to, and who is asked about the calls of a served agent."""
 
+import pytest
 from patience import PATIENCE
 from test_agent.scripts import call, calls
 
@@ -29,8 +30,9 @@ def test_an_answer_by_hand_agrees_to_no_call_of_the_agent():
     assert [run.state for run in history() if run.tool == "erase"] == ["cancelled"]
 
 
-def test_nobody_there_is_a_no_to_an_undeclared_call_of_the_agent():
-    """As to one that the agent outside makes itself."""
+@pytest.fixture
+def buy():
+    """A server's tool that does not declare what it changes."""
     server = FakeMCPServer("shop")
 
     @server.tool
@@ -40,7 +42,23 @@ def test_nobody_there_is_a_no_to_an_undeclared_call_of_the_agent():
         return f"{what} is yours"
 
     with create_mcp_tools(server) as client:
-        by_agent = delegate(client["buy"], {"what": "disk"})
-        with serve([by_agent], name="delegated", answer_within=0.05) as served:
-            assert not Caller(served, by_agent.name, {"task": "Buy it."}).result().is_error
+        yield client["buy"]
+
+
+def test_nobody_there_is_a_no_to_an_undeclared_call_of_the_agent(buy):
+    """As to one that the agent outside makes itself."""
+    by_agent = delegate(buy, {"what": "disk"})
+    with serve([by_agent], name="delegated", answer_within=0.05) as served:
+        assert not Caller(served, by_agent.name, {"task": "Buy it."}).result().is_error
     assert [run.state for run in history() if run.tool == "buy"] == ["denied"]
+
+
+def test_an_answer_by_hand_agrees_to_no_later_call(buy):
+    """A yes to an undeclared tool is for the session; this is none."""
+    with serve([buy], name="delegated", answer_within=PATIENCE) as served:
+        caller = Caller(served, "buy", {"what": "disk"})
+        waiting(served).answer("I bought it.")
+        assert caller.result().content[0].text == "I bought it."
+        caller = Caller(served, "buy", {"what": "house"})
+        waiting(served).refuse("Too dear.")
+        assert "Too dear." in caller.result().content[0].text

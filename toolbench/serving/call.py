@@ -261,7 +261,9 @@ class ServedCall:
             raise ToolbenchError(msg)
         observation = observation_by_hand(self.run.tool, answer)
         self._by_hand = observation
-        if self._is_undecided and self._reply(Answer("accept", {"answer": True})):
+        # Of this call alone: the tool does not run
+        yes = Answer("accept", {"answer": True, "remember": False})
+        if self._is_undecided and self._reply(yes):
             return
         self.post(EndEvent(result_of(self.run.tool, observation)))
         self.stop("answered by hand")
