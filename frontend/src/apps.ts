@@ -3,6 +3,7 @@
 // that no other frame can speak in its place. Requests go to the kernel, which judges them.
 
 import { guardFocus, type Click } from "./app_focus";
+import { holdUntilStill } from "./still";
 
 export interface Kernel {
   get(name: string): unknown;
@@ -24,7 +25,6 @@ interface Opened {
 
 const FRAME = "iframe[data-toolbench-app]";
 const [LOWEST, HIGHEST] = [60, 900]; // pixels
-const CALM = 700; // milliseconds until a question can be answered: a click meant for the app is none
 const CAPABILITIES = { serverTools: {}, serverResources: {}, openLinks: {}, message: { text: {} } };
 
 /** Connect the apps of the kernel behind *kernel*, until *signal*; each kernel of a page has its own. */
@@ -134,24 +134,24 @@ function askToOpen(element: HTMLIFrameElement, port: MessagePort, id: unknown, a
   bar.setAttribute("role", "alert");
   bar.append(`The app asks to open ${url.href} in a new tab. `);
   bar.style.overflowWrap = "anywhere";
-  const choose = (label: string, act: () => void): void => {
+  const choose = (label: string, act: () => void): HTMLButtonElement => {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = label;
-    button.disabled = true;
-    setTimeout(() => (button.disabled = false), CALM);
     button.addEventListener("click", () => {
       bar.remove();
       act();
     });
     bar.append(button, " ");
+    return button;
   };
   choose("Do not open", () => answer(true));
-  choose("Open", () => {
+  const open = choose("Open", () => {
     window.open(url.href, "_blank", "noopener,noreferrer");
     answer(false);
   });
   element.after(bar);
+  holdUntilStill(open);
 }
 
 function webAddress(address: string): URL | null {

@@ -18,6 +18,7 @@ import { enhancePickers } from "./picker";
 import { endQuestions } from "./questions";
 import { enhanceRuns } from "./runs";
 import { shareSheets } from "./sheets";
+import { holdAgreements } from "./still";
 import { addStyle } from "./style";
 import { enhanceTables } from "./table";
 import { enhanceTraffic } from "./traffic";
@@ -47,6 +48,7 @@ function enhance(): void {
   enhanceTraffic();
   copyCalls();
   focusRefusals();
+  holdAgreements();
   focusLogs();
 }
 

@@ -46,7 +46,10 @@ class Explored:
     def click(self, button: str) -> None:
         """Click a button that can be seen."""
         control = self.box.get_by_role("button", name=button, exact=True)
-        control.locator("visible=true").click()
+        visible = control.locator("visible=true")
+        # Beside an app, a yes that was just scrolled is not taken
+        visible.scroll_into_view_if_needed()
+        visible.click()
 
     def run(self, *, until: str) -> None:
         """Run the tool that is open, and wait for a text."""

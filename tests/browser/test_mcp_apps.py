@@ -16,6 +16,11 @@ from browser.tripwire import TRIPWIRE
 SERVER = Path(__file__).parents[1] / "test_mcp" / "servers" / "app_shop.py"
 REFUSED = "storage session database cookie rtc open notebook host kernel"
 
+WATCH = """button => {
+  window.holds = [];
+  new MutationObserver(() => holds.push(button.disabled)).observe(button, {attributeFilter: ["disabled"]});
+}"""
+
 
 def show(explorer: Explored, tool: str) -> None:
     """Run the tool *tool*, and show its app."""
@@ -44,7 +49,7 @@ class TestCounter:
             app.get_by_role("button", name="Message").click()
             explorer.see("Count <b>on</b>")
             self.asks(lab, explorer)
-            self.grows(lab)
+            self.grows(lab, explorer)
             explorer.look("explorer-app-live")
             faults = explorer.faults("app")
             assert not faults, "\n".join(faults)
@@ -67,9 +72,15 @@ class TestCounter:
         explorer.click("Do not open")
         app.get_by_text("link refused").wait_for()
 
-    def grows(self, lab: NotebookPage) -> None:
-        """To the height it asks for."""
+    def grows(self, lab: NotebookPage, explorer: Explored) -> None:
+        """To the height it asks for; a yes that moves with it cannot be clicked for a moment."""
+        app_in(lab).get_by_role("button", name="Wipe").click()
+        agree = explorer.box.get_by_role("button", name="Run wipe", exact=True)
+        expect(agree).to_be_enabled()
+        agree.evaluate(WATCH)
         app_in(lab).get_by_role("button", name="Grow").click()
+        eventually(lambda: lab.tab.page.evaluate("holds") == [True, False], what="it was held")
+        explorer.click("Don't run")
         frame = lab.tab.page.locator("iframe[data-toolbench-app]")
         expect(frame).to_have_css("height", "640px")
 

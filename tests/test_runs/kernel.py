@@ -96,14 +96,17 @@ class Kernel:
         self.listen_until(lambda: self.is_idle(request), "the cell is done")
         return self.printed(request)
 
-    def answer(self, code: str, answer: str) -> tuple[str, str]:
-        """Run a cell that asks once, answer; return what it asked, and printed in the end."""
+    def answer(self, code: str, *answers: str) -> tuple[list[str], str]:
+        """Run a cell that asks, answer at once; return what it asked, and printed in the end."""
         request = self.start(code, stdin=True)
-        prompt = self.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
-        self.client.input(answer)
+        prompts = []
+        for answer in answers:
+            message = self.client.get_stdin_msg(timeout=PATIENCE)
+            prompts.append(message["content"]["prompt"])
+            self.client.input(answer)
         assert self.reply(request)["status"] == "ok"
         self.listen_until(lambda: self.is_idle(request), "the cell is done")
-        return prompt, self.printed(request)
+        return prompts, self.printed(request)
 
     def value(self, expression: str) -> Any:
         """Return the value of an expression, as JSON carries it."""

@@ -195,10 +195,16 @@ class TestWhereNobodyCanAnswer:
 
 class TestInput:
     def test_asks_in_a_cell(self, kernel):
-        """A run in a cell asks through the front end's input box."""
+        """A run in a cell asks through the front end's input box.
+
+        A page gives the box the focus at once: a yes that nobody can have read the question for is
+        no yes, as it may be the end of a line that somebody types in another cell.
+        """
+        kernel.run("from toolbench.runs import input_prompt; input_prompt.TOO_SOON = 60")
         kernel.run("panel = ToolPanel(ask)")
-        prompt, printed = kernel.answer("print(ask({}).text)", "y")
-        assert prompt == "ask asks: Round 0? [y/N] "
+        [first, second], printed = kernel.answer("print(ask({}).text)", "y", "y")
+        assert first == "ask asks: Round 0? [y/N] "
+        assert second == f"That came before the question could be read. Type it again.\n{first}"
         assert "accept" in printed
 
 

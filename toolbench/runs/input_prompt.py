@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from getpass import getpass
 from itertools import cycle
 from threading import current_thread, main_thread
+from time import monotonic
 from typing import Any
 
 from toolbench.display.escape import visible
@@ -18,10 +19,14 @@ from toolbench.plain import clip, number_in
 from toolbench.redaction.detection.locations import is_secret
 from toolbench.runs.output.exception_text import without_traceback
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question, Reply, decline
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import has_kernel, running_shell
 from toolbench.wording import listed, point_advice
 
 _TRIES = 3
+TOO_SOON = 0.7
+"""Seconds in which nobody has read a question. A page gives its field the focus at once, so it gets what
+somebody types elsewhere: the end of a line, `y`, would be a yes."""
+_AGAIN = "That came before the question could be read. Type it again."
 # Choices to list
 _MOST = 20
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
@@ -132,7 +137,12 @@ def _agreement(prompt: str, content: Mapping[str, Any]) -> Answer:
 
 
 def _typed(prompt: str) -> str:
-    return input(visible(prompt)).strip().lower()
+    """Return what the person types; a yes that comes too soon has to be typed again."""
+    begin = monotonic()
+    text = input(visible(prompt)).strip().lower()
+    if _BOOLEANS.get(text, False) and has_kernel() and monotonic() - begin < TOO_SOON:
+        text = input(visible(f"{_AGAIN}\n{prompt}")).strip().lower()
+    return text
 
 
 def _agreed(text: str, content: Mapping[str, Any]) -> Answer:

@@ -19,6 +19,8 @@ from toolbench.widgets.kit.parts import SUBMIT, Parts, put
 
 KEEP = "toolbench-keep"
 """The CSS class of the button that refuses a call. Our JavaScript module gives it the focus."""
+AGREE = "toolbench-agree"
+"""The CSS class of a button that agrees. Our JavaScript module holds it while it moves in the page."""
 REMEMBER = "Do not ask about this tool again in this session"
 """The label of the checkbox to remember the consent for the session."""
 # Seconds between two checks for a cancel
@@ -189,7 +191,7 @@ def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], Non
         reply: A function that gets the answer.
     """
     look = "danger" if consent.is_dangerous else "primary"
-    accept = parts.button(consent.act, look=look)
+    accept = parts.button(consent.act, look=look, kind=AGREE)
     remember = parts.make(
         w.Checkbox,
         "toolbench-remember",

@@ -16,7 +16,7 @@ from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.form.question import AGREE, QuestionBox
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.frontend.app_messages import app_messages
 from toolbench.widgets.kit.parts import Parts, put, show_if
@@ -61,7 +61,7 @@ class AppView:
             "Preview its app",
             tip="Show the tool's app with these arguments and the result of the last run",
         )
-        self._allow = parts.button("", look="warning")
+        self._allow = parts.button("", look="warning", kind=AGREE)
         show_if(self._allow, is_shown=False)
         self._preview = parts.html()
         self._app: App | None = None
