@@ -25,6 +25,8 @@ from toolbench.serving.call_results import observation_by_hand, result_of
 
 # Seconds for an answer of the person who uses the agent
 CLIENT_PATIENCE = 600.0
+# A person who says no more than that this call goes on has not agreed to later ones
+_YES_ONCE = Answer("accept", {"answer": True, "remember": False})
 
 
 @dataclass(frozen=True)
@@ -261,9 +263,7 @@ class ServedCall:
             raise ToolbenchError(msg)
         observation = observation_by_hand(self.run.tool, answer)
         self._by_hand = observation
-        # Of this call alone: the tool does not run
-        yes = Answer("accept", {"answer": True, "remember": False})
-        if self._is_undecided and self._reply(yes):
+        if self._is_undecided and self._reply(_YES_ONCE):
             return
         self.post(EndEvent(result_of(self.run.tool, observation)))
         self.stop("answered by hand")
@@ -317,7 +317,7 @@ class ServedCall:
         self.run.asks_because = ""
         is_needed = confirm and policy.ruling(self.run).verdict == "ask"
         if self._is_undecided and not is_needed:
-            self._reply(Answer("accept", {"answer": True}))
+            self._reply(_YES_ONCE)
 
     def _work(self, run: Run) -> Observation:
         if self._by_hand is None:
