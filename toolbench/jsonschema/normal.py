@@ -359,7 +359,7 @@ class Node:
         items = self.schema.get("items")
         return self.view.node(items) if isinstance(items, Mapping) else None
 
-    @property
+    @cached_property
     def prefix_items(self) -> tuple["Node", ...]:
         """The nodes for the first items, one by one, as in a tuple."""
         return tuple(map(self.view.node, sequence(self.schema, "prefixItems")))

@@ -7,6 +7,7 @@ import pytest
 
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.diff import changes_between
+from toolbench.mcp.snapshots.schema_diff import comparison
 from toolbench.mcp.snapshots.schema_diff import listed_values as listed
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.snapshots.tool_changes import schema_changes
@@ -237,6 +238,22 @@ def test_long_lists_of_values_are_read_a_few_times(monkeypatch):
     changes = schema_changes("p", "t", "input", *enums)
     assert [change.severity for change in changes] == ["breaking"]
     assert next(count) < 10 * len(values)
+
+
+def test_a_comparison_of_two_schemas_ends(monkeypatch):
+    """With many alternatives or circles there are millions of differences: one change says so."""
+    monkeypatch.setattr(comparison, "_MOST_WORK", 100)
+    old, new = (
+        {
+            "tools": {
+                "t": {"inputSchema": {"properties": {f"p{n}": {"type": kind} for n in range(50)}}}
+            }
+        }
+        for kind in ("string", "integer")
+    )
+    [change] = changes_between(old, new)
+    assert change.severity == "breaking"
+    assert "differs and is not compared: It has too many parts that differ." in change.text
 
 
 def test_a_difference_far_into_a_text_is_quoted():

@@ -79,11 +79,10 @@ def _schema(place: str, name: str, direction: Direction, old: Any, new: Any) -> 
     try:
         check_extent(schemas[0])
         check_extent(schemas[1])
+        yield from schema_changes(place, name, direction, *schemas)
     except SchemaError as error:
         text = f"{name}: the {direction} schema differs and is not compared: {error}"
         yield Change(_kind(old, new), "breaking", place, old, new, text)
-        return
-    yield from schema_changes(place, name, direction, *schemas)
 
 
 def schema_changes(place: str, name: str, direction: Direction, old: Any, new: Any) -> list[Change]:

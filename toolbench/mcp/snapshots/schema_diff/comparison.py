@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from toolbench.errors import SchemaError
 from toolbench.jsonschema.composition.fold import leaves_type_open, states_type
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.normal import Node
@@ -81,10 +82,16 @@ def _difference(before: Node, after: Node) -> Difference:
 _MOST = 200
 # Levels to compare
 _DEEPEST = 60
+# Pairs of sub-schemas, and differences between them, in one comparison: some seconds
+_MOST_WORK = 30_000
 
 
 def compare(before: Node, after: Node) -> list[Difference]:
-    """Return the differences between two whole schemas."""
+    """Return the differences between two whole schemas.
+
+    Raises:
+        SchemaError: If there are so many that it takes too long.
+    """
     return _Comparison(before, after).compare(before, after)
 
 
@@ -95,7 +102,7 @@ class _Comparison:
         self._known: dict[tuple[Node, Node], list[Difference]] = {}
         self._texts: dict[Node, bytes] = {}
         self._alternatives: dict[Node, list[Node]] = {}
-        self._depth = 0
+        self._depth = self._work = 0
         self._same_definitions = _same_definitions(before, after)
 
     def compare(self, before: Node, after: Node) -> list[Difference]:
@@ -111,6 +118,10 @@ class _Comparison:
             self._depth += 1
             try:
                 both = (*guidance(before, after), *self._values(before, after))
+                self._work += 1 + len(both)
+                if self._work > _MOST_WORK:
+                    msg = "It has too many parts that differ."
+                    raise SchemaError(msg)
                 self._known[pair] = _without_repeats(both)[:_MOST]
             finally:
                 self._depth -= 1
