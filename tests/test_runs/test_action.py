@@ -129,6 +129,9 @@ def remote():
             schema=definition.schema,
             annotations=ToolAnnotations(readOnlyHint=True),
             executor=definition.executor,
+            # Else it is an earlier one, and the server's present one runs
+            entry=definition.entry,
+            server_version=definition.server_version,
         )
 
 

@@ -4,7 +4,8 @@ import asyncio
 
 from test_widgets.front import click, named, page
 
-from toolbench import current_run, tool
+from toolbench import answering, current_run, tool
+from toolbench.runs.questions import Answer
 from toolbench.widgets.panel.panel import ToolPanel
 
 
@@ -73,3 +74,24 @@ def test_async_tool_asks_in_the_panel():
         return panel
 
     assert asyncio.run(session()).result.text == "hello"
+
+
+def test_async_tool_takes_one_answer_for_its_consent():
+    """Before, it took another when its result was recorded, and a run that had been was "denied"."""
+    runs = []
+
+    @tool(destructive=True)
+    async def clear() -> str:
+        """Clear the shelf."""
+        runs.append(1)
+        return "clear"
+
+    async def session():
+        with answering(Answer("accept", {"answer": True})):
+            panel = run(ToolPanel(clear))
+        while panel.is_busy:
+            await asyncio.sleep(0)
+        return panel
+
+    panel = asyncio.run(session())
+    assert (panel.record.state, panel.result.text, len(runs)) == ("ok", "clear", 1)

@@ -241,7 +241,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     __tracebackhide__ = True
     # First: a person is not asked about a call that cannot run
     run.build()
-    refusal = None if run.source == "python" else _refusal(run, confirm=confirm)
+    refusal = _judge(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
     if refusal is not None:
@@ -258,6 +258,20 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.enter("cancelled")
     else:
         run.enter("error" if observation.is_error else "ok")
+
+
+def _judge(run: Run, *, confirm: bool) -> Refusal | None:
+    """Return why *run* may not start; None if it may. A person is asked once in a run.
+
+    Without threads, an async tool is judged and awaited before `perform` records it.
+    """
+    if run.source == "python":
+        return None
+    if not run.is_judged:
+        # An error is not judged again either: `work` raises it
+        run.is_judged = True
+        run.refusal = _refusal(run, confirm=confirm)
+    return run.refusal
 
 
 def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
@@ -377,10 +391,10 @@ def start(
             perform(run, confirm=confirm, timeout=timeout, work=work)
 
     async def awaited() -> None:
-        options: Any = {"confirm": confirm, "timeout": timeout, "stop": stop}
+        judge = partial(_judge, confirm=confirm)
         try:
             with redirect_to(run):
-                outcome = await outcome_of(run, **options)
+                outcome = await outcome_of(run, judge=judge, timeout=timeout, stop=stop)
                 perform(run, confirm=confirm, work=outcome)
         finally:
             afterwards()

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from threading import Event, RLock, Thread, current_thread, main_thread
 from time import monotonic
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolbench.core.background_loop import portal
 from toolbench.core.coercion.coercion import masked_error
@@ -37,6 +37,9 @@ from toolbench.runs.questions import (
 )
 from toolbench.threads import have_threads
 
+if TYPE_CHECKING:
+    from toolbench.runs.policy import Refusal
+
 State = Literal["new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"]
 Source = Literal["python", "magic", "button", "model", "agent", "app"]
 OUTSIDE: frozenset[Source] = frozenset({"agent", "app"})
@@ -50,6 +53,10 @@ class Run:
 
     is_renewed = False
     """Whether the server of the tool has changed it since the run was made."""
+    is_judged = False
+    """Whether the policy has decided about the run, and a person was asked if needed."""
+    refusal: "Refusal | None" = None
+    """Why the run may not start; None if it may, or is not judged yet."""
 
     def __init__(
         self,

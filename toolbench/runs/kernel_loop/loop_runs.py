@@ -11,7 +11,6 @@ from typing import Any
 from toolbench.core.schema import Observation
 from toolbench.runs.current_run import enter
 from toolbench.runs.kernel_loop.loop_timer import later
-from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, RunCancelled
 from toolbench.threads import NO_THREADS
@@ -30,28 +29,28 @@ def in_loop(work: Coroutine[Any, Any, Any]) -> None:
 async def outcome_of(
     run: Run,
     *,
-    confirm: bool = True,
+    judge: Callable[[Run], object] = lambda run: None,
     timeout: float | None = None,
     stop: Callable[[Run, str], object],
 ) -> Callable[[Run], Observation]:
     """Await the async tool of *run*; return a function for the parameter *work* of `perform`.
 
     The function returns the observation of the tool, or raises the error of the tool. If the
-    arguments do not fit, or the policy refuses, the tool is not called: `perform` checks both
-    again, and reports the reason.
+    arguments do not fit, or the run is refused, the tool is not called: `perform` reports the reason.
 
     Args:
         run: The run.
-        confirm: Ask the person first if the policy requires it.
+        judge: A function that returns why the run may not start; None if it may.
         timeout: Seconds after which the run is cancelled; None means no limit.
         stop: A function that cancels a run for a reason.
     """
     run.begin()
     try:
         run.build()
-    except Exception as error:  # noqa: BLE001 - a validator of the tool's own
+        refusal = judge(run)
+    except Exception as error:  # noqa: BLE001 - of the tool's own: a validator, or a reason to ask
         return partial(_raise, error)
-    if run.source != "python" and policy.check(run, confirm=confirm) is not None:
+    if refusal is not None:
         return partial(_raise, RunCancelled())
     leave = enter(run)
     try:
