@@ -147,7 +147,8 @@ class TestWhatWasHeldBefore:
             shop.turn(schema=TEXT)
             reload = eventually(lambda: buttons(panel).get("Reload"))
             click(buttons(panel)["Run"])
-            eventually(lambda: panel.runs.latest.state == "waiting")
+            # A click waits for the last keys
+            eventually(lambda: panel.runs.latest and panel.runs.latest.state == "waiting")
             panel.cancel()
             eventually(lambda: not panel.is_busy)
             click(reload)
