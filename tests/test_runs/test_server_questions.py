@@ -165,7 +165,7 @@ def _nobody(prompt):
 class TestInAKernel:
     def test_a_magic_asks_in_the_cell(self, kernel):
         """`%tool` puts the server's question into the front end's input box."""
-        prompt, printed = kernel.answer(f"print({MAGIC})", "Ada")
+        [prompt], printed = kernel.answer(f"print({MAGIC})", "Ada")
         assert "What is your name?" in prompt
         assert "Hello Ada." in printed
 
