@@ -122,8 +122,8 @@ def test_are_not_given_to_what_another_thread_starts():
         assert by_conversation(sign) == "signed"
 
 
-def test_are_not_given_to_a_run_that_began_before():
-    """A question that it asks in the block's time is not the block's."""
+def slow_signer():
+    """Return a tool that signs when told, the event that it has begun, and that which tells it."""
     begun, go_on = threading.Event(), threading.Event()
 
     @tool
@@ -133,6 +133,12 @@ def test_are_not_given_to_a_run_that_began_before():
         assert go_on.wait(PATIENCE)
         return sign.function()
 
+    return sign_slowly, begun, go_on
+
+
+def test_are_not_given_to_a_run_that_began_before():
+    """A question that it asks in the block's time is not the block's."""
+    sign_slowly, begun, go_on = slow_signer()
     panel = ToolPanel(sign_slowly)
     run = panel.run()
     assert begun.wait(PATIENCE)
@@ -145,15 +151,7 @@ def test_are_not_given_to_a_run_that_began_before():
 
 def test_go_on_with_a_run_after_the_block():
     """What the block has started keeps its answers."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    @tool
-    def sign_slowly() -> str:
-        """Sign it, when told."""
-        begun.set()
-        assert go_on.wait(PATIENCE)
-        return sign.function()
-
+    sign_slowly, begun, go_on = slow_signer()
     with answering(True):
         run = ToolPanel(sign_slowly).run()
         assert begun.wait(PATIENCE)

@@ -220,7 +220,7 @@ class Extent:
                 todo.append((schema, True))
                 inside = _for_parts(schema)
                 parts[own] = [id(part) for part in inside]
-                for part in (*self._for_same_value(schema), *inside):
+                for part in self._for_same_value(schema) + inside:
                     before.setdefault(id(part), []).append(own)
                     todo.append((part, False))
         component: dict[int, int] = {}

@@ -7,6 +7,7 @@ read, any part of them may be the secret.
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
@@ -82,6 +83,11 @@ class _Unread:
         self.left_out: list[str] = []
         """What is not kept."""
 
+    @cached_property
+    def _schemas(self) -> dict[str, Any]:
+        # Most messages have nothing unread, and need none
+        return dict(map(named_schema, self._tools))
+
     def without_arguments(self, part: Any) -> Any:
         """Return *part* of the message, but with marks in place of unread arguments."""
         if isinstance(part, list | tuple):
@@ -116,7 +122,7 @@ class _Unread:
 
         Of an unknown name it is not known which tool is meant: it may be any.
         """
-        schemas = dict(map(named_schema, self._tools))
+        schemas = self._schemas
         known = name if name in schemas else meant_by(name, schemas)
         names = schemas if known is None else [known]
         taking = next((n for n in names if Secrecy(schemas[n]).has_secrets), None)
@@ -124,7 +130,7 @@ class _Unread:
 
     def words_redactor(self) -> Redactor:
         """Return a redactor of the words that are left out, but for the names of arguments."""
-        schemas = dict(map(named_schema, self._tools))
+        schemas = self._schemas
         names = {*schemas, *(name for s in schemas.values() for name in read(s).properties)}
         words = {word for text in self.left_out for word in _WORD.findall(text)}
         return Redactor(words - names)
