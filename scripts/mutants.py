@@ -478,8 +478,7 @@ def stop_test(*_: object) -> None:
 
 def cpu_seconds() -> float:
     """Return how long this process and the children that it has waited for have computed."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return sum(os.times()[:4])
 
 
 def clear_caches() -> None:
