@@ -1,8 +1,6 @@
 """Whatever colour goes in, the text that comes out can be read on every page."""
 
-import runpy
 from itertools import product
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -25,10 +23,7 @@ from toolbench.display import (
     section,
     to_html,
 )
-from toolbench.display.ansi import colors
 from toolbench.display.ansi.colors import contrast, on_color, on_page
-from toolbench.display.ansi.palette import ON_PAGE
-from toolbench.display.ansi.rich_styles import style_css
 
 _EFFECTS = ["", "1;", "2;", "7;", "1;2;7;", "2;7;"]
 _GRID = [0, 95, 135, 175, 215, 255]
@@ -128,25 +123,3 @@ class TestChoice:
         assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
         assert contrast((9, 9, 9), (9, 9, 9)) == 1
         assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(4.54, abs=0.01)
-
-
-class TestPalette:
-    def test_is_what_the_rules_make(self):
-        """The colours that were worked out before are those the rules give today."""
-        program = runpy.run_path(str(Path(__file__).parents[2] / "scripts/palette.py"))
-        assert program["table"]() == ON_PAGE
-
-    def test_spares_the_arithmetic(self, monkeypatch):
-        """No colour of a terminal, and none of a notice, is worked out while it is shown."""
-        on_page.cache_clear()
-        style_css.cache_clear()
-        worked_out: list = []
-        nearest = colors.nearest_on_page
-        monkeypatch.setattr(colors, "nearest_on_page", lambda c: worked_out.append(c) or nearest(c))
-        for number in range(256):
-            _ansi(f"38;5;{number}")
-            _ansi(f"2;38;5;{number}")
-        notice("x", "danger")
-        assert worked_out == []
-        on_page((1, 2, 3))
-        assert worked_out == [(1, 2, 3)]

@@ -9,8 +9,6 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
-from toolbench.display.ansi.palette import ON_PAGE
-
 Rgb = tuple[int, int, int]
 
 MUTED = "color-mix(in srgb,currentColor 72%,transparent)"
@@ -67,16 +65,12 @@ def to_hex(color: Rgb) -> str:
 @lru_cache(maxsize=4096)
 def on_page(color: Rgb) -> str:
     """Return the CSS colour nearest to *color* that can be read on light and dark pages."""
-    name = to_hex(color)
-    near = ON_PAGE.get(name) or to_hex(nearest_on_page(color))
+    near = to_hex(_nearest_on_page(color))
     return f"color-mix(in srgb,{near} {_SHARE:.0%},currentColor)"
 
 
-def nearest_on_page(color: Rgb) -> Rgb:
-    """Return the colour that `on_page` mixes with the page's text colour.
-
-    It is the colour nearest to *color* whose mixture can be read on light and dark pages.
-    """
+def _nearest_on_page(color: Rgb) -> Rgb:
+    """Return the colour nearest to *color* that can be read once the page's text colour is mixed in."""
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
     return _nearest(color, goal, lambda c: not _faint_on(c, papers))
