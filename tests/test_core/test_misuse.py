@@ -30,11 +30,6 @@ class TestTwoForms:
             convert({"value": 3}, key="sesame")
         assert "sesame" not in str(refused.value)
 
-    def test_that_name_the_action_work_with_a_warning(self):
-        """`action=` of the version before is heard for one release."""
-        with pytest.warns(DeprecationWarning, match="by position"):
-            assert convert(action={"value": 1}, conversation=None).text == "1.0 m"
-
 
 class TestWhatIsNoAction:
     def test_has_the_right_article(self):

@@ -51,16 +51,6 @@ def test_the_line_makes_the_tool(shell, define, parameters, name):
     assert shell.run_line_magic("tools", "").notes == ()
 
 
-def test_the_state_is_there_although_its_default_is_none(shell):
-    """Many bodies take the folder of the conversation without a question."""
-    body = "return [cls(description=conv_state.workspace.working_dir, action_type=Action)]"
-    cell = CLASS.format(parameters="conv_state=None").partition("        return [cls")[0]
-    shell.run_cell(f"{cell}        {body}").raise_error()
-    with pytest.raises(ToolNotFoundError) as error:
-        shell.run_line_magic("tool", "ping")
-    shell.run_cell(code_in(error.value)).raise_error()
-
-
 def test_what_else_it_needs_is_left_to_fill_in(shell, define):
     """What only the person knows has a name and dots."""
     define("conv_state, path, *, limit, deep=False")

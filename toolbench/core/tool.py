@@ -14,7 +14,7 @@ from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.classes.known_names import action_with_known_names
 from toolbench.core.classes.tool_class import after_reload, call_after_reload
 from toolbench.core.coercion.coercion import masked, masked_error, observation_of
-from toolbench.core.definition.call_forms import CallForms, call_of, renamed_action
+from toolbench.core.definition.call_forms import CallForms, call_of
 from toolbench.core.definition.copies import field_changes
 from toolbench.core.definition.declarations import (
     DeclaredResources,
@@ -342,16 +342,11 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         __tracebackhide__ = True
         tool = after_reload(self)
         if arguments or action is ...:
-            action = tool._call_of(action, arguments)
+            action = call_of(tool.name, action, arguments)
         action = call_after_reload(tool, action)
         if calls.around is None:
             return cast("ObservationT", tool.execute(action, conversation))
         return cast("ObservationT", calls.around(tool, action, conversation))
-
-    def _call_of(self, action: Any, arguments: dict[str, Any]) -> Any:
-        if action is ... and renamed_action(arguments, self.action_type):
-            return arguments["action"]
-        return call_of(self.name, action, arguments)
 
     def action_of(self, arguments: Any) -> ActionT:
         """Return *arguments* if it is an action of this tool; a mapping becomes an action.
@@ -410,7 +405,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         __tracebackhide__ = True
         tool = after_reload(self)
         if arguments or action is ...:
-            action = tool._call_of(action, arguments)
+            action = call_of(tool.name, action, arguments)
         action = call_after_reload(tool, action)
         if calls.around_async is None:
             return cast("ObservationT", await tool.execute_async(action, conversation))

@@ -3,8 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
-from dis import get_instructions
-from inspect import Parameter, signature, unwrap
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 from weakref import WeakValueDictionary
@@ -150,29 +149,13 @@ def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int =
 
 
 def _needed_arguments(kind: "type[ToolDefinition[Any, Any]]") -> Iterator[str]:
-    """Yield the arguments that `create` of *kind* requires, and the state of a conversation.
-
-    The state is the first argument. Its default is often None, and the body uses it all the same.
-    With a default, a state that the body does not use is left out.
-    """
+    """Yield the arguments that `create` of *kind* requires; the first is the state of a conversation."""
     parameters = signature(kind.create).parameters.values()
     for place, parameter in enumerate(parameters):
-        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+        is_rest = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        if is_rest or parameter.default is not Parameter.empty:
             continue
-        is_first = place == 0 and parameter.kind in _POSITIONAL
-        is_required = parameter.default is Parameter.empty
-        if is_first and (
-            is_required or (parameter.default is None and _uses(kind.create, parameter.name))
-        ):
+        if place == 0 and parameter.kind in _POSITIONAL:
             yield _STATE
-        elif is_required:
+        else:
             yield f"{parameter.name}=..."
-
-
-def _uses(function: Any, name: str) -> bool:
-    """Tell whether the body of *function* may use its parameter *name*."""
-    code = getattr(unwrap(function), "__code__", None)
-    if code is None or name in code.co_cellvars:
-        return True
-    values = (step.argval for step in get_instructions(code))
-    return any(name in v if isinstance(v, tuple) else name == v for v in values)

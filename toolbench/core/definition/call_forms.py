@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from inspect import signature as signature_of
 from typing import Any, Self
-from warnings import warn
 
 from toolbench.core.classes.tool_class import ToolClass
 from toolbench.core.executor import FunctionExecutor
@@ -140,16 +139,3 @@ class CallForms:
             return frozenset()
         kind = Parameter.KEYWORD_ONLY
         return frozenset(n for n, p in parameters.items() if p.kind is kind)
-
-
-def renamed_action(arguments: Mapping[str, Any], action_type: type[Action]) -> bool:
-    """Tell whether *arguments* is a call in the old form `tool(action=...)`; if it is, warn."""
-    names = {f.alias or name for name, f in action_type.model_fields.items()}
-    if set(arguments) != {"action"} or "action" in names:
-        return False
-    warn(
-        "tool(action=...) ends with the next version: pass the action by position.",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-    return True
