@@ -83,6 +83,10 @@ NOT_TAKING = {
     "an object": (Plain(), ("action", "action")),
     "one argument": (lambda action: action, "action"),
     "an option": (lambda action, timeout=30: (action, timeout), ("action", 30)),
+    "an option that begins alike": (
+        lambda action, convert=True: (action, convert),
+        ("action", True),
+    ),
     "a keyword": (
         lambda action, *, verbose=False: (action, verbose),
         ("action", False),

@@ -182,8 +182,8 @@ def _function_or_class(function: Any) -> Any:
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
-    The conversation goes to the second parameter if its name contains `conv` or if it has no
-    default. Otherwise it goes to a parameter called `conversation`, else to `*args` or `**kwargs`.
+    The conversation goes to the second parameter if it has no default or if a word of its name is
+    `conv` or `conversation`: `conv_state`, not `convert`. Otherwise it goes to a parameter called `conversation`, else to `*args` or `**kwargs`.
     A function without any of these gets only the action. The signature is read only once.
     """
     match _place_of_conversation(function):
@@ -222,7 +222,8 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _is_conversation(second: Parameter) -> bool:
-    return "conv" in second.name or second.default is Parameter.empty
+    words = second.name.split("_")
+    return "conv" in words or "conversation" in words or second.default is Parameter.empty
 
 
 def is_async(executor: Any) -> bool:

@@ -10,10 +10,13 @@ _SAMPLES, _SAMPLE = 64, 16_384
 
 def human_size(count: int) -> str:
     """Return *count*, a number of bytes, in decimal units: `12.3 kB`."""
-    size = float(count)
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
+    if count < 1000:
+        return f"{count} bytes"
+    size = count / 1000
+    for unit in ("kB", "MB"):
+        # As it is rounded: 999,999 bytes are 1.0 MB
+        if size < 999.95:
+            return f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:,.1f} GB"
 
