@@ -152,6 +152,40 @@ def test_is_asked_once_for_each_content(person):
     assert all(f"python3 {entry['args'][0]}" not in q for q in person.questions[:1])
 
 
+def test_a_file_of_variables_is_part_of_the_content(person):
+    """Its variables are shown as those of the entry are, and what changes there is asked about again."""
+    entry = {**light("one", "x"), "envFile": ".env"}
+    file = written(one=entry)
+    variables = Path(".env")
+    variables.write_text("API_TOKEN=abcdef123\nMODE=${TEST}\n")
+    with pytest.raises(ConsentError):
+        add(file)
+    (question,) = person.questions
+    assert f"with the variables of the file {variables.absolute()}\n" in question
+    assert "with 'API_TOKEN=<secret-hidden>' 'MODE=${TEST}'\n" in question
+    person.answer = "y"
+    add(file)
+    variables.write_text("API_TOKEN=another456\nMODE=${TEST}\n")
+    add(file)
+    assert len(person.questions) == 2
+
+    def replaced(prompt):
+        variables.write_text("LD_PRELOAD=./evil.so\n")
+        return "y"
+
+    variables.write_text("NODE_OPTIONS=--require=./evil.js\n")
+    person.answer = "n"
+    with pytest.raises(ConsentError):
+        add(file)
+    assert "NODE_OPTIONS=--require=./evil.js" in person.questions[2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.input", replaced)
+        with MCPClient() as client:
+            (session,) = client.add(file)
+            client.reconnect("one")
+            assert "LD_PRELOAD" not in session.entry.expanded({}).env
+
+
 def test_only_what_is_chosen_is_asked_about(person):
     """`only` asks about the servers that it names."""
     person.answer = "y"

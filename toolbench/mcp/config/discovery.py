@@ -1,6 +1,5 @@
 """Find the MCP servers in the configurations of other programs on this machine."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from toolbench.errors import ServerError
 from toolbench.mcp.config.placeholders import names_in
 from toolbench.mcp.config.reader import load, read_entry, table_of
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
+from toolbench.mcp.config.workspace import settings_folder, workspace_of
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
 
 
 def _servers_in(source: str, path: Path, read: Read, here: Path) -> Iterator[DiscoveredServer]:
+    base = workspace_of(path, here)
     try:
         table = read(load(path), here)
     except ServerError as error:
@@ -68,7 +69,7 @@ def _servers_in(source: str, path: Path, read: Read, here: Path) -> Iterator[Dis
         return
     for name, entry in table.items():
         try:
-            server_entry = UnapprovedEntry.of(path, read_entry(entry, base=path.parent))
+            server_entry = UnapprovedEntry.of(path, read_entry(entry, base=base))
         except ServerError as error:
             yield DiscoveredServer(name, source, path, problem=str(error))
         else:
@@ -78,7 +79,7 @@ def _servers_in(source: str, path: Path, read: Read, here: Path) -> Iterator[Dis
 
 def _places(here: Path, home: Path) -> Iterator[tuple[str, Path, Read]]:
     """Yield the program, file and reader of each configuration; project files come last."""
-    settings = _settings_dir(home)
+    settings = settings_folder(home)
     yield "claude-desktop", settings / "Claude/claude_desktop_config.json", _plain
     yield "claude-code", home / ".claude.json", _claude_code
     yield "cursor", home / ".cursor/mcp.json", _plain
@@ -109,16 +110,8 @@ def _upwards(here: Path, home: Path) -> Iterator[Path]:
         yield folder
 
 
-def _settings_dir(home: Path) -> Path:
-    if sys.platform == "darwin":
-        return home / "Library/Application Support"
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", home / "AppData/Roaming"))
-    return Path(os.environ.get("XDG_CONFIG_HOME", home / ".config"))
-
-
 def _goose_dir(home: Path) -> Path:
-    base = _settings_dir(home)
+    base = settings_folder(home)
     return base / "Block/goose/config" if sys.platform == "win32" else base / "goose"
 
 

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from toolbench.errors import ServerError
 
-_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*|/)(?::-(?P<default>[^}]*))?\}")
 _SECRET = re.compile(r"\$\{(?P<name>[^{}]+)\}")
 _ASKED_FOR = re.compile(r"\$\{(?P<kind>input|command|config):(?P<name>[^}]+)\}")
 

@@ -8,8 +8,10 @@ from typing import Any
 from toolbench.mcp.config.placeholders import with_known
 from toolbench.mcp.config.program import starts_what_is_in
 from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.config.workspace import places
 
 _KEY_FILE = "private_key_file"
+_OF_THE_WORKSPACE = ("workspaceFolder", "workspaceFolderBasename")
 
 
 def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntry:
@@ -20,16 +22,17 @@ def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntr
         folder: The current folder when the server was connected.
         mode: The mode of the connection: `auto`, `legacy`, or a version of the protocol.
     """
-    places = {"workspaceFolder": str(entry.base)}
+    known = {name: places(entry.base)[name] for name in _OF_THE_WORKSPACE}
     names = ("command", "args", "env", "cwd", "url", "headers", "auth", "fastmcp")
-    parts = {name: with_known(getattr(entry, name), places) for name in names}
+    parts = {name: with_known(getattr(entry, name), known) for name in names}
     parts["args"] = tuple(parts["args"])
     settled = replace(entry, **parts)
     cwd, auth = _directory(settled, folder), _with_key_file(settled)
     known_mode = None if mode == "auto" else mode
     raw = settled.fastmcp
     if raw is not None:
-        changes = {"cwd": cwd, "mode": known_mode}
+        env_file = None if entry.env_file is None else entry.env_file.path
+        changes = {"cwd": cwd, "mode": known_mode, "envFile": env_file}
         raw = {**raw, **{key: part for key, part in changes.items() if part}}
     return replace(
         settled,
@@ -46,7 +49,9 @@ def _directory(entry: ServerEntry, folder: Path) -> str | None:
     if entry.transport != "stdio":
         return entry.cwd
     if entry.cwd:
-        return entry.cwd if entry.cwd.startswith("${") else str(folder / entry.cwd)
+        if entry.cwd.startswith("${"):
+            return entry.cwd
+        return str(entry.base / Path(entry.cwd).expanduser())
     is_needed = starts_what_is_in(folder, entry.command, entry.args)
     return str(folder) if is_needed else None
 

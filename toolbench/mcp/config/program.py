@@ -75,6 +75,13 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
     if is_path and beside.is_file():
         msg = f"{command!r} may not be executed. Make it executable, or name its interpreter."
         raise PermissionError(msg)
+    first, *rest = command.split() or [""]
+    if rest and shutil.which(first, path=env.get("PATH")):
+        msg = (
+            f"'command' is a whole line that begins with {first!r}. Write only the program in "
+            "'command', and each other word in 'args'."
+        )
+        raise FileNotFoundError(msg)
     msg = f"command not found: {command!r}. {_advice(command)}"
     raise FileNotFoundError(msg)
 

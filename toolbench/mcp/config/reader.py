@@ -11,14 +11,18 @@ from urllib.parse import SplitResult, urlsplit
 from yaml import MarkedYAMLError, YAMLError, safe_load
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.env_file import read_env_file
 from toolbench.mcp.config.live_variables import LiveVariables
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
 from toolbench.mcp.config.server_entry import ServerEntry, Transport, UnapprovedEntry
+from toolbench.mcp.config.workspace import workspace_of
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
 TRANSFORMS = ("tools", "include_tags", "exclude_tags")
 """The keys with which FastMCP leaves out tools of a server, or changes them."""
+LEAST_MILLISECONDS = 1000
+"""The least `timeout` that is a number of milliseconds; one below it is a number of seconds."""
 
 
 def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEntry]:
@@ -30,7 +34,8 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
             with such a mapping; a `server.json` of the MCP registry; a mapping from names to
             servers; one URL; one FastMCP object; one OpenAPI document, its file, or its URL
             if the URL ends like `/openapi.json`.
-        base: The folder for relative paths; by default the file's or the current folder.
+        base: The folder for relative paths; by default the file's, the project's if the file is an
+            editor's (`.vscode/mcp.json`), or the current folder.
 
     Raises:
         ServerError: If *config* has no servers, or a server has no command and no URL.
@@ -38,7 +43,7 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     if isinstance(config, str | Path) and not _is_url(config):
         path = Path(config).expanduser()
         if not _names_module(config):
-            entries = read_config(load(path), base=base or path.parent)
+            entries = read_config(load(path), base=base or workspace_of(path, Path.cwd()))
             return {n: UnapprovedEntry.of(path.absolute(), e) for n, e in entries.items()}
     table = _server_table(config)
     if not table and not _is_empty(config):
@@ -127,16 +132,18 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
             f"{type(command).__name__} and {type(args).__name__}."
         )
         raise ServerError(msg)
-    cwd = entry.get("cwd")
-    if not isinstance(cwd, str | None):
-        msg = f"'cwd' must be a str, not {type(cwd).__name__}."
-        raise ServerError(msg)
+    for key in ("cwd", "envFile"):
+        if not isinstance(entry.get(key), str | None):
+            msg = f"{key!r} must be a str, not {type(entry[key]).__name__}."
+            raise ServerError(msg)
+    env_file = entry.get("envFile")
     return ServerEntry(
         transport="stdio",
         command=command,
-        args=tuple(str(word) for word in args),
+        args=tuple(_text(word) for word in args),
         env={**_texts(entry, "environment"), **_texts(entry, "env")},
-        cwd=cwd,
+        env_file=read_env_file(env_file, shared["base"]) if env_file else None,
+        cwd=entry.get("cwd"),
         **shared,
     )
 
@@ -159,7 +166,11 @@ def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
     if not isinstance(texts, Mapping):
         msg = f"{key!r} must map names to values; it is a {type(texts).__name__}."
         raise ServerError(msg)
-    return {str(name): str(value) for name, value in texts.items()}
+    return {str(name): _text(value) for name, value in texts.items() if value is not None}
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
 def _remote(entry: Mapping[str, Any], url: str) -> Transport:
@@ -190,14 +201,20 @@ def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """Return the time limit of a call: FastMCP writes ms, Codex seconds; None if there is none."""
-    for key, unit in (("tool_timeout_sec", 1), ("timeout", 1000)):
+    """Return the time limit of a call; None if there is none.
+
+    In `timeout` FastMCP writes milliseconds, and Cline and Roo Code seconds. Nobody waits for less
+    than a second, so a small number is one of seconds.
+    """
+    for key in ("tool_timeout_sec", "timeout"):
         if key in entry:
             try:
-                return float(entry[key]) / unit
+                limit = float(entry[key])
             except (TypeError, ValueError, OverflowError):
                 msg = f"{key!r} must be a number, not {entry[key]!r}."
                 raise ServerError(msg) from None
+            is_seconds = key == "tool_timeout_sec" or limit < LEAST_MILLISECONDS
+            return limit if is_seconds else limit / 1000
     return None
 
 

@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 from pydantic import SecretStr
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.env_file import EnvFile
 from toolbench.mcp.config.placeholders import expand, names_in
+from toolbench.mcp.config.workspace import places
 from toolbench.redaction.detection.names import is_secret_setting
 from toolbench.redaction.detection.settings import (
     IsSecret,
@@ -30,7 +32,10 @@ class ServerEntry:
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    env_file: EnvFile | None = None
+    """A file with more variables for the process; those of `env` come first."""
     cwd: str | None = None
+    """The folder in which the process starts, perhaps relative to `base`."""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     auth: Any = None
@@ -60,24 +65,25 @@ class ServerEntry:
         """Return the entry with its references replaced by values of *environment* or the notebook.
 
         Raises:
-            ServerError: If a variable is not set.
+            ServerError: If a variable is not set, or the environment file cannot be read.
         """
+        if self.env_file is not None and self.env_file.problem:
+            raise ServerError(self.env_file.problem)
         own = {k: v for k, v in self.variables.items() if not environment.get(k)}
         variables = {**environment, **{k: _plain(v) for k, v in own.items()}}
         self._check_required(variables)
-        places = {
-            "workspaceFolder": str(self.base),
-            "userHome": str(Path.home()),
-            **variables,
-        }
+        known = {**places(self.base), **variables}
         filled = {
-            name: expand(getattr(self, name), places)
+            name: expand(getattr(self, name), known)
             for name in ("command", "args", "env", "cwd", "url", "headers", "auth")
         }
+        filled["env"] = {**self._file_variables, **filled["env"]}
+        if self.cwd:
+            filled["cwd"] = str(self.base / Path(filled["cwd"]).expanduser())
         if self.fastmcp is not None:
-            filled["fastmcp"] = expand(self.fastmcp, places)
+            filled["fastmcp"] = expand(self.fastmcp, known)
         if settings := self._settings:
-            filled["server"] = {**self.server, **expand(settings, places)}
+            filled["server"] = {**self.server, **expand(settings, known)}
         values = [variables.get(name, "") for name in sorted(self.secret_variables)]
         values += [_plain(v) for v in own.values() if isinstance(v, SecretStr)]
         values += self._secrets_in(variables)
@@ -135,10 +141,14 @@ class ServerEntry:
         yield from self.secret_texts
         for _, secrets in secrets_in_words(self.args, is_secret):
             yield from secrets
-        settings = [self.env, self.headers, self.url, self._settings]
+        settings = [self._file_variables, self.env, self.headers, self.url, self._settings]
         yield from secrets_in(settings, "", is_secret)
         if self.auth != "oauth":
             yield from secrets_in(self.auth, "auth", is_secret)
+
+    @property
+    def _file_variables(self) -> Mapping[str, str]:
+        return {} if self.env_file is None else self.env_file.variables
 
     @property
     def _settings(self) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from toolbench.mcp.config.placeholders import names_in
+from toolbench.mcp.config.reader import LEAST_MILLISECONDS
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.redaction.redactor import Redactor
 
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 # The scheme is not a secret
 _SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
-_MILLISECONDS = 1000
 
 
 class Reached(Protocol):
@@ -82,6 +82,7 @@ def written_entry(
             "command": entry.command,
             "args": [hidden.text(word, "ARGUMENT") for word in entry.args],
             "env": {key: hidden.text(text, key) for key, text in entry.env.items()},
+            "envFile": None if entry.env_file is None else entry.env_file.path,
             "cwd": entry.cwd,
         }
     elif entry.transport in ("http", "sse"):
@@ -98,7 +99,11 @@ def written_entry(
     else:
         return None
     if entry.seconds is not None:
-        written["timeout"] = entry.seconds * _MILLISECONDS
+        limit = entry.seconds * 1000
+        if limit < LEAST_MILLISECONDS:
+            written["tool_timeout_sec"] = entry.seconds
+        else:
+            written["timeout"] = limit
     if entry.mode is not None:
         written["mode"] = entry.mode
     return {key: part for key, part in written.items() if part}

@@ -79,7 +79,7 @@ def server_key(entry: ServerEntry) -> str | None:
         return entry.target
     if entry.transport != "stdio":
         return None
-    place = Path(entry.cwd) if entry.cwd else Path.cwd()
+    place = entry.base / entry.cwd if entry.cwd else Path.cwd()
     if starts_what_is_in(place, entry.command, entry.args):
         return f"{entry.target} (in {place})"
     return entry.target

@@ -26,6 +26,7 @@ from toolbench.errors import ConsentError
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
 from toolbench.mcp.config.reader import TRANSFORMS, load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
+from toolbench.mcp.config.workspace import places
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import Redactor
@@ -42,7 +43,6 @@ _HEAD, _TAIL = 1_500, 500
 # Characters of a line: a page would break it anywhere
 _WIDEST = 100
 _PLAIN_NAME = re.compile(r"[\w.-]{1,100}")
-_PLACES = ("workspaceFolder", "userHome")
 # A secret with other characters could be code that a mark would hide
 _CREDENTIAL = re.compile(r"[\w.~+/=:@%!#*,-]+")
 # The scheme is not a secret
@@ -118,19 +118,25 @@ class _Content:
 
     def __post_init__(self) -> None:
         """Read the parts of the entry."""
-        entry, places = self.entry, {"workspaceFolder": str(self.entry.base)}
-        places["userHome"] = str(Path.home())
+        entry, known = self.entry, places(self.entry.base)
         settings = entry.server if isinstance(entry.server, Mapping) else {}
         parts: dict[str, Any] = {"transport": entry.transport}
         if entry.transport == "stdio":
-            folder = with_known(entry.cwd or "", places)
-            parts["folder"] = str(Path.cwd() / folder)
-            parts["words"] = with_known([entry.command, *entry.args], places)
+            folder = with_known(entry.cwd or str(Path.cwd()), known)
+            parts["folder"] = str(entry.base / Path(folder).expanduser())
+            parts["words"] = with_known([entry.command, *entry.args], known)
             self.words = self._shown_words(parts["words"], folder)
-            parts["environment"] = {
-                name: self._setting(name, text)
-                for name, text in sorted(with_known(entry.env, places).items())
+            shown = {
+                name: self._setting(name, text, _secrets(name, text))
+                for name, text in with_known(entry.env, known).items()
             }
+            if entry.env_file is not None:
+                parts["environment file"] = entry.env_file.path
+                # What looks like a reference is a part of the value there
+                for name, text in entry.env_file.variables.items():
+                    if name not in shown:
+                        shown[name] = self._setting(name, text, [*secrets_in(text, name)])
+            parts["environment"] = dict(sorted(shown.items()))
         elif settings:
             document = settings.get("openapi")
             place = "" if isinstance(document, Mapping) else str(document)
@@ -150,7 +156,7 @@ class _Content:
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
         names = set(names_in([*references, entry.auth, entry.fastmcp, settings]))
         if entry.transport == "stdio":
-            names -= set(_PLACES)
+            names -= set(known)
         parts["variables"] = sorted(names)
         # They can call a tool by another name, and set its arguments unseen
         changes = {key: value for key, value in (entry.fastmcp or {}).items() if key in TRANSFORMS}
@@ -177,6 +183,8 @@ class _Content:
         if parts["transport"] == "stdio":
             yield f"starts {shlex.join(self.words)}"
             yield f"in the folder {parts['folder']}"
+            if file := parts.get("environment file"):
+                yield f"with the variables of the file {file}"
             if settings := parts["environment"]:
                 yield "with " + shlex.join(f"{name}={text}" for name, text in settings.items())
             if variables:
@@ -207,7 +215,7 @@ class _Content:
             yield f"SENDS YOUR VARIABLES {variables} to {address}"
 
     def _shown_words(self, words: list[str], folder: str) -> list[str]:
-        here = Path.cwd() / with_references(
+        here = self.entry.base / with_references(
             folder, lambda reference: os.environ.get(reference.name) or reference.default or ""
         )
         # The program is no secret
@@ -222,9 +230,8 @@ class _Content:
                 shown.append(self._hidden_in_command("an argument", word, credentials))
         return shown
 
-    def _setting(self, name: str, text: str) -> str:
-        """Return *text*, the value of a variable that the program gets, with marks for secrets."""
-        found = _secrets(name, text)
+    def _setting(self, name: str, text: str, found: list[str]) -> str:
+        """Return *text*, the value of a variable that the program gets, with marks for the secrets *found*."""
         # `DBUS_SESSION_BUS_ADDRESS` names a program, though `session` is the name of a secret
         if not is_secret_argument(name) and not _is_url(text) and any(map(_is_place, found)):
             self.unclear = name
