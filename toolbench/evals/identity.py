@@ -274,6 +274,9 @@ class _Reader:
             state = {name: getattr(value, name) for name in kind.model_fields}
         elif is_dataclass(value):
             state = {f.name: getattr(value, f.name, None) for f in fields(value)}
+            # Work that was saved before there was such a field still counts
+            newer = [f.name for f in fields(value) if f.metadata.get("left_out_if_none")]
+            state = {n: part for n, part in state.items() if n not in newer or part is not None}
         else:
             state = _vars_of(value)
             package = kind.__module__.partition(".")[0]

@@ -32,7 +32,7 @@ class ServerEntry:
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    env_file: EnvFile | None = None
+    env_file: EnvFile | None = field(default=None, metadata={"left_out_if_none": True})
     """A file with more variables for the process; those of `env` come first."""
     cwd: str | None = None
     """The folder in which the process starts, perhaps relative to `base`."""
