@@ -38,6 +38,7 @@ class TestTheResult:
         assert result.is_error
         assert text in result.text
         assert history()[-1].state == "error"
+        assert session.traffic.find(text, kind="error")
 
     def test_of_a_task_that_the_server_stopped_is_a_cancelled_run(self, session):
         """Neither a success nor a failure of the tool."""

@@ -36,7 +36,7 @@ class Exchange:
 
     @property
     def is_failed(self) -> bool:
-        """Whether the answer is an error, or the server wrote a line that is not a message."""
+        """Whether the request or call failed, or the server wrote a line that is not a message."""
         return (self.answer or self.message).kind in ("error", "noise")
 
     @property
@@ -57,8 +57,7 @@ class Exchange:
         if answer is None:
             return "no answer yet" if self.message.kind == "request" else ""
         if answer.kind == "error":
-            error = _object(answer).get("error")
-            reason = error.get("message") if isinstance(error, dict) else None
+            reason = _reason(_object(answer))
             return f"error: {reason}"[:_LONGEST] if reason else "error"
         return _listed(answer) or f"result, {counted(answer.size, 'character')}"
 
@@ -101,6 +100,18 @@ def params_of(message: Message) -> dict[str, Any]:
     """Return the parameters of a message; empty if they are missing or cannot be read."""
     params = _object(message, limit=len(message.text)).get("params")
     return params if isinstance(params, dict) else {}
+
+
+def _reason(answer: dict[str, Any]) -> str:
+    """Return why a request failed: the message of an error, or the first text of a failed call."""
+    error, result = answer.get("error"), answer.get("result")
+    if isinstance(error, dict):
+        return str(error.get("message") or "")
+    blocks = result.get("content") if isinstance(result, dict) else None
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and isinstance(block.get("text"), str):
+            return block["text"]
+    return ""
 
 
 def _listed(answer: Message) -> str:

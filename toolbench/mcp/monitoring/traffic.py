@@ -30,6 +30,8 @@ class Message:
     """Seconds since the epoch."""
     direction: Direction
     kind: Kind
+    """`request`, `response`, `error`, `notification` or `noise`, which is a line that is no message.
+    The result of a failed tool call is an `error` too."""
     method: str
     """The method; for an answer, the method of the request it answers."""
     request_id: str | int | None

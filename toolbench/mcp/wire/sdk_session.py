@@ -351,5 +351,21 @@ def _kind_of(message: Any) -> tuple[Kind, str]:
             return "notification", message.method
         case mcp_types.JSONRPCError():
             return "error", ""
+        case _ if _is_failed_call(getattr(message, "result", None)):
+            return "error", ""
         case _:
             return "response", ""
+
+
+def _is_failed_call(result: Any) -> bool:
+    """Tell whether *result* is that of a failed tool call, or of a task whose call failed."""
+    if not isinstance(result, Mapping):
+        return False
+    if result.get("isError") is True:
+        return True
+    if "taskId" not in result:
+        return False
+    # The newer protocol sends the result of the call with the state of its task
+    of_call = result.get("result")
+    has_error = isinstance(of_call, Mapping) and of_call.get("isError") is True
+    return has_error or result.get("status") == "failed"
