@@ -109,8 +109,9 @@ def _reason(answer: dict[str, Any]) -> str:
         return str(error.get("message") or "")
     blocks = result.get("content") if isinstance(result, dict) else None
     for block in blocks if isinstance(blocks, list) else ():
-        if isinstance(block, dict) and isinstance(block.get("text"), str):
-            return block["text"]
+        text = block.get("text") if isinstance(block, dict) else None
+        if isinstance(text, str):
+            return text
     return ""
 
 

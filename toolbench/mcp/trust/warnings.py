@@ -1,4 +1,4 @@
-"""Find hidden characters and orders to a model in a server's texts."""
+"""Find hidden characters, and names of other servers' tools, in a server's texts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,21 +9,6 @@ from toolbench.display.escape import visible
 
 # Characters that are quoted
 _MAX_QUOTE = 100
-_ORDERS = re.compile(
-    r"""
-    \b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|other)\b
-        .{0,30}\b(instruction|prompt|rule|direction|message)s?\b
-    | \b(do\ not|don't|never)\b.{0,20}\b(tell|mention|inform|reveal|show|notify|warn)\b
-        .{0,30}\b(the\ )?(user|human|person|anyone|them)\b
-    | <\s*/?\s*(important|system|instructions?|secret|hidden|assistant)\s*>
-    | \b(system\ prompt|developer\ message)\b
-    | \b(before|after|when|whenever)\b.{0,40}\b(using|calling|use|call)\b.{0,40}
-        \b(you\ must|always|first)\b.{0,60}\b(read|send|call|pass|include|open|copy)\b
-    | \b(read|send|include|pass|upload|copy)\b.{0,60}
-        (~/\.|\.ssh|id_rsa|\.env\b|credentials|api[\ _-]?keys?\b|passwords?\b)
-    """,
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
 # The name of a tool that may be an English word
 _WORD = re.compile(r"[a-z]+")
 # Characters of a text that are searched
@@ -56,8 +41,6 @@ def warnings_of(offer: Mapping[str, Any], others: Iterable[str] = ()) -> Iterato
         where, clean = visible(place), visible(text)
         if clean != text:
             yield OfferWarning(where, f"it has hidden characters: {_around(clean, '⟨', '^')}.")
-        if match := _ORDERS.search(text[:_LONGEST]):
-            yield OfferWarning(where, f"it seems to give orders to the model: {_quote(match[0])}.")
         if names is not None and (match := names.search(text[:_LONGEST])):
             yield OfferWarning(
                 where,
