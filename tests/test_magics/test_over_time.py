@@ -203,7 +203,15 @@ class TestTrust:
         assert "it has hidden characters: 'Look it⟨U+200B⟩ up.'" in text
         with pytest.raises(ToolbenchError, match="was not called"):
             shell.run_line_magic("tool", "look_up {}")
+        _, verdict, change, hidden, *_ = str(mcp("review s")).splitlines()
+        assert verdict.startswith("Not yet: it waits for your approval.")
+        assert change.startswith("- routing: look_up: the description was")
+        assert "hidden characters: 'Look it⟨U+200B⟩ up.'" in hidden
+        page = mcp("review s").to_html()
+        words = ("Not yet", "routing", "Hidden characters", "treated as dangerous")
+        assert sorted(words, key=page.index) == list(words)
         mcp("approve s")
+        assert "Not before you know why" in str(mcp("review s"))
         assert "approved" in capsys.readouterr().out
         assert shell.run_line_magic("tool", "look_up {}").text == "fine"
 

@@ -1,8 +1,8 @@
-"""Review a server before a model gets its tools: their cost, effects and lint findings."""
+"""Review a server before a model gets its tools: its approval, cost, effects and lint findings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
@@ -10,32 +10,26 @@ from toolbench.display.html.css import REMARK
 from toolbench.display.page import Tone, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
+from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.token_bill import TokenBill
+from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
 from toolbench.wording import counted, listed
+
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
 
 _NAME = "font-size:13px;background:transparent;padding:0"
 _PARTS = {"name", "description", "annotations", "arguments"}
 """The parts of a tool that a finding may be about, as its message says."""
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-# Findings shown at once
-_LISTED_FINDINGS = 8
-# Findings shown after a click
-_FOLDED_FINDINGS = 200
+# Findings, or changes, shown at once
+_LISTED = 8
+# Those shown after a click
+_FOLDED = 200
 # Tools named in one sentence
 _LISTED_TOOLS = 12
 # Tokens in every request
 _EXPENSIVE = 5_000
-
-
-class Reviewed(Protocol):
-    """The protocol of sessions that can be reviewed."""
-
-    name: str
-    tools: Any
-
-    @property
-    def status(self) -> str:
-        """The state of the session, in one word."""
 
 
 class Verdict(NamedTuple):
@@ -57,6 +51,9 @@ class ServerReview:
         undeclared: The tools that do not declare what they change.
         disabled: The tools that cannot be called, each with its reason.
         findings: The findings of lint in the tools for models, the worst first.
+        changes: The changes since the server was approved, the most severe first. If there are any,
+            its tools are not called.
+        hidden: The texts of the server that have hidden characters.
     """
 
     server: str
@@ -66,6 +63,8 @@ class ServerReview:
     undeclared: tuple[str, ...]
     disabled: tuple[str, ...]
     findings: tuple[Finding, ...]
+    changes: tuple[Change, ...] = ()
+    hidden: tuple[OfferWarning, ...] = ()
 
     @property
     def counts(self) -> str:
@@ -80,6 +79,19 @@ class ServerReview:
     def verdict(self) -> Verdict:
         """A plain answer, from what the tools declare; no tool was called for it."""
         risky = len(self.destructive) + len(self.undeclared)
+        if self.changes:
+            return Verdict(
+                "danger",
+                "Not yet: it waits for your approval. Its tools or instructions changed since it was "
+                "approved here, so its tools are not called. "
+                f"To accept what changed: %mcp approve {self.server}",
+            )
+        if self.hidden:
+            return Verdict(
+                "danger",
+                "Not before you know why its texts have hidden characters: a model reads them, and a "
+                "person does not see them.",
+            )
         if not self.tools:
             return Verdict("danger", "No: it has no tool that can be called.")
         if self._number("error"):
@@ -126,9 +138,17 @@ class ServerReview:
     def to_html(self) -> Html:
         """Return the review as a card that needs no kernel."""
         tone, sentence = self.verdict
-        parts = [notice(sentence, tone)]
-        parts += [notice(concern, "warning") for concern in self.concerns]
-        parts.append(_findings_html(self.findings, self.server))
+        command = f"<code>%tools --source mcp:{escape(self.server)} --lint</code> lists them all."
+        tab = f"a page with all is in the tab Changes of <code>%mcp explore {escape(self.server)}</code>."
+        parts = [
+            notice(sentence, tone),
+            _list_html("What changed since it was approved", map(_change_html, self.changes), tab),
+            _list_html("Hidden characters", map(_hidden_html, self.hidden)),
+            *(notice(concern, "warning") for concern in self.concerns),
+            _list_html("What lint says", map(_finding_html, self.findings), command),
+        ]
+        if not self.findings:
+            parts.append(Html("<p>Lint: nothing to remark.</p>"))
         title = f"Should I use {self.server}?"
         return cards_html([Card(title, Html("".join(parts)), self.counts)])
 
@@ -137,6 +157,8 @@ class ServerReview:
         lines = [
             f"{self.server}: {self.counts}",
             verdict,
+            *(f"- {change.severity}: {change.text}" for change in self.changes),
+            *map(_hidden_text, self.hidden),
             *self.concerns,
             *map(_finding_text, self.findings),
         ]
@@ -151,27 +173,43 @@ def _counts(**numbers: int) -> str:
     return ", ".join(counted(number, noun) for noun, number in numbers.items() if number)
 
 
-def _findings_html(findings: Sequence[Finding], server: str) -> Html:
-    """Return the *findings* as a list. A click shows those after the first."""
-    if not findings:
-        return Html("<p>Lint: nothing to remark.</p>")
-    rest = findings[_LISTED_FINDINGS:]
+def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
+    """Return *texts*, which are HTML, as a list below *head*. A click shows those after the first.
+
+    Of very many, the last are left out, and *beyond* says where they are.
+    """
+    lines = [f'<li style="margin:0 0 4px">{text}</li>' for text in texts]
+    if not lines:
+        return Html("")
+    rest = lines[_LISTED:]
     folded = ""
     if rest:
-        beyond = len(rest) - _FOLDED_FINDINGS
-        command = f"<code>%tools --source mcp:{escape(server)} --lint</code>"
-        last = f"<p>and {beyond:,} more: {command} lists them all.</p>"
+        left_out = len(rest) - _FOLDED
+        last = ""
+        if left_out > 0:
+            last = f"<p>and {left_out:,} more: {beyond}</p>"
         folded = (
             f'<details><summary style="cursor:pointer">and {len(rest):,} more</summary>'
-            f"{_list_html(rest[:_FOLDED_FINDINGS])}{last * (beyond > 0)}</details>"
+            f"{_lines_html(rest[:_FOLDED])}{last}</details>"
         )
-    first = _list_html(findings[:_LISTED_FINDINGS])
-    return Html(f'<div style="{REMARK}">What lint says</div>{first}{folded}')
+    return Html(f'<div style="{REMARK}">{head}</div>{_lines_html(lines[:_LISTED])}{folded}')
 
 
-def _list_html(findings: Sequence[Finding]) -> str:
-    lines = "".join(map(_finding_html, findings))
-    return f'<ul style="overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em">{lines}</ul>'
+def _lines_html(lines: Sequence[str]) -> str:
+    style = "overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em"
+    return f'<ul style="{style}">{"".join(lines)}</ul>'
+
+
+def _change_html(change: Change) -> str:
+    return f"{change.severity}: {escape(change.text)}"
+
+
+def _hidden_text(warning: OfferWarning) -> str:
+    return f"Look at {warning}"
+
+
+def _hidden_html(warning: OfferWarning) -> str:
+    return f'<code style="{_NAME}">{escape(warning.where)}</code>: {escape(warning.text)}'
 
 
 def _finding_text(finding: Finding) -> str:
@@ -184,27 +222,30 @@ def _finding_html(finding: Finding) -> str:
     place = finding.place if finding.where not in _PARTS else ""
     part = f", {escape(place)}" if place else ""
     return (
-        f'<li style="margin:0 0 4px"><code style="{_NAME}">{escape(finding.tool)}</code>{part}: {escape(finding.message)} '
-        f'{escape(finding.effect)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span></li>'
+        f'<code style="{_NAME}">{escape(finding.tool)}</code>{part}: {escape(finding.message)} '
+        f'{escape(finding.effect)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span>'
     )
 
 
-def review_of(session: Reviewed) -> ServerReview:
+def review_of(session: "MCPServerSession") -> ServerReview:
     """Review the tools of *session*; no tool is called."""
     tools = list(session.tools)
     findings = lint_tools(tool for tool in tools if tool.is_for_models)
     effects = {tool.remote_name: tool.hints.effect for tool in tools}
-    disabled = getattr(session.tools, "disabled", ())
+    offer = {"tools": session.tools.raw, "instructions": session.instructions}
+    changes = [] if session.trust is None else session.trust.changes
     return ServerReview(
         server=session.name,
         tools=len(tools),
         cost=TokenBill.of(tools).total,
         destructive=_with(effects, "destructive"),
         undeclared=_with(effects, "undeclared"),
-        disabled=tuple(f"{tool.name} ({tool.reason})" for tool in disabled),
+        disabled=tuple(f"{tool.name} ({tool.reason})" for tool in session.tools.disabled),
         findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
+        changes=tuple(changes),
+        hidden=tuple(warnings_of(session.keep_secret(()).value(offer))),
     )
 
 
-def _with(effects: dict[str, str], effect: str) -> tuple[str, ...]:
+def _with(effects: Mapping[str, str], effect: str) -> tuple[str, ...]:
     return tuple(name for name, known in effects.items() if known == effect)
