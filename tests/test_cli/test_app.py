@@ -180,6 +180,29 @@ class TestDoctor:
         (tmp_path / ".mcp.json").write_text("{not json")
         assert ".mcp.json" in toolbench("doctor")
 
+    def test_no_server_is_called_fine(self, toolbench, tmp_path):
+        """None is connected: a line says that, and what was seen of the server."""
+        servers = {
+            "there": {"command": "python", "args": ["no_such_file.py"]},
+            "no-command": {"command": "no-such-program"},
+            "no-variable": {"command": "python", "env": {"KEY": "${env:NOT_SET_HERE}"}},
+            "address": {"url": "http://127.0.0.1:9/mcp"},
+            "odd": {"command": 7},
+        }
+        (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+        output = toolbench("doctor")
+        lines = {
+            line.split()[2]: line for line in output.splitlines() if line.startswith("MCP server ")
+        }
+        assert lines.keys() == servers.keys()
+        assert all("not connected" in line and "fine" not in line for line in lines.values())
+        assert "its program is there and was not started" in lines["there"]
+        assert "command not found: 'no-such-program'" in lines["no-command"]
+        assert "'NOT_SET_HERE': set it" in lines["no-variable"]
+        assert "its address was not tried" in lines["address"]
+        assert "'command' must be" in lines["odd"]
+        assert "looked at and not connected: 5." in output
+
     def test_what_a_project_wrote_reaches_the_terminal_as_text(self, toolbench, tmp_path):
         """No escape sequence gets through, and no server makes a line of its own."""
         name = "e\x1b]0;owned\x07vil\npython  fine"

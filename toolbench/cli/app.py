@@ -191,7 +191,10 @@ def connect(name: str) -> int:
 
 @app.command
 def doctor() -> int:
-    """Check the installation: packages, front ends, kernel, tools, extras and MCP servers."""
+    """Check the installation: packages, front ends, kernel, tools and extras.
+
+    The MCP servers that are configured here are listed with what is seen without connecting them.
+    """
     results = checks.examine()
     console.print(checks.report(results))
     console.print(f"\n{checks.verdict(results)}", markup=False)

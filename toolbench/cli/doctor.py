@@ -16,13 +16,23 @@ from toolbench import __version__, tools
 from toolbench.display.escape import visible
 from toolbench.errors import ServerError
 from toolbench.install_commands import how_to_install, how_to_install_extra
-from toolbench.mcp.config.discovery import discover
-from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.config.discovery import DiscoveredServer, discover
+from toolbench.mcp.config.program import find_program
 from toolbench.tools.grep.ripgrep import ripgrep
 
-State = Literal["ok", "missing", "broken"]
-_WORDS: dict[State, str] = {"ok": "fine", "missing": "not here", "broken": "PROBLEM"}
-_STYLES: dict[State, str] = {"ok": "green", "missing": "dim", "broken": "bold red"}
+State = Literal["ok", "missing", "unconnected", "broken"]
+_WORDS: dict[State, str] = {
+    "ok": "fine",
+    "missing": "not here",
+    "unconnected": "not connected",
+    "broken": "PROBLEM",
+}
+_STYLES: dict[State, str] = {
+    "ok": "green",
+    "missing": "dim",
+    "unconnected": "yellow",
+    "broken": "bold red",
+}
 _NEEDED = ("ipykernel", "ipywidgets", "ipython", "pydantic", "rich", "fastmcp-slim")
 _FRONT_ENDS = ("jupyterlab", "notebook", "nbclassic", "voila")
 _EXTRAS = {
@@ -46,7 +56,7 @@ class Check:
     """The result of one check of the installation.
 
     With the state `missing`, toolbench works without the checked part. With the state `broken`,
-    toolbench or its forms do not work.
+    toolbench or its forms do not work. `unconnected` is an MCP server: whether it works is not known.
     """
 
     subject: str
@@ -70,10 +80,11 @@ def report(checks: list[Check]) -> Text:
     """Return *checks* as aligned lines for a terminal; long details may wrap."""
     subjects = [_line(check.subject) for check in checks]
     width = max(map(len, subjects))
+    longest = max(map(len, _WORDS.values()))
     lines = (
         Text.assemble(
             f"{subject:{width}}  ",
-            (f"{_WORDS[check.state]:8}", _STYLES[check.state]),
+            (f"{_WORDS[check.state]:{longest}}", _STYLES[check.state]),
             f"  {_line(check.detail)}".rstrip(),
         )
         for subject, check in zip(subjects, checks, strict=True)
@@ -93,6 +104,9 @@ def verdict(checks: list[Check]) -> str:
         return f"Fix this first: {', '.join(broken)}."
     missing = sum(check.state == "missing" for check in checks)
     rest = f"; not installed, and perhaps never needed: {missing}" if missing else ""
+    unconnected = sum(check.state == "unconnected" for check in checks)
+    if unconnected:
+        rest += f"; MCP servers that were looked at and not connected: {unconnected}"
     return f"Everything that is needed is here{rest}."
 
 
@@ -174,16 +188,21 @@ def _extras() -> Iterator[Check]:
 
 def _servers() -> Iterator[Check]:
     for server in discover():
-        problem = server.problem or _unset(server.entry)
-        state: State = "missing" if problem else "ok"
-        detail = f"{server.source}: {problem or server.summary}"
-        yield Check(f"MCP server {server.name}", state, detail)
+        detail = f"{server.source}: {_looked_at(server)}"
+        yield Check(f"MCP server {server.name}", "unconnected", detail)
 
 
-def _unset(entry: ServerEntry | None) -> str:
-    """Return a sentence if *entry* needs an environment variable that is not set; else ""."""
+def _looked_at(server: DiscoveredServer) -> str:
+    """Return the problem of *server* that is seen without connecting it, or what was looked at."""
+    if server.entry is None:
+        return server.problem
     try:
-        _ = entry and entry.expanded(os.environ)
-    except ServerError as error:
-        return str(error)
-    return ""
+        entry = server.entry.expanded(os.environ)
+        if entry.transport == "stdio":
+            find_program(entry.command, {**os.environ, **entry.env}, entry.cwd)
+    except (ServerError, OSError) as error:
+        return f"{server.summary}: {error}"
+    reached = "its address was not tried"
+    if entry.transport == "stdio":
+        reached = "its program is there and was not started"
+    return f"{server.summary} (it can be read, no variable is missing, {reached})"
