@@ -49,6 +49,19 @@ def flaky(messages, tools):
         raise ConnectionError("no route to the model")
     return right(messages, tools)
 '''
+SERVERS = """
+from toolbench.mcp import create_mcp_tools
+from toolbench.testing import FakeMCPServer
+
+servers = {name: FakeMCPServer(name) for name in ("one", "two")}
+for server in servers.values():
+    server.answer("add", "3")
+client = create_mcp_tools({"mcpServers": servers})
+
+def right(messages, tools):
+    call = {"name": "one_add", "arguments": '{"a": 1, "b": 2}'}
+    return {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": call}]}
+"""
 CASES = """
 cases:
 - name: one and two
@@ -149,6 +162,18 @@ def test_what_cannot_be_used_is_one_sentence(run, arguments, words):
     assert done.returncode == 2
     assert words in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_tool_of_a_server_has_an_address(run, folder):
+    """On the line and in the cases, whatever the model calls it."""
+    (folder / "my_tools.py").write_text(SERVERS)
+    cases = CASES.replace("add", "one.add") + "  metadata: {forbid: [two.add]}\n"
+    (folder / "cases.yaml").write_text(cases)
+    done = run(
+        "cases.yaml", "--tools", "my_tools.py:one.add,two.add", "--model", "my_tools.py:right"
+    )
+    assert done.returncode == 0, done.err
+    assert "not offered" not in done.err
 
 
 @pytest.mark.parametrize("model", ["hostile", "hostile_error"])

@@ -58,12 +58,12 @@ class TestFindAfterARestart:
         )
 
     def test_names_the_server_of_a_tool(self, empty):
-        """By both names: that of the tool, and that with the server in front."""
+        """By the name of the tool, the name with the server in front, and the address."""
         server = FakeMCPServer("shop")
         server.answer("find", "Emma")
         with create_mcp_tools(server) as client:
             run_tool(client["find"], {})
-        for name in ("find", "shop_find"):
+        for name in ("find", "shop_find", "shop.find"):
             with pytest.raises(ToolNotFoundError, match="its server 'shop' again"):
                 empty.find(name)
         history().clear()
@@ -91,7 +91,7 @@ register_tool("add", AddTool)
         assert shell.run_line_magic("tools", "greet").notes == ()
 
     def test_name_the_way_to_a_tool_of_a_server(self):
-        """The tool of a server has a name of its own as well."""
+        """The tool of a server has an address as well."""
 
         @tool
         def add(a: int) -> int:
@@ -103,7 +103,7 @@ register_tool("add", AddTool)
         with create_mcp_tools(server) as client:
             catalog = Catalog({"add": add}, lambda: client, ToolRegistry())
             [note] = catalog.clashes(catalog.entries("add"))
-        assert note.endswith("of the server 'math', which is also called math_add.")
+        assert note.endswith("of the server 'math' (math.add).")
 
 
 class TestRunTool:

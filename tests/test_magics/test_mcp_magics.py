@@ -210,14 +210,13 @@ class TestServers:
         with pytest.raises(ServerError, match="int is not an MCP server"):
             mcp("connect it number")
 
-    def test_of_one_tool_name_say_which_there_are(self, shell, mcp):
+    def test_of_one_tool_name_say_which_there_are(self, shell, mcp, tmp_path):
         """Two servers' `ping` have their server in front; asking for `ping` names both."""
-        for name in ("east", "west"):
-            server = FastMCP(name)
-            server.tool(lambda: "pong", name="ping", description="Ping.")
-            shell.user_ns[name] = server
-            mcp(f"connect {name} {name}")
-        with pytest.raises(ToolNotFoundError, match="'east_ping' and 'west_ping'"):
+        config = tmp_path / "mcp.json"
+        servers = {name: light(name, "ping") for name in ("east", "west")}
+        config.write_text(dumps({"mcpServers": servers}))
+        mcp(f"connect --config {config} --approve")
+        with pytest.raises(ToolNotFoundError, match=r"'east\.ping' and 'west\.ping'"):
             shell.run_line_magic("tool", "ping {}")
 
     def test_can_be_connected_again(self, mcp):

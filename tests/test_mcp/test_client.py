@@ -71,13 +71,25 @@ class TestNames:
         assert [t.name for t in client] == ["x", "y", "z"]
 
     def test_that_clash_get_their_server_in_front(self, client):
-        """Only what clashes is renamed; the server is still asked for its own name."""
+        """Only what comes later is renamed; the server is still asked for its own name."""
         client.connect("a", light("a", "x", "same"))
         client.connect("b", light("b", "same"))
-        assert [t.name for t in client] == ["x", "a_same", "b_same"]
-        assert client["b_same"]({}).text == "b"
+        assert [t.name for t in client] == ["x", "same", "b_same"]
+        assert client["b_same"]({}).text == client["b.same"]({}).text == "b"
         client.disconnect("a")
         assert [t.name for t in client] == ["same"]
+        client.reconnect("a")
+        assert client["same"]({}).text == "a"
+
+    def test_that_clash_in_one_configuration_all_get_their_server_in_front(self, client):
+        """Also where one of them was connected before: as it will be in the next session."""
+        entries = {name: light(name, "same") for name in ("a", "b")}
+        client.connect("a", entries["a"])
+        client.add({"mcpServers": entries})
+        client.connect("c", light("c", "same"))
+        assert [t.name for t in client] == ["a_same", "b_same", "c_same"]
+        with pytest.raises(ToolNotFoundError, match=r"'a\.same' and 'b\.same' and 'c\.same'"):
+            client["same"]
 
     def test_of_a_disconnected_server_come_back_with_it(self, client):
         """Until then an error says how; a new server of the name takes its place."""
@@ -97,9 +109,9 @@ class TestNames:
 
     def test_that_clash_are_named_beside_those_of_a_disconnected_server(self, client):
         """The name that a tool of several servers had says what it is called now."""
-        for server in ("old", "reports", "parcels"):
-            client.connect(server, light(server, "search"))
-        names = r"There are 'old_search' and 'reports_search'\."
+        servers = ("old", "reports", "parcels")
+        client.add({"mcpServers": {name: light(name, "search") for name in servers}})
+        names = r"There are 'old\.search' and 'reports\.search'\."
         client.disconnect("parcels")
         with pytest.raises(ToolNotFoundError, match=rf"{names} Another .* 'parcels'"):
             client.tool("search")
@@ -109,9 +121,8 @@ class TestNames:
 
     def test_are_never_two_tools(self, client):
         """A tool whose own name is what another would get keeps it: the other gets a longer one."""
-        client.connect("git", light("git", "status"))
-        client.connect("svn", light("svn", "status"))
-        client.connect("x", light("x", "git_status"))
+        servers = {"git": "status", "svn": "status", "x": "git_status"}
+        client.add({"mcpServers": {name: light(name, tool) for name, tool in servers.items()}})
         names = [t.name for t in client]
         assert names == ["git_git_status", "svn_status", "git_status"]
         assert [client[name]({}).text for name in names] == ["git", "svn", "x"]

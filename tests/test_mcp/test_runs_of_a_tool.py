@@ -31,7 +31,7 @@ class TestHistory:
         alone = client["status"]
         run_tool(alone)
         client.connect("desk", server("desk"))
-        for name in ("git_status", "desk_status", "git_status"):
+        for name in ("git_status", "desk_status", "git.status"):
             run_tool(client[name])
         assert texts(history().of(alone)) == ["git"] * 3
         assert texts(history().of(client["git_status"])) == ["git"] * 3
@@ -52,12 +52,12 @@ class TestHistory:
         assert texts(history().of(client["status"])) == ["git"]
 
     def test_tells_the_tools_apart(self, client):
-        """Where two tools of one name ran, each has its server in front."""
+        """Where two tools of one name ran, each is an address."""
         for name in ("git", "desk"):
             client.connect(name, server(name))
             run_tool(client.servers[name].tools["status"])
-        assert tool_names(history()) == ["git_status", "desk_status"]
-        assert "desk_status" in repr(history())
+        assert tool_names(history()) == ["git.status", "desk.status"]
+        assert "desk.status" in repr(history())
         assert tool_names(history()[:1]) == ["status"]
 
 

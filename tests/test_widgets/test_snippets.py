@@ -195,7 +195,7 @@ class TestOfServersWithAToolOfOneName:
         notebook.run_line_magic("mcp", "connect desk desk")
         if write is as_python:
             assert "from toolbench import run_tool\n" in before
-            assert "observation = run_tool('git_status', {})" in before
+            assert "observation = run_tool('git.status', {})" in before
         assert run(notebook, before).observation.text == "git"
         assert run(notebook, write(alone, {})).observation.text == "git"
         code = write(connected.tool("desk", "status"), {})

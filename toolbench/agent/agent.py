@@ -114,7 +114,7 @@ class Agent:
 
         Raises:
             RegistrationError: If a tool is not valid, or two tools have the same name.
-            ToolNotFoundError: If a tool is given by a name that is not registered.
+            ToolNotFoundError: If a tool is given by a name that no tool has.
         """
         return Loop(self, conversation, callbacks)
 

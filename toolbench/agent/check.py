@@ -42,7 +42,7 @@ def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
 
     Raises:
         RegistrationError: If an object is not a tool.
-        ToolNotFoundError: If a tool is given by a name that is not registered.
+        ToolNotFoundError: If a tool is given by a name that no tool has.
     """
     agent = Agent(model, tools)
     making = ToolMaking(ConversationState(), agent.parts)

@@ -8,7 +8,7 @@ from typing import Any
 from toolbench.agent.tools.tool_search import SearchToolsTool
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.functions.decorator import tool as tool_of
-from toolbench.core.registry import default_registry, resolve_tool
+from toolbench.core.registry import find_tools
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
@@ -44,17 +44,15 @@ class ToolMaking:
 
         Raises:
             RegistrationError: If *spec* is not a tool.
-            ToolNotFoundError: If no tool is registered under the name.
+            ToolNotFoundError: If there is no tool of the name.
         """
         if isinstance(spec, ToolDefinition):
             return [spec]
         if isinstance(spec, type) and issubclass(spec, ToolDefinition):
             return self._keep(self._created(spec.newest()))
         if isinstance(spec, str | Tool):
-            name = spec if isinstance(spec, str) else spec.name
-            tools = resolve_tool(spec, self._state)
-            is_shared = isinstance(default_registry.recipe(name), ToolDefinition)
-            return tools if is_shared else self._keep(tools)
+            tools, are_new = find_tools(spec, self._state)
+            return self._keep(tools) if are_new else tools
         if hasattr(spec, "as_tool"):
             return [spec.as_tool()]
         if isfunction(spec):
@@ -62,7 +60,7 @@ class ToolMaking:
         if isinstance(spec, Iterable):
             return [tool for part in spec for tool in self.tools_of(part)]
         msg = (
-            f"An agent takes tools, classes of tools, Tool(...), names of registered tools and "
+            f"An agent takes tools, classes of tools, Tool(...), names of tools and "
             f"functions, not {clip(spec)}."
         )
         raise RegistrationError(msg)

@@ -84,7 +84,8 @@ def eval_(
 
     Args:
         file: The cases: a YAML file, written by `Cases.write` or by pydantic-evals.
-        tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
+        tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`; a name can be
+            the address of a server's tool, `:server.tool`.
         model: The model: `http://localhost:11434/v1#qwen3`, a recording (`.jsonl`), weights
             (`.gguf`), `local`, or `module:name`; the option may be repeated.
         api_key_env: The environment variable with the API key for a URL.

@@ -7,8 +7,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from toolbench.core.definition.tool_address import tool_at
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
+from toolbench.magics.catalog import tools_in
 
 
 class UserModuleError(ToolbenchError):
@@ -18,15 +20,20 @@ class UserModuleError(ToolbenchError):
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
     """Return the tools that *spec* names: `file.py` or `module` for all, `:name,name` after it for some.
 
+    A name is that of a variable, or the address of a tool, `server.tool`, of a client there.
+
     Raises:
         UserModuleError: If the module cannot be imported, or does not define the tools.
     """
     place, _, names = spec.partition(":")
     module = module_of(place)
-    known = {
-        name: value for name, value in vars(module).items() if isinstance(value, ToolDefinition)
-    }
+    variables = list(vars(module).items())
+    known = {name: value for name, value in variables if isinstance(value, ToolDefinition)}
     chosen = [name.strip() for name in names.split(",")] if names else [*known]
+    for name in chosen:
+        tool = known.get(name) or tool_at(name, tools_in(variables))
+        if tool is not None:
+            known[name] = tool
     missing = [name for name in chosen if name not in known]
     if missing or not chosen:
         what = f"no tool {', '.join(missing)}" if missing else "no tool"

@@ -265,6 +265,23 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
     return resolve_one(name) if lookup.find is None else lookup.find(name)
 
 
+def find_tools(
+    spec: Tool | str, conv_state: Any = None
+) -> tuple[list[ToolDefinition[Any, Any]], bool]:
+    """Return the tools that *spec* means, and whether they were made for the caller, who closes them.
+
+    They are those that are registered under the name, or else the tool that `find_tool` finds.
+
+    Raises:
+        ToolNotFoundError: If there is no such tool.
+    """
+    name = spec if isinstance(spec, str) else spec.name
+    if name not in default_registry and (isinstance(spec, str) or not spec.params):
+        return [find_tool(name)], False
+    is_shared = isinstance(default_registry.recipe(name), ToolDefinition)
+    return resolve_tool(spec, conv_state), not is_shared
+
+
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
     """Return the tool that *tool* means: a tool means itself, else a name or a spec (`Tool`).
 

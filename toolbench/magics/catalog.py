@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
 from toolbench.core.classes.tool_class import ToolClass, after_reload, remake_advice
-from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.definition.tool_address import ToolAddress, tool_at
 from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
@@ -80,10 +80,17 @@ class Catalog:
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return an entry for each tool whose name matches *pattern* and whose source matches *source*."""
+        """Return an entry for each tool whose name matches *pattern* and whose source matches *source*.
+
+        A *pattern* with a dot matches addresses too: such an entry has the address as its name.
+        """
         entries: dict[str, Entry] = {}
         for entry in self._all():
             entries.setdefault(entry.name, entry)
+        if "." in pattern:
+            for address, tool in self._addresses().items():
+                by_address = _entry(tool, tool.source)._replace(name=str(address))
+                entries.setdefault(by_address.name, by_address)
         has_name, has_source = matching(pattern), matching(source)
         return [
             entry for entry in entries.values() if has_name(entry.name) and has_source(entry.source)
@@ -96,7 +103,8 @@ class Catalog:
             by_name.setdefault(entry.name, []).append(entry)
         notes = []
         for entry in entries:
-            others = (e for e in by_name[entry.name] if e.kind not in ("", entry.kind))
+            namesakes = by_name.get(entry.name, ())
+            others = (e for e in namesakes if e.kind not in ("", entry.kind))
             hidden = " or ".join(dict.fromkeys(map(_kind_words, others)))
             if hidden and entry.kind:
                 own = _kind_words(entry)
@@ -123,9 +131,12 @@ class Catalog:
     def _classes(self) -> Iterator[ToolClass]:
         return classes_without_tools(self._namespace, (entry.kind for entry in self._all()))
 
-    def names(self) -> list[str]:
-        """Return the names of all tools."""
-        return [entry.name for entry in self.entries()]
+    def names(self, beginning: str = "") -> list[str]:
+        """Return the names of all tools, and their addresses if *beginning* has a dot."""
+        names = [entry.name for entry in self.entries()]
+        if "." not in beginning:
+            return names
+        return list(dict.fromkeys([*names, *map(str, self._addresses())]))
 
     def sources(self) -> list[str]:
         """Return all sources of tools, also sources that have no tool now."""
@@ -150,16 +161,12 @@ class Catalog:
     def find(self, name: str) -> AnyTool:
         """Return the tool that *name* means.
 
-        *name* is the name of the tool, its full name, an alias or another spelling.
+        *name* is the name of the tool, its address, an alias or another spelling.
 
         Raises:
             ToolNotFoundError: If there is no such tool; the message suggests a similar name.
         """
-        entry = (
-            self._entry(name)
-            or self._by_full_name(name)
-            or self._entry(meant_by(name, self.names()))
-        )
+        entry = self._entry(name) or self._at(name) or self._entry(meant_by(name, self.names()))
         if entry is not None:
             return entry.make()
         advice = [one.advice for one in self._classes() if one.is_called(name)]
@@ -168,38 +175,43 @@ class Catalog:
         raise ToolNotFoundError(msg)
 
     def _way_to(self, name: str) -> str:
-        client = self._client()
-        if client is not None:
+        of_servers, client = self._addresses().values(), self._client()
+        if of_servers or client is not None:
             from toolbench.mcp.connection.former_servers import (  # noqa: PLC0415 - not for %load_ext
                 way_to_tool,
             )
 
-            if way := way_to_tool(client.former, name, client.tools):
+            former = {} if client is None else client.former
+            if way := way_to_tool(former, name, of_servers):
                 return way
-        return _way_to(name, self.names())
+        return _way_to(name, self.names(name))
 
     def close(self) -> None:
         """Close the tools that the catalog made from the registry."""
         for name in list(self._tools_by_name):
             self._forget(name)
 
-    def _by_full_name(self, name: str) -> Entry | None:
-        """Return the tool of a server whose full name, `server_tool`, is *name*, or None.
+    def _at(self, address: str) -> Entry | None:
+        """Return the tool of a server whose address is *address*, or None."""
+        tool = tool_at(address, self._addresses().values())
+        return None if tool is None else _entry(tool, tool.source)
 
-        A tool has a full name even if its name in the client is shorter.
-        """
-        in_variables = _tools_in(list(self._namespace.items()))
+    def _addresses(self) -> dict[ToolAddress, AnyTool]:
+        """Return the tools of servers by their addresses, also those whose names other tools have."""
+        in_variables = tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
+        addresses: dict[ToolAddress, AnyTool] = {}
         for tool in tools:
-            if name == ToolAddress.of(tool).full_name:
-                return _entry(tool, tool.source)
-        return None
+            address = ToolAddress.of(tool)
+            if address.server:
+                addresses.setdefault(address, tool)
+        return addresses
 
     def _entry(self, name: str | None) -> Entry | None:
         return next((entry for entry in self._all() if entry.name == name), None)
 
     def _all(self) -> Iterator[Entry]:
-        for tool in _newest(_tools_in(list(self._namespace.items()))):
+        for tool in _newest(tools_in(list(self._namespace.items()))):
             source = "notebook" if tool.source == "native" else tool.source
             yield _entry(tool, source)
         client = self._client()
@@ -255,10 +267,6 @@ class Catalog:
 
 def _way_to(name: str, known: list[str]) -> str:
     """Return advice for *name*, which is not in *known*, the names of all tools."""
-    shared = [repr(other) for other in known if other.endswith(f"_{name}")]
-    # Servers with a tool of one name
-    if len(shared) > 1:
-        return f" There are {' and '.join(shared)}."
     if name in _RUNTIME:
         return (
             " It is a runtime tool: register_default_tools() of toolbench.tools adds these tools."
@@ -278,7 +286,7 @@ def _earlier_run(name: str) -> str:
     for record in reversed(history()):
         address = record.address
         server = address.server if address else ""
-        if record.tool == name or (address and address.full_name == name):
+        if name == record.tool or (address and name in (str(address), address.full_name)):
             way = "run the cell that defines it"
             if server:
                 way = f"connect its server {server!r}"
@@ -291,15 +299,15 @@ def _entry(tool: AnyTool, source: str) -> Entry:
 
 
 def _kind_words(entry: Entry) -> str:
-    """Return words for the kind of *entry*; the words for a server's tool include its full name."""
+    """Return words for the kind of *entry*; the words for a server's tool include its address."""
     if entry.source.startswith("mcp:"):
-        server = entry.source.removeprefix("mcp:")
-        return f"of the server {server!r}, which is also called {server}_{entry.name}"
+        address = ToolAddress.of(entry.make())
+        return f"of the server {address.server!r} ({address})"
     what = "of a function" if entry.kind == "function" else f"of the class {entry.kind}"
     return f"{what} ({entry.source})"
 
 
-def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
+def tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
     """Yield the tools in *variables*, also tools in a list or a client; newest variables first.
 
     A tool of a module that was loaded again is the newest one, and so is that of a server.

@@ -3,13 +3,14 @@
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self
 
 from toolbench.core.background_loop import portal
-from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.definition.tool_address import tool_at
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
@@ -37,8 +38,10 @@ from toolbench.threads import NO_THREADS, have_threads
 class MCPClient(Sequence[MCPToolDefinition]):
     """A sequence of the tools of all connected servers. Use it in `with`, or call `sync_close()`.
 
-    A tool has the name that its server gives it. If several servers use the same name, the name
-    of the server is put in front: `git_status`. Source: OpenHands SDK.
+    A tool has the name that its server gives it. If servers of one configuration use the same
+    name, the names of the servers are put in front: `git_status`, `hub_status`. A server that is
+    connected later gets only its own tools renamed. The address of a tool, `git.status`, finds
+    it at any time. Source: OpenHands SDK.
     """
 
     def __init__(
@@ -78,6 +81,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """The sessions by name, including failed sessions."""
         self.former: dict[str, MCPServerSession] = {}
         """The sessions that `disconnect` removed, by name; `reconnect` puts one back."""
+        self._groups: dict[str, int] = {}
+        """The number of the `connect` or `add` that first connected a server, by the server's name."""
+        self._group_numbers = count()
         weakref.finalize(self, _close_all, self.servers).atexit = False
 
     # --- the collection -----------------------------------------------------------
@@ -90,7 +96,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
     @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
-        return with_unique_names([tool for s in self.servers.values() for tool in s.tools])
+        groups: dict[int, list[MCPToolDefinition]] = {}
+        for name, session in self.servers.items():
+            groups.setdefault(self._groups.get(name, 0), []).extend(session.tools)
+        return with_unique_names([groups[number] for number in sorted(groups)])
 
     def __iter__(self) -> Iterator[MCPToolDefinition]:
         return iter(self.tools)
@@ -107,20 +116,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return self.tool(index) if isinstance(index, str) else self.tools[index]
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool called *name*, which can be its full name: server, `_`, tool.
+        """Return the tool called *name*, or else the tool with the address *name*: `server.tool`.
 
         Raises:
             ToolNotFoundError: If there is no such tool.
         """
         tools = {tool.name: tool for tool in self.tools}
-        if name not in tools:
-            full_names = {ToolAddress.of(t).full_name: t for t in tools.values()}
-            if name in full_names:
-                return full_names[name]
+        tool = tools.get(name) or tool_at(name, tools.values())
+        if tool is None:
             way = way_to_tool(self.former, name, tools.values()) or did_you_mean(name, tools)
             msg = f"No connected server has a tool {name!r}.{way}"
             raise ToolNotFoundError(msg)
-        return tools[name]
+        return tool
 
     def server(self, name: str) -> MCPServerSession:
         """Return the session called *name*.
@@ -178,6 +185,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         entry = approved({name: read_entry(entry)}, approve=approve)[name]
         features = self._features(roots, extensions)
         self._end_recordings([name], record)
+        self._group([name])
         session = self._session(name, entry, mode, record, timeout, features)
         self._open({name: session})
         if (error := self._error(session)) is not None:
@@ -221,6 +229,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             raise ServerError(msg)
         enabled = approved(enabled, approve=approve)
         self._end_recordings(enabled, record)
+        self._group(enabled)
         sessions = {n: self._session(n, e, None, record) for n, e in enabled.items()}
         self._open(sessions)
         failed = [e for s in sessions.values() if (e := self._error(s)) is not None]
@@ -249,6 +258,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         if name not in self.former:
             self.disconnect(name)
         del self.former[name]
+        self._groups.pop(name, None)
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
         """Connect the server *name* again, also after `disconnect`; None keeps the present *mode*.
@@ -278,6 +288,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
         traceback: TracebackType | None,
     ) -> None:
         self.sync_close()
+
+    def _group(self, names: Iterable[str]) -> None:
+        """Make *names* one group for the names of tools; the group of a known server takes the others."""
+        names = list(names)
+        known = [self._groups[name] for name in names if name in self._groups]
+        number = min(known, default=next(self._group_numbers))
+        self._groups |= dict.fromkeys(names, number)
 
     def _features(
         self, roots: Sequence[str | Path] = (), extensions: Sequence[Any] = ()

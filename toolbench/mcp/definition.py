@@ -1,7 +1,7 @@
 """The definition and the action of a tool of an MCP server."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -366,11 +366,24 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         }
 
 
-def with_unique_names(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
-    """Return *tools* with unique names: a name of several tools gets the server's name in front."""
-    counts = Counter(tool.remote_name for tool in tools)
-    names = set(counts)
-    return [tool if counts[tool.remote_name] == 1 else _renamed(tool, names) for tool in tools]
+def with_unique_names(
+    groups: Iterable[Sequence[MCPToolDefinition]],
+) -> list[MCPToolDefinition]:
+    """Return the tools of *groups* with unique names: to some, the server's name is put in front.
+
+    Args:
+        groups: The tools of the servers that were connected together, in the order of connecting. A
+            name that several tools of a group have is changed for all of them. A name that an
+            earlier group has is changed for the later group only, so that it means what it meant.
+    """
+    unique: list[MCPToolDefinition] = []
+    taken: set[str] = set()
+    for group in groups:
+        counts = Counter(tool.remote_name for tool in group)
+        clashing = {name for name, count in counts.items() if count > 1 or name in taken}
+        taken |= counts.keys()
+        unique += [_renamed(t, taken) if t.remote_name in clashing else t for t in group]
+    return unique
 
 
 def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:

@@ -1,13 +1,15 @@
 """The policy: which calls need a person's consent, by tool, by risk and by declared effect."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
 from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.registry import find_tool
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ended
+from toolbench.errors import ToolbenchError, ended
 from toolbench.runs.consent_question import question_of
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, is_no
@@ -102,7 +104,8 @@ class Policy:
     a no, or if none is left.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
-    tools too, unless they have their own rule. If you `allow` a server's tool, this does not count
+    tools too, unless they have their own rule. The address of a connected server's tool,
+    `server.tool`, means the tool itself. If you `allow` a server's tool, this does not count
     for another server with the same name; `ask` and `deny` do count.
 
     Attributes:
@@ -146,7 +149,7 @@ class Policy:
                 self._agreed[_key(tool)] = declaration(tool)
 
     def _set(self, verdict: Verdict, tools: tuple[AnyTool, ...]) -> None:
-        for tool in tools:
+        for tool in map(_meant, tools):
             self.by_tool[_key(tool)] = verdict
             if isinstance(tool, ToolDefinition):
                 self._of_server[_key(tool)] = tool.origin
@@ -157,7 +160,7 @@ class Policy:
             return own
         # The name may be longer, or shorter, than it was
         address = ToolAddress.of(tool)
-        names = (tool.name, address.name, address.full_name)
+        names = (tool.name, address.name, str(address), address.full_name)
         rules = [self.by_tool.get(_key(name)) for name in names]
         strict: tuple[Verdict, ...] = ("deny", "ask")
         return next((rule for rule in strict if rule in rules), None)
@@ -325,6 +328,16 @@ def _words(run: Run, answer: Answer) -> str:
 def _is_reason(value: Any) -> bool:
     """Tell whether *value*, a preset answer, says why a call is refused."""
     return isinstance(value, str) or (isinstance(value, Mapping) and "reason" in value)
+
+
+def _meant(tool: AnyTool) -> AnyTool:
+    """Return the server's tool whose address *tool* is; any other *tool* is returned itself."""
+    if isinstance(tool, str) and "." in tool:
+        with suppress(ToolbenchError):
+            found = find_tool(tool)
+            if found.source != ToolDefinition.source and str(ToolAddress.of(found)) == tool:
+                return found
+    return tool
 
 
 def _key(tool: AnyTool) -> tuple[str, str]:

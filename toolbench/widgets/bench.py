@@ -9,7 +9,7 @@ import ipywidgets as w
 
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.definition.tool_kinds import names_apart
-from toolbench.core.registry import default_registry, find_tool, resolve_tool
+from toolbench.core.registry import find_tools
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.render import bundle
@@ -30,12 +30,12 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
     """Return the panel of one tool, or a searchable bench of several tools.
 
     Args:
-        *tools: Tools, specs of tools, names of registered tools, or collections of these, such
+        *tools: Tools, specs of tools, names of tools, or collections of these, such
             as an MCPClient.
 
     Raises:
         ToolbenchError: If *tools* has no tool.
-        ToolNotFoundError: If a name is not registered.
+        ToolNotFoundError: If there is no tool of a name.
     """
     all_tools = [tool for item in tools for tool in _tools(item)]
     if not all_tools:
@@ -47,10 +47,8 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
 def _tools(value: Any) -> list[AnyTool]:
     if isinstance(value, ToolDefinition):
         return [value]
-    if isinstance(value, str) and value not in default_registry:
-        return [find_tool(value)]
     if isinstance(value, Tool | str):
-        return resolve_tool(value)
+        return find_tools(value)[0]
     if isinstance(value, Iterable):
         return [tool for item in value for tool in _tools(item)]
     msg = f"{value!r} is not a tool: pass a ToolDefinition, a name, or several of them."

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from toolbench.core.definition.tool_address import tool_at
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.run import Run
 
@@ -61,7 +62,8 @@ class Recovery:
         # Its `meta` comes from the server, which must not choose what runs here
         if run.tool.source != ToolDefinition.source:
             return None
-        return tools.get(str((run.tool.meta or {}).get("backup", "")))
+        name = str((run.tool.meta or {}).get("backup", ""))
+        return tools.get(name) or tool_at(name, tools.values())
 
 
 def error_class(run: Run) -> ErrorClass | None:

@@ -1,12 +1,15 @@
 """The address of a tool: its server, and its name there. Names can change; an address does not."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeVar
 
 from toolbench.core.tool import ToolDefinition
 
+AnyTool = TypeVar("AnyTool", bound=ToolDefinition[Any, Any])
+
 
 class ToolAddress(NamedTuple):
-    """The place of a tool. If several servers use the same name, only the addresses differ."""
+    """The place of a tool, written `server.tool`. A clash of names on several servers changes none."""
 
     server: str
     """The name of the server; empty for a tool of this process."""
@@ -19,7 +22,28 @@ class ToolAddress(NamedTuple):
         server = tool.source.partition(":")[2]
         return cls(server, getattr(tool, "remote_name", tool.name) if server else tool.name)
 
+    def __str__(self) -> str:
+        return f"{self.server}.{self.name}" if self.server else self.name
+
     @property
     def full_name(self) -> str:
-        """The name that finds the tool also if other servers use its name: server, `_`, name."""
+        """The name that a client gives the tool if another server uses its name: server, `_`, name."""
         return f"{self.server}_{self.name}" if self.server else self.name
+
+
+def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
+    """Return the tool of *tools* whose address is *text*; None if there is none.
+
+    A name of a tool may have dots too, so look for the name *text* first. If several servers fit,
+    such as `a` and `a.b` in `a.b.c`, the tool is of the one with the longest name.
+
+    Args:
+        text: `server.tool`; `server_tool`, the name after a clash, is found at any time too.
+        tools: The tools; those of this process have no address.
+    """
+    of_servers = [(address, tool) for tool in tools if (address := ToolAddress.of(tool)).server]
+    found = [pair for pair in of_servers if str(pair[0]) == text]
+    found = found or [pair for pair in of_servers if pair[0].full_name == text]
+    if not found:
+        return None
+    return max(found, key=lambda pair: len(pair[0].server))[1]

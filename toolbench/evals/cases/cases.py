@@ -95,7 +95,7 @@ class Cases(MutableSequence[Case]):
         be proposed, for example because of a pattern, is named in a warning.
 
         Args:
-            tools: The tools, or the names of registered tools.
+            tools: The tools, or the names of tools.
             each: The most cases for each tool; there are fewer if the tool's schema allows fewer
                 different calls. After all tools, one case without a call is added.
             seed: Another number gives other values.

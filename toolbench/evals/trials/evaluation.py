@@ -32,7 +32,7 @@ from toolbench.evals.trials.budget import Budget
 from toolbench.evals.trials.estimate import Estimate, estimated, request_costs
 from toolbench.evals.trials.execution import CallRunner, at_most
 from toolbench.evals.trials.offer_check import absent_tools
-from toolbench.evals.trials.participants import models_of, tools_of
+from toolbench.evals.trials.participants import cases_of, models_of, tools_of
 from toolbench.evals.trials.scoring import AnyTool
 from toolbench.evals.trials.trial import SavedTrial, Trial
 from toolbench.evals.trials.trial_keys import TrialKeys
@@ -85,7 +85,7 @@ def evaluate(
     Args:
         model: Anything that `as_model` takes, or several by name: `{"small": model, ...}`.
         tools: The tools, as for `Agent`: tools, classes of tools, functions, registered names.
-        cases: The cases.
+        cases: The cases. They name tools as the models see them, or by their addresses.
         repeats: The number of answers of each model to each case.
         execute: Whether to run the calls of the answers, one after another in this thread. The
             policy must allow the calls; one question is asked for all of them. A call whose model
@@ -115,10 +115,11 @@ def evaluate(
     """
     check_options(repeats=repeats, workers=workers, executor=executor)
     with ExitStack() as undo:
+        models, offer = models_of(model), tools_of(tools, undo)
         evaluation = _Evaluation(
-            models_of(model),
-            tools_of(tools, undo),
-            Cases(cases),
+            models,
+            offer,
+            cases_of(cases, offer),
             repeats=repeats,
             execute=execute,
             system_prompt=system_prompt,

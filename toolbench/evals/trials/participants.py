@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from toolbench.agent.tools.tool_search import SearchToolsExecutor
 from toolbench.agent.toolset import Toolset
+from toolbench.core.definition.tool_address import tool_at
 from toolbench.core.state import ConversationState
 from toolbench.errors import CaseError
+from toolbench.evals.cases.case import Case
+from toolbench.evals.cases.cases import Cases
 from toolbench.evals.trials.scoring import AnyTool
 from toolbench.llm.models import Model, as_model
 
@@ -27,6 +31,20 @@ def models_of(model: Any) -> dict[str, Model]:
         msg = "There is no model: give one, or several as {name: model}."
         raise CaseError(msg)
     return models
+
+
+def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyTool]) -> Cases:
+    """Return *cases* with the names that models see in place of addresses, such as `server.tool`."""
+    named = Cases(cases)
+    for place, case in enumerate(named):
+        names = {*case.forbid, *(call.name for call in case.calls)} - tools.keys()
+        found = {name: tool_at(name, tools.values()) for name in names}
+        seen = {name: tool.name for name, tool in found.items() if tool is not None}
+        if seen:
+            calls = [replace(call, name=seen.get(call.name, call.name)) for call in case.calls]
+            forbid = [seen.get(name, name) for name in case.forbid]
+            named[place] = replace(case, expect=calls or None, forbid=forbid)
+    return named
 
 
 def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:

@@ -78,11 +78,11 @@ def matcher_for(
     subcommands = tuple(commands)
     server = re.compile(rf"%mcp\s+(?:{'|'.join(subcommands)})\s+(\S*)$")
     rules: tuple[tuple[re.Pattern[str], Callable[[Any], SimpleMatcherResult]], ...] = (
-        (_NAME, lambda hit: _offer(catalog.names(), hit[1], "tool")),
+        (_NAME, lambda hit: _offer(catalog.names(hit[1]), hit[1], "tool")),
         (_SCHEMA, lambda hit: _offer(FORMATS, hit[1], "format")),
         (_SOURCE, lambda hit: _offer(catalog.sources(), hit[1], "source")),
         (_OTHER, lambda hit: _offer(_OTHER_OPTIONS[hit[1]], hit[2], "option")),
-        (_PATTERN, lambda hit: _offer(catalog.names(), hit[1], "tool")),
+        (_PATTERN, lambda hit: _offer(catalog.names(hit[1]), hit[1], "tool")),
         (_FORM, lambda hit: _offer(FORMS, hit[1], "format")),
         (_NEW, lambda hit: _nothing()),
         (_CALL, lambda hit: _call(catalog, *hit.groups())),
@@ -92,7 +92,7 @@ def matcher_for(
         (_MODEL, lambda hit: _offer(models(), hit[1], "model")),
         (
             _CHAT_TOOLS,
-            lambda hit: _offer([*catalog.names(), *servers()], hit[1], "tool"),
+            lambda hit: _offer([*catalog.names(hit[1]), *servers()], hit[1], "tool"),
         ),
         (server, lambda hit: _offer(servers(), hit[1], "server")),
     )
@@ -177,7 +177,7 @@ def _connect(targets: Callable[[], Iterable[str]], line: str, word: str) -> Simp
 def _serve(catalog: Catalog, word: str) -> SimpleMatcherResult:
     if word.startswith("-"):
         return _offer(SERVING_OPTIONS, word, "option")
-    return _offer(catalog.names(), word, "tool")
+    return _offer(catalog.names(word), word, "tool")
 
 
 def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:

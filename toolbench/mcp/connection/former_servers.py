@@ -4,20 +4,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 from weakref import ref
 
+from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.servers import status_words
 from toolbench.errors import did_you_mean
+
+AnyTool = ToolDefinition[Any, Any]
 
 
 class _Tools(Protocol):
     @property
     def raw(self) -> Mapping[str, Any]: ...
-
-
-class _Tool(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def remote_name(self) -> str: ...
 
 
 class _Session(Protocol):
@@ -59,19 +56,21 @@ def way_back(server: str) -> str:
     return f"%mcp reconnect {server}, or reconnect({server!r}) of its client, connects it again."
 
 
-def way_to_tool(sessions: Mapping[str, _Session], tool: str, connected: Iterable[_Tool]) -> str:
-    """Return advice if *tool* has another name now, or its server is disconnected; else empty.
+def way_to_tool(sessions: Mapping[str, _Session], tool: str, connected: Iterable[AnyTool]) -> str:
+    """Return advice if servers have *tool* under other names, or its server is disconnected; else empty.
 
     Args:
         sessions: The sessions of the disconnected servers, by name.
-        tool: The name of a tool, or its full name: server, `_`, tool.
-        connected: The tools of the connected servers. Tools of the same name have longer names here.
+        tool: The name or the address of a tool.
+        connected: The tools of the connected servers.
     """
-    names = [repr(each.name) for each in connected if each.remote_name == tool]
+    addresses = dict.fromkeys(map(ToolAddress.of, connected))
+    names = [repr(str(address)) for address in addresses if address.name == tool]
     verb = "are" if len(names) > 1 else "is"
     way = f" There {verb} {' and '.join(names)}." if names else ""
     for server, session in sessions.items():
-        if {tool, tool.removeprefix(f"{server}_")} & session.tools.raw.keys():
+        listed = (ToolAddress(server, name) for name in session.tools.raw)
+        if any(tool in (one.name, str(one), one.full_name) for one in listed):
             subject = "Another one" if names else "It"
             return (
                 f"{way} {subject} is a tool of server {server!r}, which is disconnected. "

@@ -281,13 +281,13 @@ def _identity(record: RunRecord) -> tuple[datetime, str]:
 def tool_names(records: Sequence[RunRecord]) -> list[str]:
     """Return the name of the tool of each of *records*, for people.
 
-    If tools of several servers had the same name, the name of the server is put in front.
+    If tools of several servers had the same name, it is the address, `server.tool`.
     """
     addresses: dict[str, set[ToolAddress | None]] = {}
     for record in records:
         addresses.setdefault(record.tool, set()).add(record.address)
     return [
-        record.address.full_name
+        str(record.address)
         if record.address is not None and len(addresses[record.tool]) > 1
         else record.tool
         for record in records

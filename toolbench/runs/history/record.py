@@ -205,7 +205,7 @@ class RunRecord:
         """Tell whether this was a run of *tool*, whatever name the tool had then and has now."""
         address = ToolAddress.of(tool)
         if self.address is None:
-            return self.tool in (tool.name, address.full_name)
+            return self.tool in (tool.name, str(address), address.full_name)
         return self.address == address
 
     @property

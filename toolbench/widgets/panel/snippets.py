@@ -39,9 +39,9 @@ class Handle:
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return a call of *tool* with *arguments* as Python, for the notebook that shows the tool.
 
-    A server's tool is called by its full name: its name may be the name of another tool by now.
+    A server's tool is called by its address: its name may be the name of another tool by now.
     """
-    name = ToolAddress.of(tool).full_name
+    name = str(ToolAddress.of(tool))
     handle = _in_this_notebook(tool) or Handle(repr(name))
     call = f"run_tool({handle.expression}, {_literal(arguments)})"
     return "\n".join(
@@ -56,10 +56,10 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return a call of *tool* with *arguments* as a cell with the magic `%%tool`.
 
-    A server's tool has its full name there, as in `as_python`.
+    A server's tool has its address there, as in `as_python`.
     """
     body = dumps(dict(arguments), indent=2, ensure_ascii=False)
-    return f"%%tool {shlex.quote(ToolAddress.of(tool).full_name)}\n{body}"
+    return f"%%tool {shlex.quote(str(ToolAddress.of(tool)))}\n{body}"
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
