@@ -65,6 +65,21 @@ class TestRun:
         """key=value: JSON where it can be; the observation is the value."""
         assert line(shell, "%tool add a=2 b=3").result == 5
 
+    @pytest.mark.parametrize(
+        ("word", "text"),
+        [
+            (r"C:\Users\ada\f.txt", r"C:\Users\ada\f.txt"),
+            (r"\d+\n", r"\d+\n"),
+            ("C:\\", "C:\\"),
+            (r"My\ Files\a", r"My Files\a"),
+            (r"'C:\Users'\ada", r"C:\Users\ada"),
+            (r"C:\\Users", r"C:\Users"),
+        ],
+    )
+    def test_keeps_a_backslash_that_escapes_nothing(self, shell, word, text):
+        """Only before a blank, a quote or another backslash it escapes, as in a shell's quotes."""
+        assert line(shell, f"%tool greet name={word}").text == f"Hello {text}"
+
     def test_shows_no_secret(self, shell):
         """The cell, which is saved, hides what a tool repeats; a variable holds what came."""
         shell.run_cell(

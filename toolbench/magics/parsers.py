@@ -22,6 +22,8 @@ _NO_COMMAND = re.compile(
 )
 # A broken value, followed by text that cannot be the next word of the line
 _GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")
+# A quotation, or a backslash with what it escapes; or one that escapes nothing
+_BACKSLASH = re.compile(r"""'[^']*'?|"(?:\\.|[^"\\])*"?|\\[\s'"\\]|(?P<bare>\\)""", re.DOTALL)
 
 
 def quote_json(line: str) -> str:
@@ -183,7 +185,7 @@ class LineParser(argparse.ArgumentParser):
         raise HelpWanted(self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:
-        """Return the options in *line*, which is quoted as in a shell; options may stand anywhere."""
+        """Return the options in *line*, whose words are those of `split`; options may stand anywhere."""
         words = with_whole_lists(split(line), self.lists)
         # argparse cannot mix these two
         if self._subparsers is not None:
@@ -261,13 +263,20 @@ def seconds(text: str) -> float:
 
 
 def split(line: str) -> list[str]:
-    """Return the words of *line*, split as a shell would do.
+    r"""Return the words of *line*, split as a shell would do, but for backslashes.
+
+    A backslash outside of quotes escapes only a blank, a quote or a backslash. Before anything else
+    it stands for itself, as in `C:\Users\ada` or `\d+`.
 
     Raises:
         UsageError: If a quotation is not closed.
     """
     try:
-        return shlex.split(line)
+        return shlex.split(_BACKSLASH.sub(_kept, line))
     except ValueError as error:
         msg = f"{error} in {line!r}: close the quotation, or write the arguments as JSON."
         raise UsageError(msg) from None
+
+
+def _kept(match: re.Match[str]) -> str:
+    return r"\\" if match["bare"] else match[0]

@@ -1,13 +1,13 @@
 """Hide the secrets of a magic's line in the error that the magic raises about the line."""
 
 import re
-import shlex
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 
+from toolbench.magics.parsers import split
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.settings import secrets_in_words
 from toolbench.redaction.redactor import Redactor
@@ -38,8 +38,8 @@ def hides_secrets(magic: _Magic) -> _Magic:
 
 def _secrets_in(line: str) -> Iterator[str]:
     try:
-        words = shlex.split(line)
-    except ValueError:
+        words = split(line)
+    except UsageError:
         # A quotation that is not closed
         words = line.split()
     for _, secrets in secrets_in_words(words):
