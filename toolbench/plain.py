@@ -61,11 +61,18 @@ def key_text(key: Any) -> str:
 
 
 def sentence(error: BaseException) -> str:
-    """Return `str(error)`; if `str` raises an error, the arguments of *error* as text."""
+    """Return `str(error)`, with each note of *error* on a line of its own, as in a traceback.
+
+    If `str` raises an error, the arguments of *error* as text are in its place.
+    """
     try:
-        return str(error)
+        text = str(error)
     except Exception:  # noqa: BLE001 - as above
-        return ", ".join(map(text_of, error.args))
+        text = ", ".join(map(text_of, error.args))
+    notes = vars(error).get("__notes__")
+    if not isinstance(notes, list | tuple):
+        return text
+    return "\n".join([text, *map(str_of, notes)])
 
 
 def clip(value: Any, limit: int = 60) -> str:

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from patience import join
 
-from toolbench import run_tool, tool
+from toolbench import history, run_tool, tool
 from toolbench.runs.output.exception_text import sentence_of
 
 
@@ -38,6 +38,30 @@ class TestGroups:
         assert "some" not in text
         assert text.count("V: ") == min(count, 3)
         assert text.endswith(f"; {end}")
+
+    def test_keep_their_notes_apart_from_their_errors(self):
+        """A note of the group stands between its own message and the errors in it."""
+        group = ExceptionGroup("both", [ValueError("a"), ValueError("b")])
+        group.add_note("of two shelves")
+        _, note, errors = sentence_of(group).split("\n")
+        assert (note, errors) == ("of two shelves", "ValueError: a; ValueError: b")
+
+
+def test_notes_are_read_too():
+    """A model, the cell and the record have what a traceback shows below the message."""
+
+    @tool
+    def find(shelf: str, password: str = "") -> str:
+        """Find a shelf."""
+        error = ValueError("no such shelf")
+        error.add_note(f"shelves are a, b and c{password}")
+        error.__notes__.append(b"\xff")
+        raise error
+
+    text = "ValueError: no such shelf\nshelves are a, b and c\nb'\\xff'"
+    assert run_tool(find, shelf="d").text == text
+    assert history()[-1].observation.text == text
+    assert "hunter22" not in run_tool(find, shelf="d", password="hunter22").text
 
 
 def test_a_connection_of_another_thread_says_where_to_open_it():

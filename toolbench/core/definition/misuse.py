@@ -6,6 +6,7 @@ from typing import Any
 
 from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError, Problem, indefinite
+from toolbench.plain import sentence
 from toolbench.redaction.detection.secrecy import Secrecy
 
 
@@ -38,6 +39,6 @@ def misfits(secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]) ->
     """List the problems of *arguments*, whose check raised *error*; *secrecy* masks secrets in them."""
     if isinstance(error, ArgumentsError):
         return list(error.problems)
-    message = f"could not be checked, {type(error).__name__}: {error}"
+    message = f"could not be checked, {type(error).__name__}: {sentence(error)}"
     redactor = secrecy.redactor(arguments)
     return redactor.problems([Problem((), message)])

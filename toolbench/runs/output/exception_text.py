@@ -34,7 +34,9 @@ def sentence_of(error: BaseException) -> str:
         return text
     inner = [_sentence(one) for one in islice(_leaves(error), _MAX_ERRORS + 1)]
     first, more = inner[:_MAX_ERRORS], ["..."] if len(inner) > _MAX_ERRORS else []
-    return f"{text}: {'; '.join([*first, *more])}"
+    # After its notes
+    gap = "\n" if "\n" in text else ": "
+    return f"{text}{gap}{'; '.join([*first, *more])}"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
