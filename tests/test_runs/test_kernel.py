@@ -11,7 +11,7 @@ IN_A_KERNEL = (
     TOOLS
     + """
 import asyncio, time
-from toolbench import history
+from toolbench import history, run_tool, run_tools
 from toolbench.runs.background import active
 from toolbench.widgets.kit.parts import Parts
 
@@ -206,6 +206,41 @@ class TestInput:
         assert first == "ask asks: Round 0? [y/N] "
         assert second == f"That came before the question could be read. Type it again.\n{first}"
         assert "accept" in printed
+
+
+LOOPS = """
+@tool
+def loops(n: int = 0) -> str:
+    '''Run event loops of its own.'''
+    async def inner():
+        await asyncio.sleep(0)
+        return asyncio.current_task().get_name()
+    first = asyncio.run(inner())
+    return str((first, asyncio.new_event_loop().run_until_complete(inner())) and n)
+"""
+
+
+class TestEventLoops:
+    def test_of_a_tool_run_in_a_cell_as_in_a_thread(self, kernel):
+        """`asyncio.run` in a plain function: `run_tool` and `%tool` agree with agents and panels."""
+        kernel.run(LOOPS)
+        kernel.run("beside = asyncio.create_task(asyncio.sleep(0, 'beside'))")
+        assert kernel.value("run_tool(loops, n=1).text") == "1"
+        assert kernel.run("%tool loops n=2 -o got\nprint(got.text)") == "2\n"
+        assert kernel.value("run_tools([(loops, {'n': 3})])[0].text") == "3"
+        loop = "asyncio.get_running_loop()"
+        same = f"{loop} is asyncio.get_event_loop() is asyncio.current_task().get_loop()"
+        assert kernel.value(f"[await beside, {same}]") == ["beside", True]
+
+    def test_are_interrupted(self, kernel):
+        """The cell ends, the tool's loop with it, and the kernel's goes on."""
+        inside = "sleep(0); print('inside', flush=True); await asyncio.sleep(99)"
+        kernel.run(LOOPS.replace("sleep(0)", inside))
+        request = kernel.start("run_tool(loops)")
+        kernel.listen_until(lambda: "inside" in kernel.printed(request), "it runs")
+        kernel.interrupt()
+        assert kernel.reply(request)["ename"] == "KeyboardInterrupt"
+        assert kernel.value("[history()[-1].state, await asyncio.sleep(0, 1)]") == ["cancelled", 1]
 
 
 class TestKeepsake:

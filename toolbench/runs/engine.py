@@ -1,7 +1,9 @@
 """Run a tool, in this thread or in a new one; each run is recorded."""
 
 import sys
-from asyncio import CancelledError
+from asyncio import AbstractEventLoop, CancelledError, current_task
+from asyncio.events import _get_running_loop, _set_running_loop
+from asyncio.tasks import _enter_task, _leave_task
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -120,7 +122,31 @@ def execute(run: Run) -> Observation:
     tool = run.tool
     if tool.is_async:
         return _awaited(run)
+    # A direct call is a call of any function, and a page has no other thread to agree with
+    loop = _get_running_loop() if have_threads() and not run.is_plain else None
+    if loop is not None:
+        return _executed_beside(loop, run)
     result: Observation = tool.execute(run.action, run.conversation)
+    return result
+
+
+def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
+    """Execute the tool of *run* in the thread of *loop* as in a thread without one.
+
+    The loop waits for the tool, which may call `asyncio.run`: an agent and a panel execute it in
+    threads of their own, where it can.
+    """
+    __tracebackhide__ = True
+    task = current_task(loop)
+    if task is not None:
+        _leave_task(loop, task)
+    _set_running_loop(None)
+    try:
+        result: Observation = run.tool.execute(run.action, run.conversation)
+    finally:
+        _set_running_loop(loop)
+        if task is not None:
+            _enter_task(loop, task)
     return result
 
 
