@@ -1,6 +1,8 @@
 """What a function's return annotation promises: an output schema, and results that fit it."""
 
 import asyncio
+import typing
+import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -37,6 +39,12 @@ class Size(TypedDict):
     """A size."""
 
     width: int
+
+
+class Weight(typing.TypedDict):
+    """A weight, which pydantic refuses on Python 3.11."""
+
+    kilos: int
 
 
 class Tree(BaseModel):
@@ -167,6 +175,20 @@ def test_a_result_that_does_not_fit_is_a_failure(served, mode):
     assert result.is_error
     assert "Tom" in result.content[0].text
     assert "does not fit its output schema: result[0].age" in result.content[1].text
+
+
+def test_a_typed_dict_of_typing_is_promised_or_warned_of(mode):
+    """On Python 3.11 pydantic refuses it: then the person who serves it reads what to import."""
+    weighed = tool(read_only=True, description="It.")(
+        function("weighed", list[Weight], [{"kilos": 3}])
+    )
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with serve([weighed]) as served:
+            [listed] = talk(served, lambda client: client.list_tools(), mode=mode)
+    texts = [str(one.message) for one in told if "weighed" in str(one.message)]
+    assert bool(listed.output_schema) != bool(texts)
+    assert all("typing_extensions, not from typing" in text for text in texts)
 
 
 def test_our_own_client_reads_it(served, mode):

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from inspect import isclass
 from typing import Any, get_args, get_origin, get_type_hints
+from warnings import warn
 
-from pydantic import TypeAdapter
+from pydantic import PydanticUserError, TypeAdapter
 
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.executor import innermost
@@ -77,8 +78,18 @@ def _of(function: Callable[..., Any]) -> ResultSchema | None:
         def described() -> Any: ...
 
         described.__annotations__ = {"return": hint}
+        adapter = TypeAdapter(hint)
         schema = Tool.from_function(described).output_schema
-        return None if schema is None else ResultSchema(schema, TypeAdapter(hint))
+        return None if schema is None else ResultSchema(schema, adapter)
+    except PydanticUserError as error:
+        # On Python 3.11
+        if error.code == "typed-dict-version":
+            msg = (
+                f"{innermost(function).__name__} promises no output schema: on this Python its "
+                "TypedDict has to come from typing_extensions, not from typing."
+            )
+            warn(msg, stacklevel=2)
+        return None
     except Exception:  # noqa: BLE001 - the annotation may be any type; a page has no FastMCP
         return None
 
