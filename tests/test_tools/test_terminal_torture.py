@@ -147,6 +147,39 @@ class TestCommands:
         terminal.run("exec </dev/null 2>/dev/null; for n in {3..20}; do exec {n}<&-; done")
         assert terminal.run("echo still").text == "still"
 
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            "PROMPT_COMMAND='history -a; echo P'; PS1='\\u> '; PS2='two '; PS0='zero '; PS4='four '",
+            "PROMPT_COMMAND=('echo one' 'echo two >&2'); readonly PROMPT_COMMAND PS1='> ' PS0=z",
+            "trap : DEBUG; trap : ERR; set -o functrace",
+            "enable -n echo printf trap type jobs export",
+            "printf() { :; }; echo() { :; }; eval() { :; }; trap() { :; }; exec() { :; }",
+            "alias printf=x echo=x eval=x trap=x exec=x builtin=x jobs=x if=x",
+            "unset PWD PS1; set -u; set -o posix",
+            "set -v",
+        ],
+    )
+    def test_see_nothing_of_how_the_shell_works(self, terminal, setting):
+        """Whatever a command sets or switches off: outputs are the commands' own, and they end."""
+        assert terminal.run(setting).text == ""
+        waiting = terminal.run("cat", timeout=0)
+        assert terminal.type("C-d").exit_code == 0
+        result = terminal.run("/bin/echo hi; false")
+        assert (waiting.exit_code, result.exit_code) == (-1, 1)
+        # `set -v` shows a command before it runs
+        shown = ["cat", "/bin/echo hi; false\n"] if setting == "set -v" else ["", ""]
+        assert [waiting.text, result.text] == [shown[0], shown[1] + "hi"]
+
+    def test_run_traps_for_their_own_commands_only(self, terminal):
+        """A DEBUG and an ERR trap are told of each command once, and of none of ours."""
+        assert terminal.run("trap 'echo \"d '\\''\n\"' DEBUG; trap 'n=x$n' ERR").text == "d '"
+        for failures in ("", "x"):
+            assert terminal.run("echo $n").text == f"d '\n\n{failures}".rstrip()
+            assert "d" in terminal.run("false").text
+        assert terminal.run("trap - DEBUG ERR").text == "d '"
+        assert terminal.run("false; echo $n").text == "xx"
+
     def test_may_set_any_trap_and_option(self, terminal):
         """Traps for errors and ends are the command's business."""
         terminal.run("trap 'echo trapped' ERR EXIT; set -o pipefail")

@@ -26,7 +26,9 @@ from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 RECORDS = 198
 # A descriptor in the shell for the terminal, even if stdout is redirected
 SCREEN = 199
-# The first descriptor above RECORDS and SCREEN
+# Descriptors in the shell for the stdout and stderr of commands; its own are /dev/null in between
+STDOUT, STDERR = 195, 196
+# The first descriptor above those
 _CLEAR_OF_THOSE = 200
 _ROWS, _COLUMNS = 50, 160
 # Seconds between a request to end and a kill
@@ -35,7 +37,7 @@ _PATIENCE = 0.3
 # A session leader gets the terminal that it opens, so no code between fork and exec is needed.
 _LAUNCH = f"""
 exec {SCREEN}<>"$1"
-eval "exec {RECORDS}>&$2 $2>&-"
+eval "exec {RECORDS}>&$2 $2>&- {STDOUT}>&1 {STDERR}>&2"
 [ -z "$3" ] || ulimit -u "$3"
 exec "$BASH" --norc --noprofile --noediting +H -i
 """
@@ -72,6 +74,8 @@ class Launched:
     """The descriptor from which the programs' output is read, and to which typed input is written."""
     keyboard: int
     """The descriptor of the programs' end of the terminal: to set modes, and to discard typed input."""
+    marks: int
+    """Another descriptor of the programs' end: to write marks, without ever waiting."""
 
 
 def bash_program(shell_path: str | Path | None) -> str:
@@ -132,6 +136,7 @@ def launch(
         os.set_blocking(screen, False)
         limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
+        [marks] = _closing_with(ours, os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK))
         # if this process is killed while another process has the terminal open, the shell gets a SIGHUP
         prefix = [*death_signal("HUP"), *default_hang_up()]
         command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
@@ -146,7 +151,7 @@ def launch(
             start_new_session=True,
         )
         ours.pop_all()
-    return Launched(process, commands, records, screen, keyboard)
+    return Launched(process, commands, records, screen, keyboard, marks)
 
 
 def launch_in_thread(

@@ -1,7 +1,6 @@
 """One persistent bash: send commands to it, read their output and exit codes."""
 
 import os
-import re
 import selectors
 import signal
 from collections.abc import Callable, Mapping
@@ -40,7 +39,6 @@ _BEGINNING = 5.0
 # Seconds for a shell to answer after an interrupt
 _SETTLING = 1.0
 _TRIES = 5
-_COMPLAINT = re.compile(r"\s*(bash: syntax error near unexpected token .*)?\s*")
 
 Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped", "unread"]
 
@@ -91,6 +89,10 @@ class PtyShell:
         self._records = shell_protocol.Records()
         self._token = ""
         self._begun = False
+        # The record of the newest command, until its mark has arrived
+        self._record: shell_protocol.Ended | None = None
+        # The mark, until it is written
+        self._unwritten = b""
         self._interrupted = False
         self._recent = b""
         self._last_output = 0.0
@@ -169,7 +171,8 @@ class PtyShell:
         if self._interrupted:
             self._absorb_interrupt(output)
         self._expect(output)
-        self._say(shell_protocol.run(command, self._token, variables or {}))
+        traps = self.place.traps
+        self._say(shell_protocol.run(command, self._token, variables or {}, traps))
         self._say(shell_protocol.report(self._token))
         # A key typed earlier would reach the shell, not the command
         with self._news:
@@ -181,7 +184,7 @@ class PtyShell:
         """Make a new token for the next command's report; all output goes to *output* from now on."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
-            self._begun = False
+            self._begun, self._record, self._unwritten = False, None, b""
             self._last_output = monotonic()
             self.output.close()
             self.output, self._total_at_input = output, output.total
@@ -190,8 +193,7 @@ class PtyShell:
         """Make sure that a C-c that was typed earlier does not interrupt the next command.
 
         A C-c may reach the shell after the end of its command. So ask the shell for a report, a few
-        times if necessary: the C-c then interrupts only a report. Bash's error messages about the
-        C-c are dropped; other output goes to *output*.
+        times if necessary: the C-c then interrupts only a report. Output of jobs goes to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -199,8 +201,7 @@ class PtyShell:
             self._say(shell_protocol.report(self._token))
             pause = self.wait(silence=_SETTLING, timeout=_SETTLING)
             leftover = aside.take()
-            if not _COMPLAINT.fullmatch(clean(leftover.head)):
-                output.write(leftover.head + leftover.tail)
+            output.write(leftover.head + leftover.tail)
             if pause in ("finished", "died"):
                 break
         self._interrupted = False
@@ -334,11 +335,14 @@ class PtyShell:
             for descriptor in (screen, records, self._wake_read):
                 readable.register(descriptor, selectors.EVENT_READ)
             while True:
-                ready = {key.fd for key, _ in readable.select()}
+                patience = LOOK_AGAIN if self._unwritten else None
+                ready = {key.fd for key, _ in readable.select(patience)}
                 if screen in ready:
                     self._hear()
                 if records in ready and not self._hear_record():
                     readable.unregister(records)
+                if self._unwritten:
+                    self._write_mark()
                 if self._wake_read in ready:
                     break
         self._bury()
@@ -367,17 +371,26 @@ class PtyShell:
     def _check(self) -> None:
         """Notice whether the command has begun, and whether it has ended.
 
-        A command has ended when its mark and its record have arrived.
+        A command has ended when its record has arrived, and then its mark: we write the mark on the
+        screen after the record, so all output of the command is before it.
         """
         if not self._begun and self._records.begun(self._token):
             self._begun = True
             self._news.notify_all()
-        if self.ended is None and shell_protocol.mark(self._token) in self._recent:
-            self.ended = self._records.take(self._token)
-            if self.ended is not None:
-                self.place = self.ended
-                self.output.flush()
-                self._news.notify_all()
+        if self._record is None:
+            self._record = self._records.take(self._token)
+            if self._record is not None:
+                self._unwritten = shell_protocol.mark(self._token)
+        elif self.ended is None and shell_protocol.mark(self._token) in self._recent:
+            self.ended = self.place = self._record
+            self.output.flush()
+            self._news.notify_all()
+
+    def _write_mark(self) -> None:
+        with self._news, suppress(BlockingIOError):
+            # A mark must be whole: what came between its parts would stay in them
+            if os.write(self._launched.marks, self._unwritten) == len(self._unwritten):
+                self._unwritten = b""
 
     def _bury(self) -> None:
         """Read the last output of the shell, which has ended, and set `exit_code`."""
@@ -404,5 +417,5 @@ class PtyShell:
                 self._reader.join()
             self.output.close()
             ours = self._launched
-            close_all(ours.commands, ours.records, ours.screen, ours.keyboard)
+            close_all(ours.commands, ours.records, ours.screen, ours.keyboard, ours.marks)
             close_all(self._wake_read, self._wake)

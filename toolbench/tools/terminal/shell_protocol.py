@@ -1,37 +1,49 @@
 """The texts that are sent to the shell to run a command, and the records that the shell sends back.
 
 Commands are sent through a pipe, so typed input can never run as a command. At the end of each
-command, the shell writes a record to another pipe. It also prints a random mark on the screen: when
-the mark arrives, all output of the command has arrived.
+command, the shell writes a record to another pipe.
+
+A command can change all builtins, prompts and traps of the shell. So the shell writes by `((...))`,
+which is no builtin: what stands in it is no arithmetic, and bash prints it in its complaint. Between
+two commands the shell's stdout and stderr are /dev/null: prompts, the output of PROMPT_COMMAND and
+what `set -v` shows of these texts go there. The DEBUG and ERR traps are removed after each command,
+and set again at the beginning of the next.
 """
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolbench.tools.terminal.launch import RECORDS, SCREEN
+from toolbench.tools.terminal.launch import RECORDS, SCREEN, STDERR, STDOUT
 
-SETUP = "set +o history; unset HISTFILE; PROMPT_COMMAND='{ PS1= PS2=; } 2>/dev/null'"
+SETUP = "set +o history; unset HISTFILE"
 
+# Write a part of a record. The second half makes it succeed, for `set -e` and ERR.
+_WRITE = f"((/{{token}}{{part}})) >&{RECORDS} 2>&{RECORDS} || ((1)) >/dev/null 2>&1"
+_BEGUN, _STATE, _TRAPS, _OVER = "+", " $? ${!-} ${PWD-}", "=", "-"
 # One line, so when bash reports the beginning of a command, it has read the whole command.
 _RUN = (
-    "{{ {exports}\\builtin printf '%s\\0' {begun} >&{records}; }} 2>/dev/null; "
-    "eval '{command}' <&{screen} {records}>&- {screen}>&-\n"
+    "\\exec >/dev/null 2>&1; {exports}{begun}; "
+    f"{{{{ \\builtin eval '{{command}}' <&{SCREEN}"
+    f" {SCREEN}>&- {RECORDS}>&- {STDOUT}>&- {STDERR}>&-; {{state}}; {{keep}}; }}}}"
+    f" >&{STDOUT} 2>&{STDERR}\n"
+)
+# Keep the streams, which the command may have changed by `exec`, and the traps. Tell of jobs that
+# have ended, as bash does before a prompt; the first `jobs` is for those that have begun. The DEBUG
+# trap is the last to be set again: it would run for the other.
+_KEEP = (
+    f"{{{{ \\exec {STDOUT}>&193 {STDERR}>&194; \\builtin jobs -nr; \\builtin jobs -n >&194; "
+    f"\\builtin trap -p ERR DEBUG >&{RECORDS}; \\builtin trap - DEBUG ERR; {{traps}}; }}}}"
+    " 194>&2 2>/dev/null 193>&1 >&2"
 )
 # It begins with an empty line, because a broken quote may leave bash's parser inside a word.
 _REPORT = (
-    '\n{{ \\builtin printf \'%s\\0\' {token} "$?" "$PWD" "${{!-}}" >&{records}; '
-    "type -P python >&{records} || type -P python3 >&{records} || :; "
-    "\\builtin printf '\\0' >&{records}; "
-    "\\builtin printf '\\036%s\\036' {token} >&{screen}; }} 2>/dev/null\n"
+    f"\n{{state}}; \\builtin type -P python >&{RECORDS} || \\builtin type -P python3 >&{RECORDS}; "
+    "{over}\n"
 )
-# Is written before the token of a command that begins
-_BEGUN = "+"
 # A quote inside quotes
 _QUOTE = "'\\''"
-# A record after its token: exit code, directory, newest background job, python.
-_REST = rb"\0(\d+)\0([^\0]*)\0(\d*)\0([^\0]*)\0"
 
 
 @dataclass(frozen=True)
@@ -43,23 +55,26 @@ class Ended:
     python: str
     job: int
     """The process id of the newest background job; -1 if there is none."""
+    traps: str = ""
+    """The commands that set the DEBUG and ERR traps again."""
 
 
-def run(command: str, token: str, variables: Mapping[str, str]) -> str:
+def run(command: str, token: str, variables: Mapping[str, str], traps: str = "") -> str:
     """Return the text that makes the shell run *command*, which may have many lines.
 
     Args:
         command: The command.
         token: The token that the shell writes when the command begins; see `Records.begun`.
         variables: The variables to set and export before the command.
+        traps: The commands that set the traps of earlier commands again.
     """
     words = " ".join(f"{name}={_quoted(text)}" for name, text in variables.items())
     return _RUN.format(
         exports=f"\\builtin export {words}; " if words else "",
-        begun=_BEGUN + token,
-        command=command.replace("'", _QUOTE),
-        records=RECORDS,
-        screen=SCREEN,
+        begun=_written(token, _BEGUN),
+        command=(traps + command).replace("'", _QUOTE),
+        state=_written(token, _STATE),
+        keep=_KEEP.format(traps=_written(token, _TRAPS)),
     )
 
 
@@ -67,13 +82,21 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", _QUOTE) + "'"
 
 
+def _written(token: str, part: str) -> str:
+    """Return the text that makes the shell write *part* of the record with *token*."""
+    if part == _STATE:
+        # A directory may have any name, so the token is also its end
+        part += f"/{token}"
+    return _WRITE.format(token=token, part=part)
+
+
 def report(token: str) -> str:
     """Return the text that makes the shell write the record of the last command's end, with *token*."""
-    return _REPORT.format(token=token, records=RECORDS, screen=SCREEN)
+    return _REPORT.format(state=_written(token, _STATE), over=_written(token, _OVER))
 
 
 def mark(token: str) -> bytes:
-    """Return the bytes that the shell prints after all output of the command with *token*."""
+    """Return the bytes to write on the screen after all output of the command with *token*."""
     return b"\x1e" + token.encode() + b"\x1e"
 
 
@@ -90,18 +113,32 @@ class Records:
 
     def begun(self, token: str) -> bool:
         """Tell whether the command with *token* has begun; only then does an interrupt reach it."""
-        return f"{_BEGUN}{token}\0".encode() in self._data
+        return f"/{token}{_BEGUN}".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the newest complete record with *token*, and drop all data so far.
+        """Return the record with *token* if it is complete, and drop all data so far.
 
-        If there is no such record, return None and drop nothing. A C-c may cut a record, so a
-        record is recognised by its token, and not by counting parts.
+        If there is no such record, return None and drop nothing. A C-c may cut a record, and it is
+        written twice; the first state has the exit code of the command.
         """
-        of_token = rb"(?<!\%s)(?=%s%s)" % (_BEGUN.encode(), token.encode(), _REST)
-        if not (records := list(re.finditer(of_token, self._data))):
+        key = f"/{token}".encode()
+        # Before another part of a record, the token is not the end of a directory
+        pattern = rb"%s (\d+) (\d*) ((?:(?!%s).)*)%s(?![+=-]| \d)" % (key, key, key)
+        states = list(re.finditer(pattern, self._data, re.DOTALL))
+        over = self._data.find(key + _OVER.encode())
+        if not states or over < states[0].end():
             return None
+        code, job, directory = states[0].groups()
+        python = self._before(over, states).partition("\n")[0]
+        traps = self._before(self._data.find(key + _TRAPS.encode()), states)
+        if not traps.startswith("trap -- "):
+            # There is no builtin trap any more, and this is another text
+            traps = ""
         self._data = b""
-        code, directory, job, python = records[-1].groups()
-        which = os.fsdecode(python.partition(b"\n")[0])
-        return Ended(int(code), os.fsdecode(directory), which, int(job or -1))
+        return Ended(int(code), os.fsdecode(directory), python, int(job or -1), traps)
+
+    def _before(self, end: int, states: Sequence[re.Match[bytes]]) -> str:
+        """Return the whole lines before *end* that follow the complaint about a state."""
+        starts = [state.end() for state in states if state.end() <= end]
+        _, _, text = self._data[max(starts, default=end) : end].partition(b"\n")
+        return os.fsdecode(text[: text.rfind(b"\n") + 1])
