@@ -81,6 +81,23 @@ def test_a_notebook_runs_and_nothing_hangs(runner, tmp_path):
     assert "nobody was there" in answer
 
 
+@pytest.mark.slow
+def test_a_runner_reports_all_that_is_wrong_with_a_line(tmp_path):
+    """Papermill says what IPython calls a usage error, and not only in which cell it was."""
+    write_notebook(tmp_path / "in.ipynb", *CELLS[:2], "%tool shout loudly text")
+    done = subprocess.run(
+        [BIN / "papermill", "in.ipynb", "out.ipynb"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "2 things in the line are wrong" in done.stderr
+    assert "'loudly'" in done.stderr and "'text'" in done.stderr
+
+
 @pytest.mark.long
 def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
     """The HTML of nbconvert holds the static view, and asks nothing of the network for it."""

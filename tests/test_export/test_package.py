@@ -264,6 +264,14 @@ class TestLines:
         magic("tool", f"add --export {tmp_path / 'p'} --yes")
         assert (tmp_path / "p/README.md").read_text() != "mine"
 
+    def test_the_magic_needs_no_history_of_cells(self, notebook, tmp_path, monkeypatch):
+        """A cell runs without one under nbval: the tool and what it uses are found there too."""
+        for cell in (IMPORT, "ONE = 1", ADD.format(what="ONE")):
+            notebook.shell.run_cell(cell, store_history=False).raise_error()
+        monkeypatch.chdir(tmp_path)
+        notebook.shell.run_line_magic("tool", "add --export p")
+        assert "ONE = 1" in (tmp_path / "p/add/impl.py").read_text("utf-8")
+
     @pytest.mark.parametrize(
         "line", ["add a=1 --export p", "add --export p --bg", "add --export p --schema mcp",
                  "add --openhands", "add --export p -o x"],

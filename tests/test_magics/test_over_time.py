@@ -55,28 +55,24 @@ class TestRecording:
         assert shell.run_line_magic("tool", "steps count=1").text == first
 
     @pytest.mark.slow
-    def test_becomes_a_notebook_that_passes_nbval(self, shell, mcp, tmp_path):
-        """The notebook repeats the recorded calls, and nbval finds the same output."""
+    def test_becomes_a_notebook_that_passes_nbval(self, shell, mcp, tmp_path, capsys):
+        """The printed line runs it: nbval finds the same output, also where settings turn nbval off."""
         file, book = tmp_path / "good.jsonl", tmp_path / "good.ipynb"
         mcp(f"connect g --record {file} -- {COMMAND}")
         shell.run_line_magic("tool", "steps count=1")
         shell.run_line_magic("tool", "steps count=2")
+        capsys.readouterr()
         mcp(f"record g --as-notebook {book}")
+        line = capsys.readouterr().out.strip().removeprefix(f"{book}: ")
         mcp("disconnect g")
         cells = loads(book.read_text())["cells"]
         printed = [c["outputs"][0]["text"] for c in cells if c.get("outputs")]
         assert len(printed) == 2
-        words = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--nbval",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-        ]
+        # As toolbench's own settings do
+        (tmp_path / "pyproject.toml").write_text('[tool.pytest]\naddopts = ["-p", "no:nbval"]\n')
+        words = shlex.split(line.removesuffix(" replays it."))
         done = subprocess.run(
-            [*words, "--nbval-current-env", str(book)],
+            [sys.executable, "-m", *words, "--nbval-current-env"],
             capture_output=True,
             text=True,
             cwd=tmp_path,

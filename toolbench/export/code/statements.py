@@ -1,6 +1,7 @@
 """The statements of a notebook's cells, or of a file, in the order in which they ran."""
 
 import ast
+import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -66,6 +67,8 @@ def statements_of(module: ModuleType) -> list[Statement]:
     if shell is not None and module is shell.user_module:
         history = getattr(shell, "history_manager", None)
         cells = getattr(history, "input_hist_parsed", ())
+        if not any(cells):
+            cells = ["", *_compiled_cells(shell)]
         statements = [
             replace(statement, cell=number, end=_end_of(statement.node, line))
             for number, cell in enumerate(cells)
@@ -74,6 +77,14 @@ def statements_of(module: ModuleType) -> list[Statement]:
         ]
         return list(_with_later_runs(statements, cell_ids.of(shell)))
     return list(_of_cell(getsource(module), is_main=False))
+
+
+def _compiled_cells(shell: Any) -> Iterator[str]:
+    """Yield the cells that *shell* compiled: nbval runs all of them without a history."""
+    is_cell = shell.compile.format_code_name
+    # Python keeps them for tracebacks
+    names = list(linecache.cache)
+    yield from ("".join(linecache.getlines(name)) for name in names if is_cell(name))
 
 
 def _with_later_runs(

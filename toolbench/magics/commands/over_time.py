@@ -1,5 +1,6 @@
 """%mcp snapshot, diff, stubs, approve, record: save and compare what a server offers."""
 
+import shlex
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -209,7 +210,9 @@ def _record(options: Namespace, server: Server) -> Listing | None:
         with MCPClient() as client:
             replay = client.connect(name or session.name, replay=session.recording)
             path = write_notebook(replay, options.as_notebook)
-        print(f"{path}: pytest --nbval {path} replays it.")  # noqa: T201 - as above
+        # With `-p nbval` also where a folder's settings say `-p no:nbval`, as those of toolbench do
+        command = shlex.join(["pytest", "-p", "nbval", "--nbval", str(path)])
+        print(f"{path}: {command} replays it.")  # noqa: T201 - as above
         return None
     return Listing(
         (f"call of {options.name}", "arguments", "result"),

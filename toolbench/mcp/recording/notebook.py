@@ -100,7 +100,7 @@ def _head(name: str, recording: Path) -> Iterator[dict[str, Any]]:
         "metadata": {},
         "source": f"# The calls of `{name}`, as they were recorded\n\n"
         f"They are answered from `{recording.name}`: no server is started. "
-        "`pytest --nbval` checks that they still return the same.",
+        "`pytest -p nbval --nbval` checks that they still return the same.",
     }
     yield _code(
         "from toolbench.mcp import MCPClient\n\n"

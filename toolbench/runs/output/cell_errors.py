@@ -1,6 +1,8 @@
-"""Hide the secrets of runs in the tracebacks that IPython shows for a cell.
+"""Change the errors that IPython shows for a cell.
 
-IPython colours a traceback, and cuts long values in it.
+Secrets of runs are hidden in tracebacks, in which IPython adds colours and cuts long values. An
+interrupt of toolbench's work is one line. A wrong line of a magic is an error as any other, not text
+on stderr that papermill and nbclient do not read.
 """
 
 import re
@@ -11,6 +13,7 @@ from toolbench.redaction.matching.cut_secrets import CUTS
 from toolbench.redaction.matching.noise import masked
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
+from toolbench.runs.output.exception_text import line_of_interrupt
 from toolbench.runs.output.screen import Patches
 
 _COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
@@ -30,7 +33,7 @@ def hidden_in_traceback(redactor: Redactor, text: str) -> str:
 
 
 class CellErrors:
-    """A filter that hides secrets in the tracebacks that one shell shows.
+    """A filter of the errors that one shell shows.
 
     Tracebacks quote lines of source, and with `%xmode Verbose` also the values of variables.
     """
@@ -41,17 +44,28 @@ class CellErrors:
         self._patches = Patches()
 
     def begin(self) -> None:
-        """Hide secrets in every error that the shell shows from now on."""
+        """Change every error that the shell shows from now on."""
         # IPython's own method for subclasses that show the traceback elsewhere
         self._patches.put(self._shell, "_showtraceback", _showing)
+        self._patches.put(self._shell, "show_usage_error", self._showing_usage)
 
     def end(self) -> None:
         """Let the shell show errors as before."""
         self._patches.take_away()
 
+    def _showing_usage(self, _: Callable[[Any], None]) -> Callable[[Any], None]:
+        def show_as_error(error: Any) -> None:
+            # Looked up now: the method that hides secrets
+            self._shell._showtraceback(type(error), error, [f"UsageError: {error}"])
+
+        return show_as_error
+
 
 def _showing(show: Callable[..., None]) -> Callable[..., None]:
     def show_without_secrets(kind: Any, error: Any, parts: list[str]) -> None:
+        line = line_of_interrupt(error)
+        if line is not None:
+            parts = [line]
         redactor = remembered.redactor_of_cell
         if redactor:
             parts = [hidden_in_traceback(redactor, part) for part in parts]

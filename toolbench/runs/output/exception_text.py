@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
+from types import FrameType
 
 from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
@@ -65,10 +65,26 @@ def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
     return error
 
 
+def line_of_interrupt(error: BaseException) -> str | None:
+    """Return the line to show for *error*, if it is an interrupt of work in toolbench; else None.
+
+    The line tells where in a cell the work was. A traceback through toolbench would not help; that of
+    a plain call of a tool, in which toolbench hides its frames, does.
+    """
+    if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
+        return None
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if all("__tracebackhide__" in f.f_locals or not _is_our_code(f) for f in frames):
+        return None
+    place = place_of(error).removesuffix(", in <module>")
+    at = f" at {place}" if place else ""
+    return f"KeyboardInterrupt: Stopped{at}."
+
+
 def traceback_of(error: BaseException) -> str:
     """Return the traceback of *error*; the outer frames that are toolbench's own are left out."""
     theirs = error.__traceback__
-    while theirs is not None and _is_ours(theirs):
+    while theirs is not None and _is_our_code(theirs.tb_frame):
         theirs = theirs.tb_next
     trace = theirs or error.__traceback__
     return "".join(traceback.format_exception(type(error), error, trace))
@@ -90,5 +106,5 @@ def place_of(error: BaseException) -> str:
     return place
 
 
-def _is_ours(trace: TracebackType) -> bool:
-    return trace.tb_frame.f_code.co_filename.startswith(_OURS)
+def _is_our_code(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_OURS)
