@@ -204,7 +204,7 @@ class TestTrust:
         assert change.startswith("- routing: look_up: the description was")
         assert "hidden characters: 'Look it⟨U+200B⟩ up.'" in hidden
         page = mcp("review s").to_html()
-        words = ("Not yet", "routing", "Hidden characters", "treated as dangerous")
+        words = ("Not yet", "routing", "hidden characters:", "treated as dangerous")
         assert sorted(words, key=page.index) == list(words)
         mcp("approve s")
         assert "Not before you know why" in str(mcp("review s"))

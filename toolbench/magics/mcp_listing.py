@@ -20,6 +20,10 @@ _NO_SERVERS = (
 
 # Tools named in one sentence
 _NAMES = 12
+# Tools that are listed when their server is connected; of more, groups are shown
+_LISTED = 25
+# Notes of one kind, such as changes, that are shown when a server is connected
+_NOTES = 8
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
@@ -61,6 +65,36 @@ def tools(session: "MCPServerSession") -> Listing:
             *([] if session.error else session.problems),
         ],
     )
+
+
+def offer(session: "MCPServerSession") -> Listing:
+    """Return the table of `tools` for a server that was just connected.
+
+    If it has many tools, their groups are shown. The rows are those of all tools.
+    """
+    listing, disabled = tools(session), session.tools.disabled
+    if len(listing) + len(disabled) <= _LISTED:
+        return listing
+    from toolbench.magics.tool_groups import groups  # noqa: PLC0415 - brings toolbench.llm
+
+    name = session.name
+    overview = groups(name, list(session.tools), token_bill(session))
+    reasons = [f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in disabled]
+    notes = [
+        f"All of them: %mcp tools {name}. Those of a group: %tools PATTERN --source mcp:{name}",
+        *_not_for_models(session),
+        *first_of(reasons, f"%mcp tools {name} shows why"),
+        *([] if session.error else session.problems),
+    ]
+    return listing.with_overview(overview.noted(notes))
+
+
+def first_of(notes: Sequence[str], more: str) -> list[str]:
+    """Return the first of *notes*; after them the number of the others, and *more* about these."""
+    rest = len(notes) - _NOTES
+    if rest <= 0:
+        return list(notes)
+    return [*notes[:_NOTES], f"and {rest:,} more: {more}"]
 
 
 def summary(session: "MCPServerSession") -> str:

@@ -231,7 +231,7 @@ class MCPMagics(Magics):
         """Return a table of the tools of a server that was just connected, with notes about them."""
         names = mcp_listing.longer_names(session.name, self._client().tools)
         notes = [*self._trust_notes(session), *names, mcp_listing.summary(session)]
-        return mcp_listing.tools(session).noted(notes)
+        return mcp_listing.offer(session).noted(notes)
 
     def _trust_notes(self, session: "MCPServerSession") -> list[str]:
         tools = self._client().tools

@@ -29,10 +29,20 @@ class Listing:
         self.rows = [tuple(row) for row in rows]
         self._empty = empty
         self.notes = tuple(notes)
+        self._overview: Listing | None = None
 
     def noted(self, notes: Sequence[str]) -> "Listing":
         """Return a copy of the listing with *notes* added below its own notes."""
-        return Listing(self.columns, self.rows, self._empty, notes=[*self.notes, *notes])
+        listing = Listing(self.columns, self.rows, self._empty, notes=[*self.notes, *notes])
+        if self._overview is None:
+            return listing
+        return listing.with_overview(self._overview.noted(notes))
+
+    def with_overview(self, overview: "Listing") -> "Listing":
+        """Return a copy that shows *overview* in place of its rows; a program gets the rows."""
+        listing = Listing(self.columns, self.rows, self._empty, notes=self.notes)
+        listing._overview = overview
+        return listing
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -44,6 +54,8 @@ class Listing:
         return self._repr_mimebundle_()["text/plain"]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        if self._overview is not None:
+            return self._overview._repr_mimebundle_()
         if not self.rows:
             return bundle("\n".join([self._empty, *self.notes]))
         html = listing_html(self.columns, self.rows, self.notes)

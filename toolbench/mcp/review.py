@@ -10,6 +10,7 @@ from toolbench.display.html.css import REMARK
 from toolbench.display.page import Tone, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
+from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
@@ -53,7 +54,8 @@ class ServerReview:
         findings: The findings of lint in the tools for models, the worst first.
         changes: The changes since the server was approved, the most severe first. If there are any,
             its tools are not called.
-        hidden: The texts of the server that have hidden characters.
+        warnings: The texts of the server that have hidden characters, or name the tool of another
+            server.
     """
 
     server: str
@@ -64,7 +66,7 @@ class ServerReview:
     disabled: tuple[str, ...]
     findings: tuple[Finding, ...]
     changes: tuple[Change, ...] = ()
-    hidden: tuple[OfferWarning, ...] = ()
+    warnings: tuple[OfferWarning, ...] = ()
 
     @property
     def counts(self) -> str:
@@ -86,7 +88,7 @@ class ServerReview:
                 "approved here, so its tools are not called. "
                 f"To accept what changed: %mcp approve {self.server}",
             )
-        if self.hidden:
+        if any(warning.is_hidden for warning in self.warnings):
             return Verdict(
                 "danger",
                 "Not before you know why its texts have hidden characters: a model reads them, and a "
@@ -143,7 +145,7 @@ class ServerReview:
         parts = [
             notice(sentence, tone),
             _list_html("What changed since it was approved", map(_change_html, self.changes), tab),
-            _list_html("Hidden characters", map(_hidden_html, self.hidden)),
+            _list_html("Look at these texts", map(_warning_html, self.warnings), tab),
             *(notice(concern, "warning") for concern in self.concerns),
             _list_html("What lint says", map(_finding_html, self.findings), command),
         ]
@@ -158,7 +160,7 @@ class ServerReview:
             f"{self.server}: {self.counts}",
             verdict,
             *(f"- {change.severity}: {change.text}" for change in self.changes),
-            *map(_hidden_text, self.hidden),
+            *(f"Look at {warning}" for warning in self.warnings),
             *self.concerns,
             *map(_finding_text, self.findings),
         ]
@@ -204,11 +206,7 @@ def _change_html(change: Change) -> str:
     return f"{change.severity}: {escape(change.text)}"
 
 
-def _hidden_text(warning: OfferWarning) -> str:
-    return f"Look at {warning}"
-
-
-def _hidden_html(warning: OfferWarning) -> str:
+def _warning_html(warning: OfferWarning) -> str:
     return f'<code style="{_NAME}">{escape(warning.where)}</code>: {escape(warning.text)}'
 
 
@@ -234,6 +232,12 @@ def review_of(session: "MCPServerSession") -> ServerReview:
     effects = {tool.remote_name: tool.hints.effect for tool in tools}
     offer = {"tools": session.tools.raw, "instructions": session.instructions}
     changes = [] if session.trust is None else session.trust.changes
+    others = [
+        tool.remote_name
+        for other in connected.sessions
+        if other.name != session.name
+        for tool in other.tools
+    ]
     return ServerReview(
         server=session.name,
         tools=len(tools),
@@ -243,7 +247,7 @@ def review_of(session: "MCPServerSession") -> ServerReview:
         disabled=tuple(f"{tool.name} ({tool.reason})" for tool in session.tools.disabled),
         findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
         changes=tuple(changes),
-        hidden=tuple(warnings_of(session.keep_secret(()).value(offer))),
+        warnings=tuple(warnings_of(session.keep_secret(()).value(offer), others)),
     )
 
 

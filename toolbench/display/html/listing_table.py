@@ -43,7 +43,8 @@ def listing_html(
         columns = [columns[i] for i in used]
         rows = [[row[i] for i in used] for row in rows]
     numeric = [
-        bool(rows) and all(_is_number(row[index]) for row in rows) for index in range(len(columns))
+        bool(rows) and all(_is_number_or_empty(row[index]) for row in rows)
+        for index in range(len(columns))
     ]
     sentences = [
         index > 0 and any(_is_sentence(row[index]) for row in rows) for index in range(len(columns))
@@ -102,6 +103,10 @@ def _is_sentence(cell: object) -> bool:
 
 def _side(is_number: bool) -> str:  # noqa: FBT001 - private, and reads well where it is called
     return "text-align:right;font-variant-numeric:tabular-nums" if is_number else ""
+
+
+def _is_number_or_empty(value: object) -> bool:
+    return _is_number(value) or not str_of(value)
 
 
 def _is_number(value: object) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
 from toolbench.wording import counted
 
@@ -253,12 +254,13 @@ def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
     trust = session.trust
     if trust is None:
         return []
-    notes = [f"Look at {warning}" for warning in trust.warnings(others)]
+    all_of_them = f"%mcp review {session.name} lists them all"
+    notes = first_of([f"Look at {warning}" for warning in trust.warnings(others)], all_of_them)
     if trust.changes:
         changes = [f"- {c.severity}: {c.text}" for c in trust.changes]
         notes += [
             "Its tools or instructions changed since it was approved here, so its tools are not called:",
-            *changes,
+            *first_of(changes, all_of_them),
             f"To accept this: %mcp approve {session.name}",
         ]
     return notes

@@ -23,6 +23,8 @@ class OfferWarning:
     """The path of the text in the offer: `tools/add/description`."""
     text: str
     """The problem, in one sentence."""
+    is_hidden: bool = False
+    """Whether the text has hidden characters; otherwise it names the tool of another server."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.text}"
@@ -40,7 +42,8 @@ def warnings_of(offer: Mapping[str, Any], others: Iterable[str] = ()) -> Iterato
     for place, text in _texts(offer):
         where, clean = visible(place), visible(text)
         if clean != text:
-            yield OfferWarning(where, f"it has hidden characters: {_around(clean, '⟨', '^')}.")
+            found = f"it has hidden characters: {_around(clean, '⟨', '^')}."
+            yield OfferWarning(where, found, is_hidden=True)
         if names is not None and (match := names.search(text[:_LONGEST])):
             yield OfferWarning(
                 where,
