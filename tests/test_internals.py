@@ -25,9 +25,9 @@ ATTRIBUTES = {
     # a cell is run as IPython runs it
     "IPython.core.interactiveshell:InteractiveShell": [
         "transform_cell", "transform_ast", "builtin_trap", "user_global_ns",
-        "magics_manager", "display_formatter",
+        "magics_manager", "display_formatter", "_showtraceback", "show_usage_error",
     ],
-    "IPython.core.compilerop:CachingCompiler": ["ast_parse", "extra_flags"],
+    "IPython.core.compilerop:CachingCompiler": ["ast_parse", "extra_flags", "format_code_name"],
     "IPython.core.magic:MagicsManager": ["magics"],
     "IPython.core.formatters:DisplayFormatter": ["mimebundle_formatter"],
     # a click says whether the page has waited for keys before it
