@@ -68,13 +68,13 @@ def test_what_is_appended_is_there_or_not(tmp_path):
 
 # Each writes a file of a person anew: the text is longer than the room
 _WRITERS = {
-    "cases": "Cases([Case(f'Split {n} bills') for n in range(50)]).write(path)",
-    "a report": "evaluate(lambda messages, tools: 'Hello', [double], [Case('Hello')]).to_html(path)",
+    "cases": "Cases([Case(f'Split {n} bills') for n in range(50)]).write(path, overwrite=True)",
+    "a report": "evaluate(lambda messages, tools: 'Hello', [double], [Case('Hello')]).to_html(path, overwrite=True)",
     "a report of tests": "evaluate(lambda messages, tools: 'Hello', [double], [Case('Hi' * 600)])"
-    ".to_junit(path)",
-    "a sweep": "sweep(double, {'n': [1]}).to_html(path)",
-    "a conversation": "converse().save(path)",
-    "a file of a line": "WrittenFiles().write(str(path), 'x' * 3_000, overwrite=True)",
+    ".to_junit(path, overwrite=True)",
+    "a sweep": "sweep(double, {'n': [1]}).to_html(path, overwrite=True)",
+    "a conversation": "converse().save(path, overwrite=True)",
+    "a file of a line": "write_named(path, 'x' * 3_000, overwrite=True)",
 }
 _NO_ROOM = """
 import resource, signal
@@ -83,7 +83,7 @@ from toolbench import Conversation, tool
 from toolbench.agent import Agent
 from toolbench.evals import Case, Cases, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
-from toolbench.magics.written_files import WrittenFiles
+from toolbench.named_file import write_named
 
 @tool(read_only=True)
 def double(n: int) -> int:

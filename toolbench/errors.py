@@ -6,6 +6,7 @@
     ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
     ├── ConsentError          consent for many calls, or for the servers of a file, was not given
     ├── ExportError           a tool cannot be written as a package or a module
+    ├── FileError             a file that was named has other content, or cannot be written
     ├── KindError             no class has that kind, or several have it
     ├── MissingExtraError     the feature needs a package that is not installed
     ├── ModelError            a model gave no answer
@@ -113,6 +114,10 @@ class ConsentError(ToolbenchError, PermissionError):
 
 class ExportError(ToolbenchError, ValueError):
     """A tool, or the tools of a server, cannot be written as code; the message says why."""
+
+
+class FileError(ToolbenchError, OSError):
+    """A file that a person named already has other content, or cannot be written."""
 
 
 class KindError(ToolbenchError, ValueError, LookupError):

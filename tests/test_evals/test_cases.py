@@ -9,7 +9,7 @@ from pydantic_evals import Dataset
 
 from tests.test_evals.sample_tools import TOOLS, message, split_bill
 from toolbench import history, run_tool, tool
-from toolbench.errors import CaseError
+from toolbench.errors import CaseError, FileError
 from toolbench.evals import Case, Cases, ExpectedCall
 from toolbench.llm.calls import parse_tool_calls
 
@@ -121,7 +121,7 @@ def test_a_file_of_pydantic_evals_keeps_what_it_had(tmp_path):
     cases[0] = replace(cases[0], tags=("smoke",))
     cases += [Case("Thanks")]
     cases.tagged()[:3].write(other)
-    Cases.read(path).write(path)
+    Cases.read(path).write(path, overwrite=True)
     head = THEIRS.partition("\n")[0]
     for written, tags in ((path, ["money"]), (other, ["smoke"])):
         text = written.read_text()
@@ -183,7 +183,7 @@ def test_a_file_that_is_nested_too_deeply_says_so(tmp_path, levels):
 def test_a_file_may_be_read_only(tmp_path):
     """A file that cannot be written is one sentence."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(CaseError, match="cannot be written"):
+    with pytest.raises(FileError, match="cannot be written"):
         Cases().write(tmp_path / "file" / "cases.yaml")
 
 

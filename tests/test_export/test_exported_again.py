@@ -146,15 +146,6 @@ class TestTheListOfFiles:
         assert files_in(folder) == before
 
 
-def test_python_and_a_line_say_how_to_overwrite_each_in_its_way(film_club):
-    """What the sentence says can be typed where it was read."""
-    export_package(film_club["plan_film"], "filmclub")
-    with pytest.raises(ExportError, match=r"or overwrite with overwrite=True\.$"):
-        export_package(film_club["find_films"], "filmclub")
-    with pytest.raises(ExportError, match=r"or overwrite with --yes\.$"):
-        film_club.shell.run_line_magic("tool", "find_films --export filmclub")
-
-
 class TestALineWithSeveralTools:
     def test_writes_one_package(self, film_club, tmp_path, capsys):
         """All names before or after --export are tools of it."""

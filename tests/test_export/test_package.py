@@ -10,7 +10,7 @@ from forked import run_python
 from IPython.core.error import UsageError
 
 from toolbench import history, run_tool
-from toolbench.errors import ExportError
+from toolbench.errors import ExportError, FileError
 from toolbench.export import export_package
 from toolbench.tools.glob import GlobTool
 
@@ -172,7 +172,7 @@ class TestWhatIsWritten:
         folder = export_package(notebook["add"], tmp_path / "p")
         export_package(notebook["add"], folder)
         (folder / "README.md").write_text("mine")
-        with pytest.raises(ExportError, match=r"already has README\.md"):
+        with pytest.raises(FileError, match=r"already has README\.md"):
             export_package(notebook["add"], folder)
         assert (folder / "README.md").read_text() == "mine"
         export_package(notebook["add"], folder, overwrite=True)
@@ -259,7 +259,7 @@ class TestLines:
         assert sentence.startswith("Wrote the package p with add. ")
         assert re.search(r"pip install (--python \S+ )?\./p`( installs it)?\.$", sentence)
         (tmp_path / "p/README.md").write_text("mine")
-        with pytest.raises(ExportError, match="already"):
+        with pytest.raises(FileError, match=r"already.*--yes"):
             magic("tool", f"add --export {tmp_path / 'p'}")
         magic("tool", f"add --export {tmp_path / 'p'} --yes")
         assert (tmp_path / "p/README.md").read_text() != "mine"

@@ -10,7 +10,7 @@ from corpus import lines_of, needs_corpus
 from patience import PATIENCE
 from pydantic import ValidationError
 
-from toolbench.errors import ExportError
+from toolbench.errors import FileError
 from toolbench.export import export_stubs
 from toolbench.export.stubs.stubs import stubs_for
 from toolbench.mcp import MCPClient
@@ -126,12 +126,12 @@ def test_what_is_there_stays(session, tmp_path):
     """A file that holds something else is not overwritten unless that is said."""
     file = tmp_path / "shop_stubs.py"
     file.write_text("mine")
-    with pytest.raises(ExportError, match="already exists with other content"):
+    with pytest.raises(FileError, match="already has other content"):
         export_stubs(session, file)
     assert file.read_text() == "mine"
     export_stubs(session, file, overwrite=True)
     export_stubs(session, file)
-    with pytest.raises(ExportError, match="cannot be written"):
+    with pytest.raises(FileError, match="cannot be written"):
         export_stubs(session, tmp_path / "none" / "shop.py")
 
 

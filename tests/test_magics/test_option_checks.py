@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 from patience import PATIENCE
 
 from test_magics.test_tool_magics import cell, line
-from toolbench.errors import BodyError
+from toolbench.errors import BodyError, FileError
 
 
 @pytest.mark.parametrize(
@@ -92,23 +92,20 @@ class TestFiles:
         """The sentence says that nothing was written, and how to have it written."""
         file = tmp_path / "notes.md"
         file.write_text("my notes")
-        with pytest.raises(UsageError, match=r"nothing was written.*add --yes"):
+        with pytest.raises(FileError, match=r"nothing was written.*--yes"):
             line(shell, f"{self.SCHEMA} {file}")
         assert file.read_text() == "my notes"
         line(shell, f"{self.SCHEMA} {file} --yes")
         assert json.loads(file.read_text()) == line(shell, "%tool add --schema openai")
-        assert capsys.readouterr().out == f"Overwrote {file}.\n"
+        assert capsys.readouterr().out == f"Wrote {file}.\n"
 
-    def test_a_cell_that_is_run_again_renews_its_own(self, shell, tmp_path, capsys):
-        """Until somebody else changed the file; one with the same text is left alone."""
+    def test_a_cell_that_is_run_again_asks_for_yes_where_the_text_is_another(self, shell, tmp_path):
+        """One with the same text needs none."""
         file = tmp_path / "add.json"
         line(shell, f"{self.SCHEMA} {file}")
         line(shell, f"{self.SCHEMA} {file}")
         shell.run_cell("@tool\ndef add(z: int) -> int:\n    'Other.'").raise_error()
-        line(shell, f"{self.SCHEMA} {file}")
-        assert '"z"' in file.read_text()
-        words = [text.split()[0] for text in capsys.readouterr().out.splitlines()]
-        assert words == ["Wrote", str(file), "Overwrote"]
-        file.write_text("edited")
-        with pytest.raises(UsageError, match="nothing was written"):
+        with pytest.raises(FileError, match="nothing was written"):
             line(shell, f"{self.SCHEMA} {file}")
+        line(shell, f"{self.SCHEMA} {file} --yes")
+        assert '"z"' in file.read_text()

@@ -133,6 +133,21 @@ class TestChanges:
         click(buttons(pane.widget)["Compare"])
         eventually(lambda: "offers the same as shop.snapshot.json." in page(pane.widget))
 
+    def test_an_older_snapshot_is_overwritten_by_another_button(self, client, opened, here):
+        """The first click says that the file has other content, and only then the button is there."""
+        file = here / "shop.snapshot.json"
+        file.write_text("a year of notes")
+        pane = opened(ChangesPane, client.connect("shop", offering("Buy.")))
+        assert "Overwrite" not in buttons(pane.widget)
+        click(buttons(pane.widget)["Save a snapshot"])
+        eventually(lambda: "Overwrite" in buttons(pane.widget))
+        assert "already has other content" in page(pane.widget)
+        assert file.read_text() == "a year of notes"
+        click(buttons(pane.widget)["Overwrite"])
+        eventually(lambda: f"The snapshot is in {file}" in page(pane.widget))
+        assert '"buy"' in file.read_text()
+        assert "Overwrite" not in buttons(pane.widget)
+
     @pytest.mark.parametrize("other", ["", "nowhere", "broken.json"])
     def test_what_cannot_be_compared_is_told(self, client, opened, here, other):
         """What is no file and no server, or holds no snapshot, is a sentence in the tab."""

@@ -253,9 +253,9 @@ class Loop:
         masking = Masking(self.known_secrets)
         return [masking.event(files.written(event)) for event in self.log]
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the conversation to *path*."""
-        files.save(self, Path(path))
+        files.save(self, Path(path), overwrite=overwrite)
 
     def read(self, path: str | Path) -> None:
         """Load the conversation saved at *path*."""

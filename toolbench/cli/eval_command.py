@@ -12,6 +12,7 @@ from toolbench.evals.cases.cases import Cases
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.trials.evaluation import evaluate
 from toolbench.llm.models import LocalModel, RecordedModel, as_model
+from toolbench.named_file import check_free
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_MEASURED = 0, 1, 2
 """The exit codes, in this order: enough answers passed; too few; some answers are missing."""
@@ -86,20 +87,29 @@ def check_share(min_passed: float) -> None:
         raise EvalError(msg)
 
 
-def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) -> None:
+def check_files(*paths: Path | None, overwrite: bool) -> None:
+    """Check before a model is asked that the report replaces no file, unless *overwrite* is true.
+
+    Raises:
+        FileError: If one of *paths* is a file that is not empty.
+    """
+    for path in paths:
+        if path is not None and not overwrite:
+            check_free(path)
+
+
+def write_files(
+    report: EvalReport, *, junit: Path | None, html: Path | None, overwrite: bool
+) -> None:
     """Write *report* to the files *junit* and *html*; None means that the file is not wanted.
 
     Raises:
-        EvalError: If a file cannot be written.
+        FileError: If a file cannot be written.
     """
-    for path, write in ((junit, report.to_junit), (html, report.to_html)):
-        if path is None:
-            continue
-        try:
-            write(path)
-        except OSError as error:
-            msg = f"{path} cannot be written: {error.strerror}."
-            raise EvalError(msg) from error
+    if junit is not None:
+        report.to_junit(junit, overwrite=overwrite)
+    if html is not None:
+        report.to_html(html, overwrite=overwrite)
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:

@@ -202,7 +202,7 @@ class ConversationLoop(Protocol):
     def bundle(self) -> Mapping[str, Any]:
         """Return the mime bundle of the transcript, for the output of a cell."""
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Save the conversation to *path*."""
 
     def read(self, path: str | Path) -> None:

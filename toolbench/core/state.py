@@ -277,9 +277,17 @@ class Conversation:
         """Return the transcript as one HTML page that needs neither kernel nor network."""
         return self.loop.to_html()
 
-    def save(self, path: str | Path) -> None:
-        """Write the conversation to *path*, one line of JSON per event, secrets hidden."""
-        self.loop.save(path)
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the conversation to *path*, one line of JSON per event, secrets hidden.
+
+        Args:
+            path: The file.
+            overwrite: Replace a file that has other content, such as this conversation as it was.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
+        """
+        self.loop.save(path, overwrite=overwrite)
 
     @classmethod
     def load(

@@ -72,8 +72,9 @@ def export_package(
         The folder. Shown at the end of a cell, it also says what a person should look at.
 
     Raises:
-        ExportError: If a needed part cannot be found or written, if a secret would be written,
-            or if a file exists already. The message names the causes, and nothing is written.
+        ExportError: If a needed part cannot be found or written, or if a secret would be written.
+        FileError: If a file exists with other content. Each message names the causes, and nothing is
+            written.
     """
     package = write_package(tools, folder, tests=tests, openhands=openhands, overwrite=overwrite)
     return PackageFolder.of(package)
@@ -86,21 +87,19 @@ def write_package(
     tests: Iterable[RunRecord] | None = None,
     openhands: bool = False,
     overwrite: bool = False,
-    how_to_overwrite: str = "overwrite=True",
 ) -> WrittenPackage:
     """Do the same as `export_package`, and return also what a person should look at.
 
-    *how_to_overwrite* is what a person writes for *overwrite*, where another code than Python asks.
-
     Raises:
         ExportError: As in `export_package`.
+        FileError: As there.
     """
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
     files, notes = files_of(chosen, folder.name, tests=tests, openhands=openhands)
     contents = {place: _encoded(place, text) for place, text in files.items()}
     if not overwrite:
-        check_places(folder, contents, how_to_overwrite=how_to_overwrite)
+        check_places(folder, contents)
     changes = write_files(folder, contents, removal=overwrite)
     return WrittenPackage(folder, (*notes, *changes))
 

@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from toolbench.errors import ExportError
+from toolbench.errors import ExportError, FileError
+from toolbench.named_file import HOW_TO_OVERWRITE
 from toolbench.whole_file import write_whole
 
 LIST_OF_FILES = ".toolbench-export.json"
@@ -51,11 +52,12 @@ class EarlierFiles(NamedTuple):
         return cls(digests, tuple(unchanged), tuple(changed))
 
 
-def check_places(folder: Path, contents: Mapping[str, bytes], *, how_to_overwrite: str) -> None:
+def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Check that no file of *folder* has other content than in *contents*.
 
     Raises:
-        ExportError: If files have other content (the message names all), or one cannot be read.
+        ExportError: If a file cannot be read.
+        FileError: If files have other content; the message names all.
     """
     try:
         other = [
@@ -69,9 +71,9 @@ def check_places(folder: Path, contents: Mapping[str, bytes], *, how_to_overwrit
     if other:
         msg = (
             f"{str(folder)!r} already has {', '.join(other)} with other content: nothing was "
-            f"written. Choose another folder, or overwrite with {how_to_overwrite}."
+            f"written. Name another folder, or overwrite it with {HOW_TO_OVERWRITE}."
         )
-        raise ExportError(msg)
+        raise FileError(msg)
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -> tuple[str, ...]:

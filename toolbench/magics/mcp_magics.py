@@ -29,7 +29,7 @@ from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
 from toolbench.magics.parsers import HelpWanted, LineParser, split, with_whole_lists
 from toolbench.magics.table import Listing
-from toolbench.magics.written_files import WrittenFiles
+from toolbench.named_file import write_named
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _parser() -> LineParser:
     review.add_argument("name")
     save = commands.add_parser("save", help="write the configuration of the servers")
     save.add_argument("file", nargs="?", default="mcp.json")
-    save.add_argument("--yes", action="store_true", help="overwrite the file")
+    over_time.add_yes(save)
     over_time.add_parsers(commands)
     task_commands.add_parsers(commands)
     logout_command.add_parsers(commands)
@@ -125,7 +125,6 @@ class MCPMagics(Magics):
         self._names: dict[str, Any] = shell.user_ns
         self._client = client
         self._warming: Thread | None = None
-        self._files = WrittenFiles()
 
     @no_var_expand
     @line_magic
@@ -278,8 +277,8 @@ class MCPMagics(Magics):
 
     def _save(self, options: Any) -> None:
         text, notes = config_text(self._client().servers.values())
-        sentence = self._files.write(options.file, text, overwrite=options.yes)
-        print("\n".join([sentence, *notes]))  # noqa: T201 - in the cell that asked
+        path = write_named(options.file, text, overwrite=options.yes)
+        print("\n".join([f"Wrote {path}.", *notes]))  # noqa: T201 - in the cell that asked
 
     def _discover(self, options: Any) -> Listing:
         from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - as above

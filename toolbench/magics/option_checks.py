@@ -129,6 +129,13 @@ def _check_replay(options: Namespace, command: list[str] | None) -> None:
         raise UsageError(msg)
 
 
+def _check_yes(options: Namespace) -> None:
+    file = {"diff": "html", "record": "as_notebook"}.get(options.command)
+    if file and options.yes and not getattr(options, file):
+        msg = f"--yes overwrites a file: add --{file.replace('_', '-')} FILE."
+        raise UsageError(msg)
+
+
 def check_mcp(options: Namespace, command: list[str] | None) -> None:
     """Check the options of `%mcp`; *command* has the words after ` -- `, or is None.
 
@@ -138,6 +145,7 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if command is not None and options.command != "connect":
         msg = f"Only %mcp connect takes a command after --, not %mcp {options.command}."
         raise UsageError(msg)
+    _check_yes(options)
     if options.command == "disconnect" and options.all and options.name:
         msg = "Give NAME or --all, not both."
         raise UsageError(msg)

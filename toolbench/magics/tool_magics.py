@@ -40,7 +40,7 @@ from toolbench.magics.commands import export_command
 from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
-from toolbench.magics.written_files import WrittenFiles
+from toolbench.named_file import write_named
 from toolbench.plain import plain
 from toolbench.runs.engine import perform
 from toolbench.runs.history.history import history, tool_names
@@ -164,7 +164,6 @@ class ToolMagics(Magics):
         super().__init__(shell)
         self.catalog = catalog
         self._namespace = shell.user_ns
-        self._files = WrittenFiles()
 
     @line_magic
     def tools(self, line: str) -> "Listing | LintReport | None":
@@ -304,8 +303,8 @@ class ToolMagics(Magics):
 
     def _write(self, schema: dict[str, Any], options: Namespace) -> None:
         text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-        outcome = self._files.write(options.out, text, overwrite=options.yes)
-        print(outcome)  # noqa: T201 - in the cell that asked
+        path = write_named(options.out, text, overwrite=options.yes)
+        print(f"Wrote {path}.")  # noqa: T201 - in the cell that asked
 
     def _run(
         self,

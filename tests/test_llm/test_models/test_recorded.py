@@ -177,6 +177,15 @@ class TestFile:
         with pytest.raises(ModelError, match="Line 2 of"):
             RecordedModel(path)
 
+    @pytest.mark.parametrize("text", ["my notes", "one\ntwo", '{"my": "settings"}'])
+    def test_of_another_kind_keeps_its_last_line(self, path, text):
+        """Also if that line does not end; a recording loses what a crash left of it."""
+        path.parent.mkdir()
+        path.write_text(text)
+        with pytest.raises(ModelError, match="Line 1 of"):
+            RecordedModel(path, ScriptedModel(["1"]))
+        assert path.read_text() == text
+
     def test_that_is_not_there_says_so(self, path):
         """Without an inner model there is nothing to replay."""
         with pytest.raises(ModelError, match="is not there"):

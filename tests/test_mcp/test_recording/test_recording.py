@@ -12,7 +12,6 @@ from test_mcp.test_recording.recorded_shop import fake, recorded
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.recording import Recording
-from toolbench.mcp.recording.notebook import write_notebook
 from toolbench.mcp.recording.player import rounds
 from toolbench.redaction import MARK
 from toolbench.testing import FakeMCPServer
@@ -220,18 +219,6 @@ class TestRecorder:
         """Nobody else can read or write a recording."""
         recorded(path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-    def test_makes_notebooks_over_its_own_only(self, path):
-        """A notebook is written over one that was made so, and over nothing else."""
-        recorded(path)
-        notebook = path.with_name("calls.ipynb")
-        with MCPClient() as client:
-            session = client.connect("shop", replay=path)
-            for _ in range(2):
-                write_notebook(session, notebook)
-            notebook.write_text('{"cells": [], "metadata": {}}')
-            with pytest.raises(ServerError, match="not overwritten"):
-                write_notebook(session, notebook)
 
     def test_writes_over_nothing_else(self, path):
         """A file that is not a recording is left alone."""

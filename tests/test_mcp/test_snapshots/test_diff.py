@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from toolbench.errors import ServerError
+from toolbench.errors import FileError, ServerError
 from toolbench.mcp.snapshots.diff import changes_between
 from toolbench.mcp.snapshots.schema_diff import comparison
 from toolbench.mcp.snapshots.schema_diff import listed_values as listed
@@ -164,21 +164,11 @@ class TestFiles:
         with pytest.raises(ServerError, match="is not a snapshot"):
             Snapshot.read(path)
 
-    def test_are_written_over_snapshots_only(self, tmp_path):
-        """A file that is something else is left as it is."""
-        path = tmp_path / "snapshot.json"
-        for _ in range(2):
-            Snapshot.of(OFFER).write(path)
-        path.write_text("precious")
-        with pytest.raises(ServerError, match="not overwritten"):
-            Snapshot.of(OFFER).write(path)
-        assert path.read_text() == "precious"
-
     def test_that_are_not_there_are_told(self, tmp_path):
         """A file that cannot be read or written is told with the reason."""
         with pytest.raises(ServerError, match="No such file"):
             Snapshot.read(tmp_path / "none.json")
-        with pytest.raises(ServerError, match="No such file"):
+        with pytest.raises(FileError, match="No such file"):
             Snapshot({"tools": {}}).write(tmp_path / "none" / "x.json")
 
 

@@ -1,10 +1,7 @@
 """The page that shows what changed: complete, escaped, old and new side by side."""
 
-import pytest
-
 from toolbench.display.page import whole_page
-from toolbench.errors import ServerError
-from toolbench.mcp.snapshots.changes_page import changes_page, write_page
+from toolbench.mcp.snapshots.changes_page import changes_page
 from toolbench.mcp.snapshots.snapshot import Snapshot
 
 
@@ -47,18 +44,3 @@ def test_lets_no_markup_of_a_server_through():
     page = changes_page(before.diff(after), before="<i>", after="</title><script>")
     for markup in ("<script", "<img", "<b>", "<i>", "\u202e"):
         assert markup not in page
-
-
-def test_is_written_to_a_file(tmp_path):
-    """The page is a file that a browser opens, or says why it cannot be."""
-    page = changes_page(snapshot("Add.").diff(snapshot("Adds.")))
-    path = write_page(page, tmp_path / "diff.html")
-    assert path.read_text() == page
-    assert write_page(page, path) == path
-    for precious in ("precious", f"<body><p>My report:</p>{page}"):
-        (tmp_path / "mine.html").write_text(precious)
-        with pytest.raises(ServerError, match="not overwritten"):
-            write_page(page, tmp_path / "mine.html")
-        assert (tmp_path / "mine.html").read_text() == precious
-    with pytest.raises(ServerError, match="Cannot write the page"):
-        write_page(page, tmp_path / "none" / "diff.html")

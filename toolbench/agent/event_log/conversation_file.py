@@ -35,10 +35,10 @@ from toolbench.errors import KindError, Problem, ToolbenchError
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
 from toolbench.llm.models import Usage
+from toolbench.named_file import write_named
 from toolbench.plain import plain
 from toolbench.runs.history.recorded_observation import kept_of
 from toolbench.runs.output.exception_text import sentence_of
-from toolbench.whole_file import write_whole
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
@@ -74,11 +74,11 @@ _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 # --- writing --------------------------------------------------------------------------
 
 
-def save(loop: "Loop", path: Path) -> None:
+def save(loop: "Loop", path: Path, *, overwrite: bool) -> None:
     """Write the conversation of *loop* to *path*, completely or not at all.
 
     Raises:
-        ToolbenchError: If the file cannot be written.
+        FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
     head = {
         "toolbench": "conversation",
@@ -92,11 +92,7 @@ def save(loop: "Loop", path: Path) -> None:
     }
     lines = [head, *loop.written()]
     text = "".join(f"{json.dumps(_finite(line))}\n" for line in lines)
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        msg = f"The conversation cannot be written to {str(path)!r}: {error.strerror}."
-        raise ToolbenchError(msg) from error
+    write_named(path, text, overwrite=overwrite, is_private=True)
 
 
 def _finite(value: Any) -> Any:

@@ -6,6 +6,7 @@ Source: pydantic-evals, `Dataset.to_file`.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -15,8 +16,8 @@ import yaml
 
 from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
+from toolbench.named_file import write_named
 from toolbench.plain import clip, plain
-from toolbench.whole_file import write_whole
 
 _OURS = ("match", "forbid", "tags")
 _KNOWN = frozenset({"name", "inputs", "expected_output", "metadata", "evaluators"})
@@ -106,20 +107,18 @@ def _case(data: Any, place: str) -> Case:
         raise CaseError(msg) from None
 
 
-def write(path: Path, cases: Iterable[Case], head: Head) -> None:
+def write(path: Path, cases: Iterable[Case], head: Head, *, overwrite: bool) -> None:
     """Write *cases* to the file *path*, with what *head* keeps of another file.
 
     Raises:
-        CaseError: If the file cannot be written.
+        FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
     data = {**head.fields, "cases": [_written(case) for case in cases]}
     text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, head.comment + text, is_private=False)
-    except OSError as error:
-        msg = f"{path} cannot be written: {error.strerror}."
-        raise CaseError(msg) from None
+    # Without the folder, writing says why
+    with suppress(OSError, RuntimeError):
+        path.expanduser().parent.mkdir(parents=True, exist_ok=True)
+    write_named(path, head.comment + text, overwrite=overwrite)
 
 
 def _written(case: Case) -> dict[str, Any]:

@@ -117,16 +117,20 @@ class Cases(MutableSequence[Case]):
         cases, head = case_file.read(Path(path))
         return cls(cases)._with_head(head)
 
-    def write(self, path: str | PathLike[str]) -> None:
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the cases to a YAML file that pydantic-evals reads as a dataset.
 
         What the file that they were read from said for pydantic-evals, such as evaluators and
         metadata, is written again. If writing fails, the file at *path* stays as it was.
 
+        Args:
+            path: The file.
+            overwrite: Replace a file that has other content, such as the one the cases are from.
+
         Raises:
-            CaseError: If the file cannot be written.
+            FileError: If the file exists with other content, or cannot be written.
         """
-        case_file.write(Path(path), self._cases, self._head)
+        case_file.write(Path(path), self._cases, self._head, overwrite=overwrite)
 
     def _with_head(self, head: case_file.Head) -> "Cases":
         self._head = head

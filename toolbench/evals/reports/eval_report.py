@@ -141,22 +141,30 @@ class EvalReport(ReportEntries[Trial]):
         rows = [_row(trial) for trial in self]
         return {name: [row[name] for row in rows] for name in _COLUMNS}
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+    def to_html(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
         """Return the report as one page that needs no kernel, with every failure.
 
         Args:
             path: A file to which the page is also written.
+            overwrite: Replace a file that has other content.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
         """
         text = page("Evaluation", report_html(self, most=None))
-        return written(text, path)
+        return written(text, path, overwrite=overwrite)
 
-    def to_junit(self, path: str | PathLike[str] | None = None) -> str:
+    def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
         """Return the report as JUnit XML, for a CI.
 
         Args:
             path: A file to which the XML is also written.
+            overwrite: Replace a file that has other content.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
         """
-        return written(junit_xml(self), path)
+        return written(junit_xml(self), path, overwrite=overwrite)
 
     def to_text(self) -> str:
         """Return the summary and the first failures as text."""

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from html import escape as escape_text
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
 
 from toolbench.display.escape import NO_MATHS, Html
 from toolbench.display.html.css import LINE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import whole_page
-from toolbench.whole_file import write_whole
+from toolbench.named_file import write_named
 
 
 def page(title: str, body: str) -> str:
@@ -27,8 +26,12 @@ def scrolled(table: Html) -> Html:
     return Html(f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>')
 
 
-def written(text: str, path: str | PathLike[str] | None) -> str:
-    """Return *text*. If *path* is not None, also write *text* to the file *path*."""
+def written(text: str, path: str | PathLike[str] | None, *, overwrite: bool) -> str:
+    """Return *text*. If *path* is not None, also write *text* to the file *path*.
+
+    Raises:
+        FileError: If the file has other content and *overwrite* is false, or cannot be written.
+    """
     if path is not None:
-        write_whole(Path(path), text, errors="replace", is_private=False)
+        write_named(fspath(path), text, overwrite=overwrite)
     return text

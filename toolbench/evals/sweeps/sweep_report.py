@@ -89,14 +89,18 @@ class SweepReport(ReportEntries[Row]):
     def _table_columns(self) -> dict[str, list[Any]]:
         return self.columns
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+    def to_html(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
         """Return the report as one page that needs no kernel.
 
         Args:
             path: A file to which the page is also written.
+            overwrite: Replace a file that has other content.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
         """
         text = page(f"Sweep of {self.tool}", sweep_html(self, is_page=True))
-        return written(text, path)
+        return written(text, path, overwrite=overwrite)
 
     @property
     def notices(self) -> list[str]:

@@ -8,15 +8,15 @@ from string import Template
 from typing import Any, Protocol
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ExportError, SchemaError
+from toolbench.errors import SchemaError
 from toolbench.export.stubs.model_classes import (
     ModelClasses,
     class_name,
     docstring,
     function_name,
 )
+from toolbench.named_file import write_named
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.whole_file import write_whole
 
 _IMPORTED = {
     "Annotated",
@@ -58,22 +58,10 @@ def export_stubs(session: ToolServer, file: str | Path, *, overwrite: bool = Fal
         The file.
 
     Raises:
-        ExportError: If the file exists with other content, or cannot be written.
+        FileError: If the file exists with other content, or cannot be written.
     """
-    path = Path(file).expanduser()
     text = remembered.redactor.text(stubs_for(session.name, session.tools))
-    try:
-        if path.exists() and not overwrite and path.read_text("utf-8", "replace") != text:
-            msg = (
-                f"{str(path)!r} already exists with other content: nothing was written. Name "
-                "another file, or overwrite it with overwrite=True (--yes in a line)."
-            )
-            raise ExportError(msg)
-        write_whole(path, text, errors="replace")
-    except OSError as error:
-        msg = f"{str(path)!r} cannot be written: {error.strerror}."
-        raise ExportError(msg) from error
-    return path
+    return write_named(file, text, overwrite=overwrite, is_private=True)
 
 
 def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:

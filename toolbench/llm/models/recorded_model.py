@@ -235,12 +235,25 @@ def _read(path: Path, *, is_new: bool) -> list[Json]:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path} cannot be read: {error}."
         raise ModelError(msg) from None
-    if text and not text.endswith("\n"):
-        text = text[: text.rfind("\n") + 1]
-        if is_new:
-            write_whole(path, text, errors=_ANY)
-    lines = [line for line in enumerate(text.split("\n"), 1) if line[1].strip()]
-    return [_recorded(path, number, line) for number, line in lines]
+    whole = text[: text.rfind("\n") + 1]
+    rest = text[len(whole) :]
+    if rest and not _is_cut_off(rest):
+        # Perhaps a file of another kind
+        whole = f"{text}\n"
+    lines = [line for line in enumerate(whole.split("\n"), 1) if line[1].strip()]
+    answers = [_recorded(path, number, line) for number, line in lines]
+    if is_new and rest:
+        write_whole(path, whole, errors=_ANY)
+    return answers
+
+
+def _is_cut_off(line: str) -> bool:
+    """Tell whether *line*, which does not end, is the beginning of a JSON object."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line.startswith("{")
+    return False
 
 
 def _recorded(path: Path, number: int, line: str) -> Json:

@@ -12,6 +12,7 @@ def run(tools: Sequence[ToolDefinition[Any, Any]], options: Namespace) -> None:
 
     Raises:
         ExportError: If the package cannot be written.
+        FileError: If a file of it exists with other content, and the line does not say --yes.
     """
     from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
         how_to_install_for_openhands,
@@ -24,7 +25,6 @@ def run(tools: Sequence[ToolDefinition[Any, Any]], options: Namespace) -> None:
         options.export,
         openhands=options.openhands,
         overwrite=options.yes,
-        how_to_overwrite="--yes",
     )
     how_to = how_to_install_for_openhands if options.openhands else how_to_install_from_a_cell
     names = ", ".join(tool.name for tool in tools)

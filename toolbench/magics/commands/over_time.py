@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
+from toolbench.named_file import write_named
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ Server = Callable[[str], "MCPServerSession"]
 _SHOWN_CALLS = 10
 
 
+def add_yes(parser: Any) -> None:
+    """Add the option `--yes` to *parser*, of a line that writes a file."""
+    parser.add_argument("--yes", action="store_true", help="overwrite a file with other content")
+
+
 def add_parsers(commands: Any) -> None:
     """Add the sub-commands of this module to %mcp."""
     snapshot = commands.add_parser(
@@ -30,6 +36,7 @@ def add_parsers(commands: Any) -> None:
     )
     snapshot.add_argument("name")
     snapshot.add_argument("file", nargs="?", help="NAME.snapshot.json if left out")
+    add_yes(snapshot)
     diff = commands.add_parser(
         "diff", help="show what changed in a server, and which calls fail now"
     )
@@ -43,14 +50,13 @@ def add_parsers(commands: Any) -> None:
     )
     diff.add_argument("--model", help="a variable of the notebook, or URL#MODEL")
     diff.add_argument("--html", metavar="FILE", help="write a page with old and new side by side")
+    add_yes(diff)
     stubs = commands.add_parser(
         "stubs", help="write a typed Python module with a function for each tool"
     )
     stubs.add_argument("name")
     stubs.add_argument("file", help="the module, as in my_server.py")
-    stubs.add_argument(
-        "--yes", action="store_true", help="overwrite a file that holds something else"
-    )
+    add_yes(stubs)
     approve = commands.add_parser(
         "approve",
         help="accept the changed tools of a server, so that they can be called",
@@ -61,11 +67,13 @@ def add_parsers(commands: Any) -> None:
     record.add_argument(
         "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
     )
+    add_yes(record)
 
 
 def _snapshot(options: Namespace, server: Server) -> None:
     session = server(options.name)
-    path = session.snapshot().write(options.file or f"{options.name}.snapshot.json")
+    file = options.file or f"{options.name}.snapshot.json"
+    path = session.snapshot().write(file, overwrite=options.yes)
     tools = counted(len(session.tools), "tool")
     print(f"{path}: {tools}. %mcp diff {options.name} {path} compares.")  # noqa: T201 - in the cell that asked
 
@@ -81,7 +89,7 @@ def _stubs(options: Namespace, server: Server) -> None:
 
 def _diff(options: Namespace, server: Server) -> Listing:
     from toolbench.mcp.snapshots.change import by_severity  # noqa: PLC0415 - the same
-    from toolbench.mcp.snapshots.changes_page import changes_page, write_page  # noqa: PLC0415
+    from toolbench.mcp.snapshots.changes_page import changes_page  # noqa: PLC0415
     from toolbench.mcp.snapshots.recorded_calls import check_calls  # noqa: PLC0415 - heavy
     from toolbench.runs.history.history import history  # noqa: PLC0415 - the same
 
@@ -96,7 +104,8 @@ def _diff(options: Namespace, server: Server) -> Listing:
     notes = [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
     if options.html:
         page = changes_page(changes, before=options.other, after=options.name)
-        notes.append(f"As a page: {write_page(page, options.html)}")
+        path = write_named(options.html, page, overwrite=options.yes)
+        notes.append(f"As a page: {path}")
     if options.lint:
         notes += _lint(before, after)
     if options.eval:
@@ -210,7 +219,7 @@ def _record(options: Namespace, server: Server) -> Listing | None:
     if options.as_notebook:
         with MCPClient() as client:
             replay = client.connect(name or session.name, replay=session.recording)
-            path = write_notebook(replay, options.as_notebook)
+            path = write_notebook(replay, options.as_notebook, overwrite=options.yes)
         # With `-p nbval` also where a folder's settings say `-p no:nbval`, as those of toolbench do
         command = shlex.join(["pytest", "-p", "nbval", "--nbval", str(path)])
         print(f"{path}: {command} replays it.")  # noqa: T201 - as above

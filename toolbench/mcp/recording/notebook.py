@@ -10,22 +10,23 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.recording.recording import RecordedCall, Recording
 from toolbench.mcp.session import MCPServerSession
+from toolbench.named_file import write_named
 from toolbench.plain import clip
 from toolbench.redaction.marks import without_numbers
-from toolbench.whole_file import write_whole
 
 
-def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
+def write_notebook(session: MCPServerSession, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a notebook that repeats the recorded calls of *session*, which is a replay.
 
     Args:
         session: The replay of a recording: the calls are made once now, and the notebook shows
             their results. The notebook calls the server by its name in the recording.
         path: The file of the notebook. The notebook names the recording by a relative path.
+        overwrite: Replace a file that has other content.
 
     Raises:
-        ServerError: If there is no recorded call, a call that succeeded fails in the replay, or the
-            notebook cannot be written.
+        FileError: If the file exists with other content, or cannot be written.
+        ServerError: If there is no recorded call, or a call that succeeded fails in the replay.
     """
     path, recorded = Path(path).expanduser(), session.recording
     if recorded is None:
@@ -55,30 +56,8 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    if not _may_write(path):
-        msg = f"{str(path)!r} is not a notebook of a recording and is not overwritten: choose another file."
-        raise ServerError(msg)
-    try:
-        text = json.dumps(book, indent=1, ensure_ascii=False)
-        write_whole(path, f"{text}\n", errors="replace", is_private=False)
-    except OSError as error:
-        msg = f"Cannot write the notebook {str(path)!r}: {error.strerror}."
-        raise ServerError(msg) from None
-    return path
-
-
-def _may_write(path: Path) -> bool:
-    """Tell whether there is nothing at *path*, or a notebook that `write_notebook` wrote."""
-    try:
-        content = json.loads(path.read_text("utf-8"))
-        return "recording" in content["metadata"]["toolbench"]
-    except FileNotFoundError:
-        return True
-    except OSError:
-        # Writing raises the error
-        return not path.is_file()
-    except (ValueError, TypeError, LookupError, RecursionError):
-        return False
+    text = json.dumps(book, indent=1, ensure_ascii=False)
+    return write_named(path, f"{text}\n", overwrite=overwrite)
 
 
 def _numbered(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:

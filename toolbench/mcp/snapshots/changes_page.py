@@ -4,15 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import Any
 
 from toolbench.display.caps import cap
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, badge, whole_page
-from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.change import SEVERITIES, Change, Severity, by_severity
-from toolbench.whole_file import write_whole
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '
@@ -90,33 +87,6 @@ def changes_page(changes: Sequence[Change], *, before: str = "before", after: st
     title = _text(f"{before} → {after}")
     main = f"<main><h1>{title}</h1>{_body(changes, before, after)}</main>"
     return Html(whole_page(title, _part(main), width="70rem"))
-
-
-def write_page(page: Html, path: str | Path) -> Path:
-    """Write *page* to *path*, and return the path.
-
-    Raises:
-        ServerError: If the file exists and is not such a page, or cannot be written.
-    """
-    path = Path(path).expanduser()
-    try:
-        if path.is_file() and not _is_page(path.read_bytes()):
-            msg = f"{str(path)!r} is not a page of changes and is not overwritten: choose another file."
-            raise ServerError(msg)
-        write_whole(path, page, errors="replace", is_private=False)
-    except ServerError:
-        # A ServerError is an OSError too
-        raise
-    except OSError as error:
-        msg = f"Cannot write the page {str(path)!r}: {error.strerror}."
-        raise ServerError(msg) from None
-    return path
-
-
-def _is_page(data: bytes) -> bool:
-    """Tell whether *data* is a page of changes, as `write_page` writes it."""
-    body = data.partition(b"<body")[2].partition(b">")[2]
-    return body.lstrip().startswith(_PART.encode())
 
 
 def _sections(

@@ -9,8 +9,8 @@ from typing import Any, Self
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.diff import changes_between
+from toolbench.named_file import write_named
 from toolbench.plain import clip
-from toolbench.whole_file import write_whole
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
 """Keys of items that change although the server offers the same, such as times."""
@@ -58,26 +58,18 @@ class Snapshot:
                 raise ServerError(msg)
         return cls(content)
 
-    def write(self, path: str | Path) -> Path:
+    def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the snapshot to *path*, and return the path. An unchanged server gives the same file.
 
+        Args:
+            path: The file.
+            overwrite: Replace a file that has other content, such as an older snapshot.
+
         Raises:
-            ServerError: If the file exists and is not a snapshot, or cannot be written.
+            FileError: If the file exists with other content, or cannot be written.
         """
-        path = Path(path).expanduser()
-        if path.is_file():
-            try:
-                self.read(path)
-            except ServerError as error:
-                msg = f"{error} It is not overwritten: choose another file."
-                raise ServerError(msg) from None
         text = json.dumps(self.json, ensure_ascii=False, indent=2, sort_keys=True)
-        try:
-            write_whole(path, text + "\n", errors="replace", is_private=False)
-        except OSError as error:
-            msg = f"Cannot write the snapshot {str(path)!r}: {error.strerror}."
-            raise ServerError(msg) from None
-        return path
+        return write_named(path, f"{text}\n", overwrite=overwrite)
 
     def diff(self, later: "Snapshot") -> list[Change]:
         """Return the changes from this snapshot to *later*, sorted by path."""

@@ -1,6 +1,6 @@
 """The tab that shows how a server changed: old and new state side by side, also as an HTML file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,9 @@ from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.recording.recording import offer_in
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.change import Change
-from toolbench.mcp.snapshots.changes_page import changes_html, changes_page, write_page
+from toolbench.mcp.snapshots.changes_page import changes_html, changes_page
 from toolbench.mcp.snapshots.recorded_calls import check_calls
+from toolbench.named_file import write_named
 from toolbench.runs.history.history import history
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.panes.recording_pane import file_name
@@ -79,20 +80,25 @@ class ChangesPane(Pane):
             continuous_update=False,
         )
         self._save = parts.button("Save as HTML")
+        self._overwrite = parts.button("Overwrite", tip="Replace the file with the new content")
+        # Writes the file anew that was not overwritten
+        self._write_over: Callable[[], None] = lambda: None
         self._state, self._page = parts.html(), parts.html()
         for button, react in (
             (self._compare, self._start),
             (self._snapshot, self._take_snapshot),
             (self._approve, self._approved),
             (self._save, self._save_page),
+            (self._overwrite, lambda: self._write_over()),
         ):
             self.on(button, react)
         self._saving = parts.row(self._file, self._save)
         self.widget = parts.column(
             parts.row(self._other, self._compare, self._snapshot),
-            *(self._state, self._approve, self._page, self._saving),
+            *(self._state, self._overwrite, self._approve, self._page, self._saving),
         )
         self._tell("Nothing compared yet.", "neutral")
+        show_if(self._overwrite, is_shown=False)
         self.refresh()
 
     def refresh(self) -> None:
@@ -152,14 +158,12 @@ class ChangesPane(Pane):
 
     def _take_snapshot(self) -> None:
         name = f"{file_name(self.session.name)}.snapshot.json"
-        work = partial(_write_snapshot, self.session, name)
-        self._writing.start(work, self._snapshot_taken)
+        self._write(name, partial(_write_snapshot, self.session, name), self._snapshot_taken)
 
-    def _snapshot_taken(self, outcome: Path | Failure) -> None:
-        self._written("The snapshot is in", outcome)
-        if isinstance(outcome, Path):
-            # To compare with it later
-            self._other.value = str(outcome)
+    def _snapshot_taken(self, path: Path) -> None:
+        self._written("The snapshot is in", path)
+        # To compare with it later
+        self._other.value = str(path)
 
     def _save_page(self) -> None:
         comparison = self._comparison
@@ -168,15 +172,33 @@ class ChangesPane(Pane):
                 comparison.changes, before=comparison.before, after=self.session.name
             )
             name = self._file.value.strip() or f"{file_name(self.session.name)}.html"
-            work = partial(write_page, page, name)
-            self._writing.start(work, partial(self._written, "The page is in"))
+            work = partial(write_named, name, page)
+            self._write(name, work, partial(self._written, "The page is in"))
 
-    def _written(self, sentence: str, outcome: Path | Failure) -> None:
-        if isinstance(outcome, Failure):
-            self._tell(outcome.text, "danger")
-        else:
-            self._tell(f"{sentence} {outcome.absolute()}.", "success")
-            self._other.options = self._proposals()
+    def _write(
+        self,
+        name: str,
+        work: Callable[..., Path],
+        show: Callable[[Path], None],
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Let *work* write the file *name*; if it exists with other content, a button offers that."""
+        show_if(self._overwrite, is_shown=False)
+        self._write_over = partial(self._write, name, work, show, overwrite=True)
+
+        def tell(outcome: Path | Failure) -> None:
+            if isinstance(outcome, Failure):
+                self._tell(outcome.text, "danger")
+                show_if(self._overwrite, is_shown=not overwrite and Path(name).is_file())
+            else:
+                show(outcome)
+
+        self._writing.start(partial(work, overwrite=overwrite), tell)
+
+    def _written(self, sentence: str, path: Path) -> None:
+        self._tell(f"{sentence} {path.absolute()}.", "success")
+        self._other.options = self._proposals()
 
     def _approved(self) -> None:
         if (trust := self.session.trust) is not None:
@@ -212,5 +234,5 @@ def compare(session: MCPServerSession, other: str) -> Comparison:
     return Comparison(other, before.diff(after), "\n".join(lines))
 
 
-def _write_snapshot(session: MCPServerSession, name: str) -> Path:
-    return session.snapshot().write(name)
+def _write_snapshot(session: MCPServerSession, name: str, *, overwrite: bool) -> Path:
+    return session.snapshot().write(name, overwrite=overwrite)
