@@ -1,5 +1,6 @@
 """What is in a file is taken only for the same model, the same tool and the same arguments."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -120,6 +121,127 @@ def test_another_secret_is_another_call(tmp_path):
     keys = [{json.loads(line)["key"] for line in path.read_text().splitlines()} for path in paths]
     assert [len(of_file) for of_file in keys] == [2, 2]
     assert keys[0].isdisjoint(keys[1])
+
+
+HELPERS = """
+FACTOR = 2
+
+def doubled(x):
+    return FACTOR * x
+"""
+TIMES = """
+import re
+from functools import lru_cache
+
+import numpy as np
+import own_helpers
+from toolbench import tool
+
+class Config:
+    def __init__(self, n):
+        self.n = n
+
+    def renew(self, n):
+        self.day = n
+
+@lru_cache
+def cached(x):
+    return x
+
+@tool(read_only=True)
+def inner(x: int) -> int:
+    "Return it."
+    return x
+
+CONFIG, RATES, WORD, CONNECTION, calls = Config(2), np.array([2]), re.compile("a"), object(), []
+
+@tool(read_only=True)
+def times(x: int) -> int:
+    "Multiply."
+    from own_helpers import doubled
+    calls.append(CONNECTION)
+    found = len(WORD.findall("a book of bb".strip()))
+    return own_helpers.doubled(x) * doubled(x) * CONFIG.n * int(RATES[0]) * cached(x) * inner.function(x) * found
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The module with `times`, which was swept once into `sweep.jsonl`."""
+    (tmp_path / "own_helpers.py").write_text(HELPERS)
+    (tmp_path / "own_times.py").write_text(TIMES)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = ("own_helpers", "own_times")
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, None)
+        del sys.modules[name]
+    module = importlib.import_module("own_times")
+    sweep(module.times, {"x": [1]}, save=tmp_path / "sweep.jsonl")
+    assert len(module.calls) == 1
+    return module
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CONFIG.n = 3",
+        "RATES[0] = 3",
+        "own_helpers.FACTOR = 3",
+        "own_helpers.doubled = lambda x: 3 * x",
+        "cached = lru_cache(lambda x: 3 * x)",
+        "inner = tool(lambda x: 3 * x, name='inner', read_only=True)",
+        "WORD = re.compile('b')",
+    ],
+)
+def test_what_a_function_reads_is_compared(module, tmp_path, change):
+    """Saved numbers of other data or other code are never taken."""
+    exec(change, vars(module))
+    [row] = sweep(module.times, {"x": [1]}, save=tmp_path / "sweep.jsonl")
+    assert len(module.calls) == 2
+    assert row.error is None
+    assert row.fields["result"] == module.times.function(1)
+
+
+def test_a_variable_of_the_name_of_an_attribute_is_not_read(module, tmp_path):
+    """The call is not made again, and what could not be compared is named."""
+    vars(module).update(strip="a variable", findall=1)
+    report = sweep(module.times, {"x": [1]}, save=tmp_path / "sweep.jsonl")
+    assert len(module.calls) == 1
+    [note] = report.notices
+    assert note.startswith(
+        f"Taken from {tmp_path / 'sweep.jsonl'}: 1 row, whatever has changed since"
+    )
+    assert " in CONNECTION, calls (" in note
+
+
+def test_an_answer_is_scored_again_if_its_case_is_mended(tmp_path):
+    """It is paid for: the model is asked only for what is not in the file."""
+    path, asked = tmp_path / "trials.jsonl", []
+    call = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
+    wrong = {**call, "arguments": {"total": 84, "people": 40}}
+    sent = {"name": "split_bill", "arguments": json.dumps(call["arguments"])}
+
+    def model(messages, tools):
+        asked.append(messages)
+        return {
+            "role": "assistant",
+            "tool_calls": [{"id": "1", "type": "function", "function": sent}],
+        }
+
+    def passed(*cases):
+        report = evaluate(model, TOOLS, cases, save=path)
+        notices.extend(report.notices)
+        return [trial.passed for trial in report]
+
+    notices = []
+    assert passed(Case("Split 84 by 4", wrong)) == [False]
+    assert passed(Case("Split 84 by 4", call, name="four")) == [True]
+    assert f"Scored again: 1 answer of {path}, because the cases are others now." in notices
+    assert len(asked) == 1
+    # Of two cases with one prompt, one has an answer
+    assert passed(Case("Split 84 by 4", None), Case("Split 84 by 4", wrong)) == [False, False]
+    assert passed(Case("Split it", wrong)) == [False]
+    assert len(asked) == 3
 
 
 def test_another_model_of_the_same_name_is_asked(tmp_path):

@@ -2,11 +2,17 @@
 
 The text of a function has its code, its defaults, and the values that it reads from outside; the
 text of an object has its class and its attributes. Values that the code itself changes (a counter,
-a cache) are left out. An object that cannot be identified gets a text that no other session has.
+a cache) are left out, and so are objects of global variables that cannot be compared (a connection);
+their names are known. Any other object that cannot be identified gets a text that no other session has.
 """
 
 import ast
+import dis
 import json
+import pickle
+import re
+import sys
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -15,13 +21,14 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import partial
+from hashlib import sha256
 from inspect import getsource, isbuiltin, ismodule
 from itertools import count
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from secrets import token_hex
 from textwrap import dedent
-from types import CodeType, FunctionType, MethodType
-from typing import Any
+from types import CodeType, FunctionType, MethodType, SimpleNamespace
+from typing import Any, NamedTuple
 from uuid import UUID
 from weakref import ref
 
@@ -53,21 +60,56 @@ _MUTATORS = frozenset(
 )
 # The attributes that identify a provider's or a local model, without connections and counters.
 _FACTS = ("provider", "model", "_place", "_base", "_options", "_settings")
+# Names of a note
+_MOST_NAMES = 5
+# Instructions that read a global variable or a module, of all supported versions of Python
+_READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_NAME")
+_TOO_MUCH = (RecursionError, RuntimeError, OverflowError)
+"""What reading a value raises that is too deep, too large, or changed while it is read."""
 _SESSION = token_hex(8)
 _numbers = count()
 _marks: dict[int, tuple[Any, str]] = {}
 
 
+class Identity(NamedTuple):
+    """What identifies a tool or a model.
+
+    Attributes:
+        text: The text.
+        left_out: The names of values that the text leaves out although the code reads them.
+    """
+
+    text: str
+    left_out: frozenset[str]
+
+
+def note_of(left_out: frozenset[str], source: str) -> str:
+    """Return a note for a person: what may have changed since the work was saved.
+
+    *source* says what was taken from which file.
+    """
+    names = ", ".join(sorted(left_out)[:_MOST_NAMES])
+    rest = f" and {len(left_out) - _MOST_NAMES:,} more" if len(left_out) > _MOST_NAMES else ""
+    return (
+        f"{source}, whatever has changed since in {names}{rest} (what the code changes itself, and "
+        "objects such as connections, are not compared)."
+    )
+
+
 def value_text(value: Any) -> str:
     """Return the text that identifies *value*. Types count: 1, 1.0, "1" and true differ."""
-    return _text(value)
+    return _identity(value).text
 
 
-def tool_text(tool: ToolDefinition[Any, Any]) -> str:
-    """Return the text that identifies *tool*: its name, its schema, and its code and state.
+def tool_identity(tool: ToolDefinition[Any, Any]) -> Identity:
+    """Return what identifies *tool*: its name, its schema, and its code and state.
 
     For a tool of an MCP server, the tool's `origin` stands in place of code and state.
     """
+    return _identity(_parts_of(tool))
+
+
+def _parts_of(tool: ToolDefinition[Any, Any]) -> list[Any]:
     origin = tool.origin
     executor: Any = tool.executor
     if origin is not None:
@@ -75,40 +117,42 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
     else:
         is_function = isinstance(executor, FunctionExecutor)
         work = executor.function if is_function else executor
-    return _text([tool.name, tool.input_schema, work])
+    return [tool.name, tool.input_schema, work]
 
 
-def model_text(model: Model) -> str:
-    """Return the text that identifies *model*: its name, and its function, file, address or state.
+def model_identity(model: Model) -> Identity:
+    """Return what identifies *model*: its name, and its function, file, address or state.
 
     For a scripted model or a person, the text has only the name.
     """
     facts: list[Any] = [type(model).__qualname__, model.name]
+    of_inner: frozenset[str] = frozenset()
     own = vars(model) if hasattr(model, "__dict__") else {}
     if isinstance(model, FunctionModel):
         facts += [model.provider, own["_function"]]
     elif isinstance(model, RecordedModel):
         inner = own["_inner"]
-        facts += [model.path.absolute(), inner and model_text(inner)]
+        text = None
+        if inner is not None:
+            text, of_inner = model_identity(inner)
+        facts += [model.path.absolute(), text]
     elif isinstance(model, StreamedModel | LocalModel):
         facts += [{name: own[name] for name in _FACTS if name in own}]
     elif not isinstance(model, ScriptedModel | PersonModel):
         facts.append(model)
     if own.get("written_calls"):
         facts.append("written_calls")
-    return _text(facts)
+    text, left_out = _identity(facts)
+    return Identity(text, left_out | of_inner)
 
 
-def _text(value: Any) -> str:
+def _identity(value: Any) -> Identity:
+    reader = _Reader()
     try:
-        return json.dumps(_Reader().read(value), ensure_ascii=True)
-    except (
-        RecursionError,
-        RuntimeError,
-        OverflowError,
-    ):
-        # Too deep, or changed while it is read
-        return json.dumps(_mark(object()))
+        text = json.dumps(reader.read(value), ensure_ascii=True)
+    except _TOO_MUCH:
+        text = json.dumps(_mark(object()))
+    return Identity(text, frozenset(reader.left_out))
 
 
 def _mark(thing: Any) -> list[str]:
@@ -164,8 +208,12 @@ class _Reader:
     """Turns a value, and the code that belongs to it, into nested lists of texts."""
 
     def __init__(self) -> None:
+        self.left_out: set[str] = set()
+        """The names of the values that were not read."""
         # The package whose code is read
         self._home: str | None = None
+        # The name of the global variable that is read, with a dot; empty elsewhere
+        self._global = ""
         # Code that was read, kept alive
         self._read: dict[int, Any] = {}
         self._left = _MOST
@@ -181,6 +229,8 @@ class _Reader:
         if simple is not None:
             return simple
         match value:
+            case ToolDefinition():
+                return self.read(_parts_of(value))
             case SecretStr() | SecretBytes() | Secret():
                 return ["secret", self.read(value.get_secret_value())]
             case Mapping():
@@ -222,30 +272,55 @@ class _Reader:
         name = [str(thing.__module__), thing.__qualname__]
         package = name[0].partition(".")[0]
         self._home = self._home or package
-        is_read = package in (self._home, "__main__") and package != "toolbench"
+        is_read = self._is_read(name[0]) and package != "toolbench"
         if id(thing) in self._read or not is_read:
             return ["name", *name]
         self._read[id(thing)] = thing
         return [*name, read(thing)]
 
+    def _is_read(self, module: str) -> bool:
+        """Tell whether the code of *module* counts: a person's, or of the package of the tool."""
+        return module.partition(".")[0] == self._home or _is_own(module)
+
     def _function(self, function: FunctionType) -> Any:
         code = function.__code__
         changed = _changed_names(function)
         outside: dict[str, Any] = {}
+        outer, names = function.__globals__, set(_global_names(code))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
             # An empty cell
             with suppress(ValueError):
                 outside[name] = cell.cell_contents
-        outer = function.__globals__
-        for name in _names(code):
-            if name in outer and name not in outside and _counts(outer[name]):
-                outside[name] = outer[name]
-        return [
+        values = [
             self._compiled(code),
             self.read(function.__defaults__),
             self.read(function.__kwdefaults__),
-            [[n, self.read(v)] for n, v in sorted(outside.items()) if n not in changed],
         ]
+        for name in sorted(changed & (outside.keys() | names & outer.keys())):
+            value = outside.get(name, outer.get(name))
+            if not ismodule(value) or _is_own(value.__name__):
+                self._leave_out(name)
+        found = {name: self.read(v) for name, v in outside.items() if name not in changed}
+        scope = ChainMap(outer, sys.modules)
+        for name, value in _globals(names - changed - found.keys(), scope, set(_names(code))):
+            # Of Python or of a package
+            if _named(value) is None:
+                found[name] = self._read_global(name, value)
+        return [*values, [[name, data] for name, data in sorted(found.items())]]
+
+    def _read_global(self, name: str, value: Any) -> Any:
+        before, left = self._global, self._left
+        self._global = f"{before}{name}."
+        try:
+            return self.read(value)
+        except _TOO_MUCH:
+            self._left = left
+            return self._unknown(value)
+        finally:
+            self._global = before
+
+    def _leave_out(self, name: str) -> None:
+        self.left_out.add(f"{self._global}{name}".removesuffix("."))
 
     def _compiled(self, code: CodeType) -> Any:
         constants = [self.read(constant) for constant in code.co_consts]
@@ -279,16 +354,70 @@ class _Reader:
             state = {n: part for n, part in state.items() if n not in newer or part is not None}
         else:
             state = _vars_of(value)
-            package = kind.__module__.partition(".")[0]
-            self._home = self._home or package
-            if type(value).__dictoffset__ == 0 or package not in (
-                self._home,
-                "__main__",
-            ):
-                return _mark(value)
+            self._home = self._home or kind.__module__.partition(".")[0]
+            if text := _data_text(value):
+                return [kind.__qualname__, text]
+            if kind.__dictoffset__ == 0 or not self._is_read(kind.__module__):
+                return self._unknown(value)
             changed = _changed_attributes(kind)
+            for name in sorted(changed & state.keys()):
+                self._leave_out(name)
             state = {k: v for k, v in state.items() if k not in changed and k not in _OWN}
         return [self.read(kind), [[k, self.read(v)] for k, v in sorted(state.items())]]
+
+    def _unknown(self, value: Any) -> Any:
+        """Return a mark for *value*; of a global variable, only its class: its calls cost money too."""
+        if not self._global:
+            return _mark(value)
+        # Else a function of a package
+        if not hasattr(value, "__name__"):
+            self._leave_out("")
+        return ["object", type(value).__qualname__]
+
+
+def _globals(
+    names: set[str], scope: Mapping[str, Any], attributes: set[str], place: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield the values of *scope* that code reads, by name; of a person's module, those in it.
+
+    Args:
+        names: The names that the code reads there.
+        scope: The global variables, or those of a module.
+        attributes: All names in the code: some of them may be attributes of a module.
+        place: What stands before the names, such as `helpers.`.
+    """
+    for name in sorted(names & scope.keys()):
+        value = scope[name]
+        if ismodule(value) and _is_own(value.__name__):
+            rest = attributes - {name}
+            yield from _globals(rest, vars(value), rest, f"{place}{name}.")
+        else:
+            yield f"{place}{name}", value
+
+
+def _is_own(module: str) -> bool:
+    """Tell whether *module* is a person's: not of Python, of toolbench or of an installed package."""
+    package = module.partition(".")[0]
+    if package == "__main__":
+        return True
+    if package == "toolbench" or package in sys.stdlib_module_names:
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None)
+    installed = {"site-packages", "dist-packages"}
+    return file is not None and installed.isdisjoint(Path(file).parts)
+
+
+def _data_text(value: Any) -> str:
+    """Return a text for a table, an array or a pattern; empty for other values."""
+    if not (hasattr(type(value), "__array__") or isinstance(value, re.Pattern)):
+        return ""
+    digest = sha256()
+    try:
+        # Piece by piece: a table may be large
+        pickle.Pickler(SimpleNamespace(write=digest.update)).dump(value)
+    except Exception:  # noqa: BLE001 - what it holds may raise anything
+        return ""
+    return digest.hexdigest()
 
 
 def _vars_of(value: Any) -> dict[str, Any]:
@@ -297,25 +426,31 @@ def _vars_of(value: Any) -> dict[str, Any]:
     return dict(state) if isinstance(state, dict) else {}
 
 
-def _counts(value: Any) -> bool:
-    """Tell whether *value*, of a global variable, belongs into the text of a function that reads it.
-
-    Plain values, functions, classes and partials do; other objects, such as modules, do not.
-    """
-    return _is_plain(value) or isinstance(value, FunctionType | type | partial)
-
-
 def _is_plain(value: Any) -> bool:
     kinds = (list, tuple, dict, set, frozenset)
     return isinstance(value, kinds) or _simple(value) is not None
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that *code* and the functions in it may read from outside."""
-    yield from code.co_names
+    """Yield the names of variables and attributes in *code* and in the functions in it."""
+    for part in _codes(code):
+        yield from part.co_names
+
+
+def _global_names(code: CodeType) -> Iterator[str]:
+    """Yield the names of the global variables and modules that *code* and functions in it read."""
+    for part in _codes(code):
+        for instruction in dis.get_instructions(part):
+            if instruction.opname in _READS:
+                yield instruction.argval
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield *code* and the code of the functions and classes in it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from _codes(constant)
 
 
 def _tree(thing: Any) -> ast.AST | None:
@@ -333,7 +468,12 @@ def _changed_names(function: FunctionType) -> set[str]:
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Global | ast.Nonlocal):
             names.update(node.names)
-        elif isinstance(target := _changed(node), ast.Name):
+        target = _changed(node)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            target = node
+        while isinstance(target, ast.Attribute | ast.Subscript):
+            target = target.value
+        if isinstance(target, ast.Name):
             names.add(target.id)
     return names
 

@@ -20,7 +20,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.execution_options import check_options
 from toolbench.evals.group_consent import ask_for_all
-from toolbench.evals.identity import tool_text, value_text
+from toolbench.evals.identity import note_of, tool_identity, value_text
 from toolbench.evals.lanes import (
     InThisThread,
     Lane,
@@ -46,6 +46,7 @@ from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.policy import has_changed, policy
 from toolbench.threads import have_threads
+from toolbench.wording import counted
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -108,11 +109,13 @@ def sweep(
         save: A JSONL file with one call per line.
         resume: Whether to take finished calls from the file, if the arguments and the tool are
             the same. A tool is the same if it has the same schema and the same entry in its
-            server's list. A tool of this process needs the same schema, the same code, the
-            same state of its executor, and the same plain values that its code reads from
-            outside. Values that the tool changes itself, such as a counter, do not count. If a
-            tool holds an object that cannot be compared, such as an open connection, its calls
-            are taken only in the session that made them.
+            server's list. A tool of this process needs the same schema, the same code (also of
+            your modules, not of installed packages), the same state of its executor, and the same
+            values that its code reads from outside: plain values, arrays, tables, and objects of
+            your classes. Values that the tool changes itself, such as a counter, do not count, and
+            neither does a global object that cannot be compared, such as a connection: if calls are
+            taken then, a notice of the report names them. If a tool itself holds such an object,
+            its calls are taken only in the session that made them.
         repeats: How often each call is made.
         workers: The number of threads.
         retry_errors: Whether to make a call again if the file has an error for it.
@@ -155,6 +158,8 @@ class _Sweep:
         self._rows: dict[int, Row] = {}
         self.notes: list[str] = []
         """Notes for a person, to show before the first call."""
+        # Notes for the report alone
+        self._remarks: list[str] = []
         # Calls of the next batch
         self._size = 1
         self._stop = Event()
@@ -200,7 +205,8 @@ class _Sweep:
     def resume(self, lines: SavedLines, *, is_wanted: bool, with_errors: bool) -> None:
         """Save new rows in *lines*. If *is_wanted*, take finished calls from *lines*."""
         self._lines = lines
-        self._digest = lines.stretched(tool_text(self._tool))
+        identity = tool_identity(self._tool)
+        self._digest = lines.stretched(identity.text)
         if not is_wanted:
             return
 
@@ -214,6 +220,10 @@ class _Sweep:
                 if (line := known.get(call.key)) is not None:
                     self._rows[call.place] = Row.of(call.masked, call.repeat, line)
         self.notes += lines.notes
+        if self._rows and identity.left_out:
+            source = f"Taken from {lines.path}: {counted(len(self._rows), 'row')}"
+            note = note_of(identity.left_out, source)
+            self._remarks.append(f"{note} resume=False makes all calls again.")
 
     def run(
         self,
@@ -251,7 +261,7 @@ class _Sweep:
             axes=self._inputs.axes,
             planned=planned,
             stopped=stopped,
-            notes=self.notes,
+            notes=[*self.notes, *self._remarks],
             is_saved=self._lines is not None,
             seconds=perf_counter() - began,
         )

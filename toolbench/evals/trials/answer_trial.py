@@ -1,5 +1,6 @@
 """Make the trial of one answer, or of a request without an answer."""
 
+import json
 from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
@@ -14,9 +15,10 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
-from toolbench.llm.models import Model
+from toolbench.llm.models import Answer, Model, Usage
 from toolbench.llm.models.protocol import writes_calls
 from toolbench.plain import plain, str_of
+from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.output.exception_text import sentence_of
 
@@ -92,6 +94,21 @@ def trial_of(
         message=message,
         results=run_calls(calls),
     )
+
+
+def is_whole(line: Json) -> bool:
+    """Tell whether *line* of a file has a whole answer: no error, and nothing of it is hidden."""
+    return "error" not in line and "message" in line and MARK not in json.dumps(line["message"])
+
+
+def saved_answer(line: Json) -> "Future[Any]":
+    """Return the answer in *line* of a file and its seconds, as `trial_of` takes them."""
+    counts = {key: line.get(key) for key in ("input_tokens", "output_tokens", "cost")}
+    usage = Usage(**counts) if any(n is not None for n in counts.values()) else None
+    answer = Answer(line["message"], usage=usage, finish_reason=line.get("finish_reason"))
+    future: Future[Any] = Future()
+    future.set_result((answer, line.get("seconds", 0.0)))
+    return future
 
 
 def _word(reason: Any, redactor: Redactor) -> str | None:

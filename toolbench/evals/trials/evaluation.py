@@ -15,6 +15,7 @@ from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases
 from toolbench.evals.execution_options import check_options
+from toolbench.evals.identity import note_of
 from toolbench.evals.lanes import (
     InThisThread,
     Lane,
@@ -27,7 +28,7 @@ from toolbench.evals.process_pool import LastingExecutor, room
 from toolbench.evals.progress_line import ProgressLine, announce
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.trials.answer_trial import trial_of
+from toolbench.evals.trials.answer_trial import is_whole, saved_answer, trial_of
 from toolbench.evals.trials.budget import Budget
 from toolbench.evals.trials.estimate import Estimate, estimated, request_costs
 from toolbench.evals.trials.execution import CallRunner, at_most
@@ -50,6 +51,7 @@ from toolbench.llm.models import (
 from toolbench.llm.models.protocol import offered
 from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.threads import have_threads
+from toolbench.wording import counted
 
 Task = tuple[str, int, int]
 """The name of a model, the index of a case, and the number of the answer, from 1."""
@@ -94,10 +96,12 @@ def evaluate(
             gets the model and the messages. Threads if left out. Scripted, recorded and local
             models answer in this process, one request at a time. A person answers in the calling
             thread.
-        save: A JSONL file with one trial per line. A trial that the file has with the same model,
-            case, tools and prompt is not repeated: use the same file after an interrupt. A model is
-            the same if it has the same name, and the same code, address, file or attributes. For a
-            `ScriptedModel`, the name is enough.
+        save: A JSONL file with one trial per line. An answer that the file has of the same model, to
+            the same prompt, with the same tools, is not requested again: use the same file after an
+            interrupt. If the case expects something else now, the answer is scored again, unless it
+            holds a secret, which the file does not have. A model is the same if it has the same
+            name, and the same code, address, file or attributes. For a `ScriptedModel`, the name is
+            enough.
         max_cost: The limit in US dollars. The cost of the answers in *save* is part of it. A request that may
             exceed the limit is not made, if its cost is known from the model's price or from
             the model's most expensive answer so far. Running requests are still paid for.
@@ -167,6 +171,8 @@ class _Evaluation:
         }
         self.notes = absent_tools(cases, tools)
         """Notes for a person, to show before the first request."""
+        # Notes for the report alone
+        self._remarks: list[str] = []
         self._lines: SavedLines | None = None
         self._keys: TrialKeys | None = None
         self._trials: dict[Task, Trial] = {}
@@ -195,15 +201,38 @@ class _Evaluation:
             is_run=self._execute,
         )
         tasks = {keys.of(*task): task for task in self._plan()}
+        requests = {keys.of_request(*task): task for task in self._plan()}
+        # Answers to cases that expect something else now
+        others: dict[Task, Json] = {}
 
         def is_wanted(line: Json) -> bool:
-            return line["key"] in tasks and (with_errors or "error" not in line)
+            if line["key"] in tasks:
+                return with_errors or "error" not in line
+            return str(line.get("request")) in requests and is_whole(line)
 
         for line in lines.fitting(SavedTrial, is_wanted):
-            task = tasks[line["key"]]
-            trial = Trial.from_dict(line, self._cases[task[1]])
-            self._trials[task] = self._lightened(trial)
+            task = tasks.get(line["key"])
+            if task is None:
+                others[requests[str(line["request"])]] = line
+            else:
+                trial = Trial.from_dict(line, self._cases[task[1]])
+                self._trials[task] = self._lightened(trial)
+        taken = len(self._trials)
+        for task, line in others.items():
+            if task not in self._trials:
+                self._trials[task] = self._lightened(self._scored_again(task, line))
         self.notes += lines.notes
+        self._tell_what_was_taken(lines.path, len(self._trials) - taken, keys.left_out)
+
+    def _tell_what_was_taken(self, path: Path, scored: int, left_out: frozenset[str]) -> None:
+        if scored:
+            answers = counted(scored, "answer")
+            self._remarks.append(
+                f"Scored again: {answers} of {path}, because the cases are others now."
+            )
+        if self._trials and left_out:
+            source = f"Taken from {path}: {counted(len(self._trials), 'answer')}"
+            self._remarks.append(note_of(left_out, source))
 
     def _estimate(self) -> Estimate:
         pairs = ((t[0], self._cases[t[1]]) for t in self._todo(self._models))
@@ -254,7 +283,7 @@ class _Evaluation:
             planned=len(self._cases) * self._repeats * len(self._models),
             estimate=estimate,
             stopped=stop,
-            notes=[*self.notes, *self._lost_texts()],
+            notes=[*self.notes, *self._remarks, *self._lost_texts()],
             is_cost_unknown=budget.is_unknown,
             is_saved=self._lines is not None,
             seconds=perf_counter() - began,
@@ -282,7 +311,8 @@ class _Evaluation:
         trial = self._trial(task, future)
         is_whole = not (trial.results and self._runner.is_interrupted)
         if self._lines is not None and self._keys is not None and is_whole:
-            self._lines.add(self._keys.of(*task), trial.to_dict())
+            line = {**trial.to_dict(), "request": self._keys.of_request(*task)}
+            self._lines.add(self._keys.of(*task), line)
         self._trials[task] = self._lightened(trial)
         return trial
 
@@ -354,6 +384,19 @@ class _Evaluation:
             run_calls,
             name=name,
             case=case,
+            repeat=repeat,
+        )
+
+    def _scored_again(self, task: Task, line: Json) -> Trial:
+        """Return the trial of *task* with the answer in *line*, which was scored by another case."""
+        name, place, repeat = task
+        return trial_of(
+            saved_answer(line),
+            self._models[name],
+            self._tools,
+            lambda _: tuple(line.get("results", ())),
+            name=name,
+            case=self._cases[place],
             repeat=repeat,
         )
 
