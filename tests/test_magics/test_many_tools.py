@@ -77,6 +77,10 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
             [f"{letter}-{n}" for letter in LETTERS for n in (1, 2)],
             [*(f"{letter}-*" for letter in LETTERS[:19]), "other names"],
         ),
+        (
+            [*(f"get_{n}" for n in range(30)), "[a", "--", "日本語_get", "a\nb"],
+            ["get_*", "[a", "--", "日本語_get", "a b"],
+        ),
         (["x" * 300 + f"_{n}" for n in range(30)], ["x" * 39 + "…"]),
     ],
 )

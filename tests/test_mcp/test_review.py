@@ -75,6 +75,14 @@ def test_is_html_without_what_a_server_says(session):
     assert "<img" not in html
 
 
+def test_is_text_without_control_characters():
+    """A name reaches a terminal as text."""
+    review = reviewed(good(name="odd\x1b[2J\nfine: no risk"))
+    bundle = review._repr_mimebundle_()
+    assert "\x1b" not in bundle["text/plain"] + bundle["text/html"]
+    assert "\nfine" not in bundle["text/plain"]
+
+
 def test_counts_what_lint_says_once(session):
     """What there is none of is not counted, and each finding names its tool and its rule."""
     review = review_of(session)

@@ -37,13 +37,13 @@ def groups(server: str, tools: Tools, bill: "TokenBill") -> Listing:
     notes = []
     if others:
         grouped = [*grouped, ("other names", others)]
-        names = [shorten(tool.name, _LONGEST) for tool in others]
+        names = [_short(tool.name) for tool in others]
         notes = [f"Other names: {listed(names, _NAMES)}"]
     counts = Counter(tool.hints.effect for tool in tools)
     effects: list[Effect] = [effect for effect in get_args(Effect) if counts[effect]]
     rows = [
         (
-            shorten(pattern, _LONGEST),
+            _short(pattern),
             f"{len(members):,}",
             _cost(members, bill),
             *_numbers(members, effects),
@@ -58,20 +58,27 @@ def _grouped(tools: Tools) -> tuple[list[tuple[str, Tools]], Tools]:
     """Return groups of *tools*, each with its pattern, the largest first; and the other tools."""
     if not tools:
         return [], []
-    names = [words_of(tool.name) for tool in tools]
-    first = _same_beginning(names)
-    by_words: dict[tuple[str, ...], list[MCPToolDefinition]] = {}
-    for tool, words in zip(tools, names, strict=True):
-        by_words.setdefault(tuple(words[: first + 1]), []).append(tool)
-    ordered = sorted(by_words.items(), key=lambda item: -len(item[1]))
+    first = _same_beginning([words_of(tool.name) for tool in tools])
+    by_beginning: dict[str, list[MCPToolDefinition]] = {}
+    for tool in tools:
+        by_beginning.setdefault(_beginning(tool.name, first + 1), []).append(tool)
+    ordered = sorted(by_beginning.items(), key=lambda item: -len(item[1]))
     shown = ordered
     if len(ordered) > _ROWS:
         shown = [item for item in ordered[: _ROWS - 1] if len(item[1]) > 1]
     if first and not shown:
         # After the words of all, each name goes on in its own way
-        return [(_pattern(tuple(names[0][:first]), tools), tools)], []
+        shown = [(_beginning(tools[0].name, first), list(tools))]
+        ordered = shown
     others = [tool for _, members in ordered[len(shown) :] for tool in members]
-    return [(_pattern(words, members), members) for words, members in shown], others
+    return [(_pattern(beginning, members), members) for beginning, members in shown], others
+
+
+def _beginning(name: str, words: int) -> str:
+    """Return *name* up to the end of so many words; all of it if it has other letters than words have."""
+    pattern = r"[\W_]*".join(["", *map(re.escape, words_of(name)[:words])])
+    found = re.match(pattern, name, re.IGNORECASE)
+    return found[0] if found and words_of(found[0]) else name
 
 
 def _same_beginning(names: Sequence[Any]) -> int:
@@ -83,17 +90,20 @@ def _same_beginning(names: Sequence[Any]) -> int:
     return len(lowest)
 
 
-def _pattern(words: tuple[str, ...], members: Tools) -> str:
-    """Return the pattern of names that begin with *words*, as all *members* do."""
+def _pattern(beginning: str, members: Tools) -> str:
+    """Return the pattern of the names of *members*, which have this *beginning*."""
     names = [tool.name for tool in members]
     if len(names) == 1:
         return names[0]
-    beginning = re.match(r"[\W_]*".join(map(re.escape, words)), names[0], re.IGNORECASE)
-    end = beginning.end() if beginning else 0
+    end, shared = len(beginning), _same_beginning(names)
     # With the sign before the next word
-    while end < _same_beginning(names) and not names[0][end].isalnum():
+    while end < shared and not names[0][end].isalnum():
         end += 1
     return f"{names[0][:end]}*"
+
+
+def _short(name: str) -> str:
+    return shorten(" ".join(name.split()), _LONGEST)
 
 
 def _cost(members: Tools, bill: "TokenBill") -> str:

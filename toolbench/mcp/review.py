@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from toolbench.display.card_html import Card, cards_html
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html, escape, visible
 from toolbench.display.html.css import REMARK
 from toolbench.display.page import Tone, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
@@ -164,7 +164,8 @@ class ServerReview:
             *self.concerns,
             *map(_finding_text, self.findings),
         ]
-        return "\n".join(lines)
+        # The names are a server's
+        return "\n".join(visible(" ".join(line.split())) for line in lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.to_html()}
