@@ -4,8 +4,10 @@ import asyncio
 import json
 import os
 import signal
+import sys
 import threading
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -238,6 +240,32 @@ class TestChanges:
         scripted(tmp_path / "script", {"tools/list": [{"result": {"tools": []}}]})
         session.refresh()
         assert (session.tools, session.problems) == ([], [])
+
+    def test_one_limit_counts_for_the_handshake_and_the_list(self, client, tmp_path):
+        """A server that is late with the one has less time for the other, also at a reconnect."""
+        client.timeout = 2
+        late = tmp_path / "late.py"
+        late.write_text(
+            "import json, sys, time\n"
+            "for line in sys.stdin:\n"
+            "    request = json.loads(line)\n"
+            "    answer = {'jsonrpc': '2.0', 'id': request.get('id')}\n"
+            "    if request['method'] == 'initialize':\n"
+            "        time.sleep(1.5)\n"
+            "        info = {'serverInfo': {'name': 's', 'version': '1'}, 'capabilities': {'tools': {}}}\n"
+            "        answer['result'] = {'protocolVersion': '2025-11-25', **info}\n"
+            "        print(json.dumps(answer), flush=True)\n"
+        )
+        entry = {"command": sys.executable, "args": [str(late)], "mode": "legacy"}
+        with suppress(ServerError):
+            client.connect("s", entry)
+        session = client.servers["s"]
+        began = time.monotonic()
+        with suppress(ServerError):
+            session.reconnect()
+        # With a limit for each it would take 3.5
+        assert time.monotonic() - began < 3
+        assert "no answer within 2 s" in session.error
 
     @pytest.mark.parametrize("args", [(), ("--modern",)], ids=["legacy", "modern"])
     @pytest.mark.parametrize("reach", ["stdio", "http"])

@@ -85,7 +85,7 @@ class MCPServerSession:
         Args:
             name: The name that the client uses for the server.
             entry: The configuration of the server.
-            timeout: Seconds for connecting, and for each list.
+            timeout: Seconds for connecting with its lists, and for each list later.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
             answerer: Answers the server's questions if a call names no handler.
             features: The roots and extensions that this client offers the server.
@@ -281,7 +281,7 @@ class MCPServerSession:
         self.instructions = str(described.get("instructions") or "")
         self.protocol_version = connection.protocol_version
         self.era = "modern" if connection.is_modern else "legacy"
-        await self._lists.list_anew(connection)
+        await self._lists.list_anew(connection, used=self.connection.seconds_used)
         await self._subscriptions.follow(connection)
         connected.add(self)
         self.on_connected(self)

@@ -101,7 +101,7 @@ class Connection:
         self._transport = transport_of(self._entry, self._inbox)
         kind = session_class(
             self._inbox,
-            probe_seconds=min(_PROBE, call.seconds / 3),
+            probe_seconds=min(_PROBE, (call.seconds - call.used) / 3),
             roots=self._features.roots,
             is_process=self._entry.transport == "stdio",
         )
@@ -268,21 +268,23 @@ class Connection:
         key: str,
         send: SendPage,
         seconds: float,
+        *,
+        used: float = 0.0,
     ) -> Pages:
         """Return the items of all pages of a list, which each page has under *key*.
 
         If there is a problem, the items before it are returned with it.
 
-        *seconds* is the limit for all pages together.
+        *seconds* is the limit for all pages together, of which *used* are over.
         """
         items: list[Any] = []
         lifetimes: list[float | None] = []
         cursor: str | None = None
         cursors: set[str] = set()
-        call = Call(seconds=seconds)
+        call = Call(seconds=seconds, used=used)
         try:
             # The time of a person does not count
-            with call.within(seconds):
+            with call.within(seconds, used=used):
                 for _ in range(_MOST_PAGES):
                     raw = await self.ask(_page(send, cursor), call)
                     page = raw.get(key)

@@ -40,6 +40,8 @@ class Call:
 
     seconds: float
     """Time limit for the server, in seconds; waiting for a person does not count."""
+    used: float = 0.0
+    """The seconds of the limit that earlier requests have used, as those of one connection do."""
     tool: str | None = None
     on_progress: OnProgress | None = None
     answerer: Answerer | None = None
@@ -52,6 +54,8 @@ class Call:
     """A function for the background loop: called when the server announces a change of the task."""
     context: Context = field(default_factory=copy_context, repr=False)
     """The context of the caller, in which the questions of the server are answered."""
+    waited: float = 0.0
+    """The seconds in which the call waited for a person."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
     _paused: list[tuple[anyio.CancelScope, float]] = field(default_factory=list, repr=False)
@@ -64,7 +68,7 @@ class Call:
         Raises:
             CallTimeoutError: If the time is up.
         """
-        with self.within(self.seconds):
+        with self.within(self.seconds, used=self.used):
             token = _current.set(self)
             try:
                 yield
@@ -72,13 +76,15 @@ class Call:
                 _current.reset(token)
 
     @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
+    def within(self, seconds: float, *, used: float = 0.0) -> Iterator[None]:
         """Run the `with` block for at most *seconds*; the limit pauses during a wait for a person.
+
+        The seconds in *used* are over already.
 
         Raises:
             CallTimeoutError: If the time is up.
         """
-        deadline = anyio.current_time() + seconds
+        deadline = anyio.current_time() + seconds - used
         with anyio.CancelScope(deadline=deadline) as scope:
             self._scopes.append(scope)
             try:
@@ -98,8 +104,8 @@ class Call:
     async def waiting_for_person(self) -> AsyncIterator[None]:
         """Pause the time limits while a question waits for its answer."""
         self._waiting += 1
+        now = anyio.current_time()
         if self._waiting == 1:
-            now = anyio.current_time()
             self._paused = [(scope, scope.deadline - now) for scope in self._scopes]
             for scope in self._scopes:
                 scope.deadline = inf
@@ -108,6 +114,7 @@ class Call:
         finally:
             self._waiting -= 1
             if not self._waiting:
+                self.waited += anyio.current_time() - now
                 for scope, left in self._paused:
                     scope.deadline = anyio.current_time() + left
 

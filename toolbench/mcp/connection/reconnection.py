@@ -63,7 +63,7 @@ class ReconnectingConnection:
         Args:
             entry: The configuration of the server.
             inbox: Takes notifications, logs and traffic.
-            seconds: The time limit for connecting.
+            seconds: The time limit for connecting, and for the lists that are read then.
             mode: `auto`, `legacy`, or a version of the protocol.
             features: The roots and extensions that this client offers the server.
             greet: A function that is called with each new connection, before its use.
@@ -92,6 +92,8 @@ class ReconnectingConnection:
         self._lock = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
+        # When connecting began; later by what a person took since then
+        self._began = 0.0
         self._tried = Connection(entry, inbox, features)
         inbox.log.on_level = partial(portal.call, set_log_level, self)
 
@@ -102,6 +104,11 @@ class ReconnectingConnection:
         state, connection = self._state, self._connection
         alive = connection is not None and connection.is_alive
         return "lost" if state == "connected" and not alive else state
+
+    @property
+    def seconds_used(self) -> float:
+        """The seconds for which it connects, without those in which a person was asked."""
+        return anyio.current_time() - self._began
 
     @property
     def is_recorded(self) -> bool:
@@ -161,6 +168,7 @@ class ReconnectingConnection:
     async def _open(self, mode: str) -> None:
         self._set("connecting")
         await self._drop()
+        self._began = anyio.current_time()
         try:
             self._connection = await self._connected(mode)
         except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
@@ -179,7 +187,7 @@ class ReconnectingConnection:
 
     async def _connected(self, mode: str) -> Connection:
         """Connect; if the newer protocol ends the process, connect again with the older protocol."""
-        started, requested_mode = anyio.current_time(), mode
+        requested_mode = mode
         if mode == "auto" and self.entry.identity in older_only_servers:
             # A try would wait for its whole time limit again
             mode = "legacy"
@@ -189,18 +197,18 @@ class ReconnectingConnection:
             entry = replace(entry, cwd=str(self.folder / (entry.cwd or "")))
         self.inbox.redact_with(entry.redactor)
         try:
-            connection = await self._attempt(entry, mode, self.seconds)
+            connection = await self._attempt(entry, mode)
         except Exception as error:
             # The newer protocol may end a server, and the program may be another one by now
             if mode != requested_mode:
                 older_only_servers.discard(self.entry.identity)
-                return await self._connected(requested_mode)
+                if self.seconds_used < self.seconds:
+                    return await self._connected(requested_mode)
             may_be_older = mode == "auto" and entry.transport == "stdio"
             if not may_be_older or not lost_connection(error):
                 raise
             self.inbox.stderr.remark(ENDED, since=self._tried.stderr_start)
-            left = self.seconds - (anyio.current_time() - started)
-            connection = await self._attempt(entry, "legacy", left)
+            connection = await self._attempt(entry, "legacy")
             mode = "legacy"
         if self.inbox.has_ignored_newer and not connection.is_modern:
             older_only_servers.add(self.entry.identity)
@@ -209,20 +217,26 @@ class ReconnectingConnection:
             self.is_older_only = not connection.is_modern
         return connection
 
-    async def _attempt(self, entry: ServerEntry, mode: str, seconds: float) -> Connection:
+    async def _attempt(self, entry: ServerEntry, mode: str) -> Connection:
         connection = Connection(entry, self.inbox, self._features)
-        self._call, self._tried = Call(seconds=seconds), connection
+        self._call, self._tried = self._next_call(), connection
         try:
-            await connection.open(mode, self._call)
+            try:
+                await connection.open(mode, self._call)
+            finally:
+                self._began += self._call.waited
             await self._greet(connection)
             if (level := self.inbox.log_level) is not None:
-                await restore_log_level(connection, level, seconds)
+                await restore_log_level(connection, level, self._next_call())
         except BaseException:
             # Cancelled too: no process is left behind
             with anyio.CancelScope(shield=True):
                 await connection.close()
             raise
         return connection
+
+    def _next_call(self) -> Call:
+        return Call(seconds=self.seconds, used=self.seconds_used)
 
     async def _drop(self) -> None:
         if self._connection is not None:

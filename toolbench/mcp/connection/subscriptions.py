@@ -52,7 +52,7 @@ class Subscriptions:
             self._listen(connection)
             return
         for uri in list(self.uris):
-            call = Call(seconds=self._seconds)
+            call = Call(seconds=self._seconds, used=self._connection.seconds_used)
             try:
                 await connection.ask(_request("subscribe", uri), call)
             except Exception as error:

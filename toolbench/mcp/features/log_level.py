@@ -11,6 +11,7 @@ from toolbench.mcp.monitoring.logs import LEVELS
 
 if TYPE_CHECKING:
     from toolbench.mcp.connection.connection import Connection
+    from toolbench.mcp.connection.open_calls import Call
     from toolbench.mcp.connection.reconnection import ReconnectingConnection
 
 
@@ -50,9 +51,7 @@ def _request(level: str) -> Any:
     return send
 
 
-async def restore_log_level(connection: "Connection", level: str, seconds: float) -> None:
-    """Ask a server again for log messages of *level* and above, after a reconnect."""
-    from toolbench.mcp.connection.open_calls import Call  # noqa: PLC0415 - a circle
-
+async def restore_log_level(connection: "Connection", level: str, call: "Call") -> None:
+    """Ask a server again for log messages of *level* and above, after a reconnect, by *call*."""
     if has_log(connection) and not connection.is_modern:
-        await connection.ask(_request(level), Call(seconds=seconds))
+        await connection.ask(_request(level), call)

@@ -43,15 +43,18 @@ class SessionLists:
         """List the tools again now; the other lists are requested again at their next use."""
         await self._connection.twice(self.list_anew)
 
-    async def list_anew(self, connection: Connection) -> None:
-        """List the tools over *connection*; the other lists are requested again at their next use."""
+    async def list_anew(self, connection: Connection, *, used: float = 0.0) -> None:
+        """List the tools over *connection*; the other lists are requested again at their next use.
+
+        The seconds in *used* of the time limit are over.
+        """
         for each in self._others:
             each.forget()
-        await self._list_tools(connection)
+        await self._list_tools(connection, used=used)
 
-    async def _list_tools(self, connection: Connection) -> None:
+    async def _list_tools(self, connection: Connection, *, used: float = 0.0) -> None:
         before = self._tools.last_change
-        await self._tools.list_anew(connection, self._seconds)
+        await self._tools.list_anew(connection, self._seconds, used=used)
         self._on_tools()
         if self._tools.last_change is not before:
             listings.changed()

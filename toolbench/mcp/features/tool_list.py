@@ -116,8 +116,8 @@ class ToolList(ItemList[MCPToolDefinition]):
         """Return the server's description of the tool *name*; empty if the tool is not listed."""
         return self._described.get(name, {})
 
-    async def list_anew(self, connection: Connection, seconds: float) -> None:
-        """Request the list over *connection*, within *seconds*.
+    async def list_anew(self, connection: Connection, seconds: float, *, used: float = 0) -> None:
+        """Request the list over *connection*, within *seconds*, of which *used* are over.
 
         If no list arrives, the tools stay as they are.
         """
@@ -125,6 +125,7 @@ class ToolList(ItemList[MCPToolDefinition]):
             "tools",
             lambda session, params: session.list_tools(params=params),
             seconds,
+            used=used,
         )
         if self.problem is not None and not items:
             return
