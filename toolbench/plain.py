@@ -362,6 +362,18 @@ def _writable(value: Any) -> Any:
     return value
 
 
+def not_in_json(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, float]]:
+    """Yield the path and the value of each number in *value* that JSON cannot have: nan, inf or -inf."""
+    if isinstance(value, float) and not isfinite(value):
+        yield path, float(value)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from not_in_json(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from not_in_json(item, (*path, place))
+
+
 def each_once(pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError) -> dict[str, Any]:
     """Return *pairs* as a dict; refuse a key that occurs twice. Use: `object_pairs_hook` of `json.loads`.
 

@@ -1,10 +1,14 @@
 """What passes between the SDK's session and a server."""
 
+from math import inf, nan
+
 import pytest
 
 from test_mcp.peers import scripted, serving
 from toolbench import current_run
+from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import reporting
+from toolbench.mcp.features.raw_request import send_request
 from toolbench.testing import FakeMCPServer
 
 FINE = {"result": {"content": [{"type": "text", "text": "fine"}]}}
@@ -63,7 +67,7 @@ class TestNotifications:
 class TestRequests:
     @pytest.mark.parametrize("way", ["process", "http", "object"])
     def test_that_cannot_be_written_are_refused(self, client, tmp_path, way):
-        """Half of a surrogate pair is no text: it is said at once, and the next call works."""
+        """What JSON has not (half of a surrogate pair, nan) is said at once, and the next call works."""
         if way == "process":
             check_refusal(client, scripted(tmp_path / "script", {}))
         elif way == "object":
@@ -89,9 +93,16 @@ def echo():
 def check_refusal(client, entry):
     session = client.connect("s", entry)
     session.call_seconds = 10
-    refused = session.call("t", {"x": "\ud800"})
-    assert refused.is_error
-    assert refused.text.startswith("The request cannot be sent: ")
-    assert "surrogates not allowed" in refused.text
+    for value, why in (
+        ("\ud800", "surrogates not allowed"),
+        (nan, "x is nan, and JSON has no such number."),
+        ({"deep": [1, -inf]}, "x.deep.1 is -inf, and JSON has no such number."),
+    ):
+        refused = session.call("t", {"x": value})
+        assert refused.is_error
+        assert refused.text.startswith("The request cannot be sent: ")
+        assert why in refused.text
+    with pytest.raises(ServerError, match="y is nan"):
+        send_request(session.connection, "resources/read", {"y": nan})
     assert session.call("t", {"x": "y"}).text == "fine"
     assert len(session.traffic.find(method="tools/call", kind="request")) == 1

@@ -259,6 +259,18 @@ class TestHttp:
             assert "s3cret" not in text + repr(session.entry) + session.traffic.to_ndjson()
             client.sync_close()
 
+    def test_an_answer_of_another_kind_names_its_kind(self, client):
+        """JSON that is labelled as text is no page for people."""
+
+        async def app(scope, receive, send):
+            headers = [(b"content-type", b"text/plain")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": b'{"jsonrpc":"2.0","id":1}'})
+
+        with serving_app(app) as url, pytest.raises(ServerError) as error:
+            client.connect("s", url)
+        assert '{"jsonrpc":"2.0","id":1}. Its Content-Type is text/plain' in str(error.value)
+
     def test_nothing_there_is_a_sentence(self, client):
         """A port where nobody listens says so."""
         with pytest.raises(ServerError, match="nothing answers there"):

@@ -226,7 +226,7 @@ def _http(failure: HttpFailure) -> str:
     if failure.status == 404 and is_endpoint:
         # The endpoint itself answered
         hint = ""
-    if failure.status < 400:
+    if failure.status < 400 and not failure.hint:
         hint = "That is a page for people, not an MCP endpoint: check the URL"
     return f"{failure}" + (f". {hint}" if hint else "")
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.plain import not_in_json
 from toolbench.redaction.detection.secrecy import Secrecy
 
 _ANY: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
@@ -51,10 +53,26 @@ async def _send(
     return await over.ask_to(f"answer {method!r}", send, over.seconds)
 
 
+def check_numbers(params: Mapping[str, Any]) -> None:
+    """Check that JSON has all numbers in *params*: the SDK would send null for nan.
+
+    Raises:
+        PydanticSerializationError: If there is one that JSON has not.
+    """
+    for path, number in not_in_json(params):
+        msg = f"{'.'.join(map(str, path))} is {number}, and JSON has no such number"
+        raise PydanticSerializationError(msg)
+
+
 async def plain_request(session: Any, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Send a request over *session*, a session of the SDK; return the result, which is not checked."""
+    """Send a request over *session*, a session of the SDK; return the result, which is not checked.
+
+    Raises:
+        PydanticSerializationError: If *params* have a number that JSON has not.
+    """
     from mcp_types import Request  # noqa: PLC0415 - the SDK, loaded by now
 
+    check_numbers(params)
     request = Request[dict[str, Any] | None, str](method=method, params=dict(params) or None)
     answer: dict[str, Any] = await session.send_request(request, _ANY)
     return answer

@@ -4,7 +4,7 @@ from typing import Any
 
 from toolbench.mcp.connection.connection import Send
 from toolbench.mcp.connection.open_calls import Call
-from toolbench.mcp.features.raw_request import plain_request
+from toolbench.mcp.features.raw_request import check_numbers, plain_request
 
 # Milliseconds that we ask a server to keep a task for
 RETENTION = 24 * 60 * 60 * 1000
@@ -23,6 +23,7 @@ def tool_request(name: str, arguments: dict[str, Any], call: Call, *, as_task: b
     def send(session: Any, responses: Any, state: str | None) -> Any:
         if as_task:
             return _sent_as_task(session, name, arguments, call)
+        check_numbers(arguments)
         return session.call_tool(
             name,
             arguments,

@@ -35,6 +35,10 @@ from toolbench.redaction.redactor import Redactor
 _WAITING = 100
 # Characters kept of a body that is not a message
 _KEPT_BODY = 500
+_PLAIN_TEXT = (
+    "Its Content-Type is text/plain, and an MCP endpoint answers with application/json or "
+    "text/event-stream: check the URL, or the server"
+)
 
 
 @dataclass
@@ -285,12 +289,15 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
     except httpx2.HTTPError:
         # Then only the status is known
         pass
+    hint = refusal(response.status_code, response.request.headers, response.headers, body)
+    if response.status_code < 400 and _kind(response) == "text/plain":
+        hint = _PLAIN_TEXT
     return HttpFailure(
         status=response.status_code,
         reason=response.reason_phrase,
         body=redactor.text(body if answer is None else answer)[:_KEPT_BODY],
         is_answer=answer is not None,
-        hint=refusal(response.status_code, response.request.headers, response.headers, body),
+        hint=hint,
     )
 
 
