@@ -140,7 +140,7 @@ TOOLS = {
     "odd_progress": ("done",),
     "odd_log": ("logged",),
     "stderr_flood": ("stderr flooded",),
-    "junk_between": ("answered after junk",),
+    "junk_between": ("answered after junk", False, WARNED),
     "unknown_notification": ("Method not found",),
     "ask_sampling": ("client said: .*error",),
     "ask_form": ("client said: .*(decline|error)",),

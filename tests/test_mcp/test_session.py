@@ -408,6 +408,27 @@ class TestEvidence:
         assert not server.traffic.find("s3cret")
         assert "s3cret" not in repr(server) + repr(server.entry)
 
+    def test_of_noise_during_a_call_is_said_at_the_call(self, client, tmp_path):
+        """To the person, since other clients fail at it; where no answer comes, it may be the answer."""
+        fine = {"result": {"content": [{"type": "text", "text": "fine"}]}}
+        path = tmp_path / "script"
+        session = client.connect("s", scripted(path, {"tools/call": ["here I am", fine]}))
+        observation = session.tool("t")({})
+        assert [item.text for item in observation.to_llm_content] == ["fine"]
+        [warning] = observation.warnings
+        assert warning.startswith(
+            "The server wrote a line that is not a message: 'here I am'. It was left out, but other "
+        )
+        answer = json.dumps({"jsonrpc": "2.0", "id": "$ID", **fine})
+        scripted(path, {"tools/call": [f"DEBUG: {answer}"], "tools/list": ["soon"]})
+        session.call_seconds = client.timeout = 0.5
+        assert session.tool("t")({}).text.startswith(
+            "No answer within 0.5 s. The server wrote a line that is not a message: 'DEBUG: {"
+        )
+        scripted(path, {})
+        session.call_seconds = PATIENCE
+        assert session.tool("t")({}).warnings == []
+
     def test_of_noise_on_stdout_is_counted_not_logged(self, client, caplog):
         """Lines that are no messages are kept to look at; no log fills up."""
         server = client.connect("junk", misbehaving("junk-stdout"))

@@ -52,7 +52,11 @@ class Caller(Protocol):
     answerer: Answerer | None
     """Answers the server's questions outside of `answering`."""
     notices: list[str]
-    """Notes for the person; they are moved to the next result."""
+    """Notes for the person and the model; they are moved to the next result."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """Such notes for the person only."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
@@ -201,9 +205,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             observation = failed_observation(self._tool, str(error), error.asides)
         else:
             observation = tool_observation(self._tool, result, self._promise)
-        if notices := self._caller.notices[:]:
-            del self._caller.notices[: len(notices)]
-            warnings = [*notices, *observation.warnings]
+        notices, remarks = _taken(self._caller.notices), _taken(self._caller.remarks)
+        if notices or remarks:
+            warnings = [*notices, *observation.warnings, *remarks]
             update = {"warnings": warnings, "lost": notices}
             observation = observation.model_copy(update=update)
         modern = observation.is_error and self._caller.era == "modern"
@@ -213,3 +217,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _promise(self) -> SchemaValidator | None:
         schema = self._output_schema
         return None if schema is None else validator_of(schema)
+
+
+def _taken(notes: list[str]) -> list[str]:
+    taken = notes[:]
+    del notes[: len(taken)]
+    return taken

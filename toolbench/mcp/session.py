@@ -13,7 +13,7 @@ from toolbench.mcp.config.portable import portable_entry
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.connection import Connection
-from toolbench.mcp.connection.failure_messages import CallFailedError, call_failed
+from toolbench.mcp.connection.failure_messages import CallFailedError, about_noise, call_failed
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
@@ -170,6 +170,11 @@ class MCPServerSession:
     def stderr(self) -> StderrTail:
         """The last lines that the server's process wrote to stderr."""
         return self._inbox.stderr
+
+    @property
+    def remarks(self) -> list[str]:
+        """Notes as in `notices` that no model reads."""
+        return self._inbox.remarks
 
     @property
     def noise(self) -> list[str]:
@@ -369,6 +374,11 @@ class MCPServerSession:
             failed = call_failed(error, call, self._inbox)
             session_recording.note_failure(self._inbox, call, failed)
             raise failed from error
+        if call.noise:
+            self._inbox.remarks.append(
+                f"{about_noise(call.noise)}. It was left out, but other clients may fail at it: a "
+                "server has to write its log to stderr."
+            )
         return await self.tasks.finished(raw, call)
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:

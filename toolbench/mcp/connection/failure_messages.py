@@ -152,7 +152,8 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
     if refused := _refusal(root, call):
         return refused
     if isinstance(root, CallTimeoutError):
-        return str(root)
+        noise = "" if call is None or not call.noise else f". {about_noise(call.noise)}"
+        return f"{root}{noise}"
     if isinstance(root, TimeoutError):
         return "no answer in time"
     if (code := code_of(root)) is not None:
@@ -263,6 +264,11 @@ def _rpc(error: Any, code: int) -> str:
         )
     detail = "" if data in (None, "") else f" {str(data)[:500]}"
     return f"{words} (MCP error {clip(code)}){detail}"
+
+
+def about_noise(line: str) -> str:
+    """Return a sentence about *line*, which a server wrote in place of a message; without a full stop."""
+    return f"The server wrote a line that is not a message: {_short(line)!r}"
 
 
 def required_pages(error: BaseException) -> list[dict[str, Any]]:

@@ -48,6 +48,8 @@ class Call:
     token: str = ""
     http_failure: HttpFailure | None = None
     round: int = 1
+    noise: str = ""
+    """The first line during the call that was no message; empty if all were messages."""
     task_id: str = ""
     """The id of the task that the call became; empty if it became none."""
     on_task_change: Callable[[], object] = lambda: None

@@ -80,6 +80,8 @@ class Inbox:
         self.noise: list[str] = []
         """The first lines on stdout that are not messages."""
         self.noise_count = 0
+        self.remarks: list[str] = []
+        """Notes for the person about a call; they are moved to the next result."""
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
         self.authorization_url = ""
@@ -137,8 +139,11 @@ class Inbox:
     def note_noise(self, line: str) -> None:
         """Keep a line of stdout that is not a message."""
         self.noise_count += 1
+        shown = self.redactor.text(line)[:500]
         if len(self.noise) < 20:
-            self.noise.append(self.redactor.text(line)[:500])
+            self.noise.append(shown)
+        for call in self.calls:
+            call.noise = call.noise or shown
         self.traffic.note("received", line, kind="noise")
         self._record("noise", line)
 

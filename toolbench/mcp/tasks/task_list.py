@@ -337,7 +337,7 @@ class _Waiter:
         self.name = tasks._caller.name
         self.server_info = tasks._caller.server_info
         self.answerer: Answerer | None = tasks._caller.answerer
-        self.notices = tasks._caller.notices
+        self.notices, self.remarks = tasks._caller.notices, tasks._caller.remarks
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
