@@ -29,6 +29,8 @@ class Reply:
     """Instead of events: one JSON value, or a text that is none, or bytes as they are sent."""
     then: str = "end"
     """After the events: "end", "cut" the connection, or "stall" until the client goes."""
+    before: bytes = b""
+    """What stands before the first event."""
 
 
 def refusal(status, message, **headers):
@@ -108,11 +110,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        before = reply.before
         for event in reply.events:
             kind = event.get("type") if isinstance(event, dict) else None
             head = f"event: {kind}\n" if kind else ""
             data = event if isinstance(event, str) else json.dumps(event)
-            self.piece(f"{head}data: {data}\n\n".encode())
+            self.piece(before + f"{head}data: {data}\n\n".encode())
+            before = b""
         if reply.then == "stall":
             self.stall()
         elif reply.then == "cut":

@@ -55,6 +55,14 @@ class TestAddress:
         with pytest.raises(ModelError, match="1,000 bytes"):
             as_model(f"{server.url}/v1").models()
 
+    def test_takes_no_byte_order_mark_for_a_part_of_the_first_event(self, server):
+        """Without the first event the beginning of the text would be lost without a word."""
+        events = [{"choices": [{"delta": {"content": text}}]} for text in ("Äp", "fel")]
+        events += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+        server.reply(Reply(events, before=b"\xef\xbb\xbf"))
+        model = as_model(f"{server.url}/v1#toy")
+        assert model.complete(hello(model)).text == "Äpfel"
+
     def test_without_a_model_takes_the_only_one(self, server):
         """A server of one model needs no name."""
         server.reply(spoken("openai", "Hi"))

@@ -229,11 +229,17 @@ class TestFailures:
         assert model.complete(hello(model)).text == "Yes."
 
     def test_that_are_no_protocol_are_one_sentence(self, server):
-        """A page of a proxy is no answer."""
-        server.reply(Reply(body="<html>Log in</html>"))
+        """A page of a proxy is no answer, and a server that refuses with status 200 has its words."""
+        server.reply(Reply(body="<html>Log in</html>"), Reply(body={"detail": "Not authenticated"}))
         model = as_model(f"{server.url}/v1#toy")
-        with pytest.raises(ModelError, match="cannot be read"):
+        with pytest.raises(ModelError, match=r"cannot be read: it is a web page.*address right"):
             model.complete(hello(model))
+        with pytest.raises(ModelError, match=r"it is no answer of a model: .*Not authenticated"):
+            model.complete(hello(model))
+        for models in ("<html>Log in</html>", {"detail": "Not authenticated"}):
+            server.models = models
+            with pytest.raises(ModelError, match=r"a web page|no list .*Not authenticated"):
+                as_model(f"{server.url}/v1").models()
 
     def test_of_whoever_watches_are_its_own(self, model, server):
         """What `on_chunk` raises comes out as it is."""

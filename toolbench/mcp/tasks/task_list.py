@@ -311,7 +311,7 @@ class TaskList(ItemList[MCPTask]):
             raise call_failed(error, call, self._over.inbox) from error
 
     def _following(self, one: KeptTask) -> TaskFollowing:
-        call = Call(self._seconds, one.tool)
+        call = Call(seconds=self._seconds, tool=one.tool)
         return TaskFollowing(self._over, _unseen(one), call)
 
     def _explained(self, error: Exception) -> ServerError:

@@ -141,7 +141,7 @@ class AddressModel(StreamedModel):
         if isinstance(answer, ModelError):
             # Outside of `except`: there the error's context would keep the key
             raise answer
-        data = answer.get("data") if isinstance(answer, dict) else answer
+        data = answer.get("data", answer) if isinstance(answer, dict) else answer
         if not isinstance(data, list | None):
             msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"
             raise ModelError(self.secrets.redactor.sentence(msg))
@@ -188,7 +188,7 @@ class AddressModel(StreamedModel):
             body = await _body_of(response)
             if response.status_code >= 300:
                 raise _refusal(response, body)
-            return json.loads(body)
+            return _value_in(body)
 
     def _url(self, path: str) -> str:
         base, mark, query = self._base.partition("?")
@@ -252,8 +252,10 @@ async def _pass_on(response: "Response", send: Send) -> None:
         raise _refusal(response, await _body_of(response))
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "text/event-stream":
-        send(json.loads(await _body_of(response)))
+        send(_value_in(await _body_of(response)))
         return
+    # Events are UTF-8, and a byte order mark before them is no part of the first
+    response.encoding = "utf-8-sig"
     count = 0
     async for event in EventSource(response, max_event_size=MOST_BYTES):
         count += len(event.data)
@@ -278,6 +280,21 @@ async def _body_of(response: "Response") -> bytes:
         if len(body) > MOST_BYTES:
             raise _too_long()
     return bytes(body)
+
+
+def _value_in(body: bytes) -> Any:
+    """Return the JSON value in *body*.
+
+    Raises:
+        ValueError: If *body* is not JSON; a `BodyError` if it is a web page.
+    """
+    try:
+        return json.loads(body)
+    except ValueError:
+        if body.lstrip().startswith(b"<"):
+            msg = "it is a web page, and no answer of a model. Is the address right?"
+            raise BodyError(msg) from None
+        raise
 
 
 def _too_long() -> BodyError:

@@ -212,9 +212,9 @@ class _Coming:
         _refuse_failure(data)
         try:
             self._add(data)
-        except (AttributeError, LookupError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError, BodyError) as error:
             # a server may send anything: any part may be missing or wrong
-            msg = f"a chunk in an unknown form: {clip(data, 200)}"
+            msg = f"it is no answer of a model: {clip(data, 200)}"
             raise BodyError(msg) from error
 
     def _add(self, data: Mapping[str, Any]) -> None:
