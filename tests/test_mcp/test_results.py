@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from test_mcp.peers import scripted
 from test_mcp.test_listing import json_values
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.errors import ToolFailedError
@@ -146,18 +147,25 @@ class TestMisfits:
         assert observation.text == "x"
         assert any(warning in w for w in observation.warnings)
 
-    @pytest.mark.parametrize(
-        ("content", "warning"),
-        [
-            ("just text", "not a list of blocks"),
-            (3, "not a list of blocks"),
-            ([1], "not an object"),
-        ],
-    )
-    def test_of_the_protocol_are_warnings(self, content, warning):
-        """What was sent in place of a list of blocks is shown, with a warning."""
-        observation = tool_observation("t", {"content": content})
-        assert any(warning in w for w in observation.warnings)
+    def test_of_the_protocol_are_warnings(self, client, tmp_path):
+        """What was sent in place of a list of blocks is read, with a warning."""
+        hello = {"type": "text", "text": "hello"}
+        contents = [("hello", "not a list of blocks"), (hello, "not a list of blocks")]
+        contents += [([hello, 1], "not an object"), ({"n": "hello"}, "unknown type")]
+        script = {
+            "resources/read": [{"result": {"contents": {"uri": "x://a", "text": "hello"}}}],
+            "prompts/get": [{"result": {"messages": {"role": "user", "content": "hello"}}}],
+        }
+        path = tmp_path / "script.json"
+        session = client.connect("odd", scripted(path, script))
+        for content, warning in contents:
+            scripted(path, {**script, "tools/call": [{"result": {"content": content}}]})
+            observation = client["t"]({})
+            assert "hello" in observation.text
+            assert any(warning in one for one in observation.warnings)
+        for observation in (session.read_resource("x://a"), session.get_prompt("p")):
+            assert observation.text == "hello"
+            assert "one object in place of a list" in observation.warnings[0]
 
     def test_errors_need_not_fit(self):
         """A tool that failed owes no structured content."""

@@ -222,16 +222,20 @@ def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObserv
 
 
 def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
-    content = result.get("content")
-    if content is None:
+    if result.get("content") is None:
         warnings.append("The result has no content list.")
         return []
+    return blocks_in(result["content"], warnings)
+
+
+def blocks_in(content: Any, warnings: list[str]) -> list[dict[str, Any]]:
+    """Return the blocks of *content*, which should be a list of them, and may be one; add to *warnings*."""
     if isinstance(content, str):
         warnings.append("The content is a text, not a list of blocks.")
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         warnings.append(f"The content is not a list of blocks: {clip(content)}.")
-        return []
+        return [content if isinstance(content, dict) else {"value": content}]
     odd = [block for block in content if not isinstance(block, dict)]
     warnings.extend(f"A block of the content is not an object: {clip(b)}." for b in odd)
     return [block if isinstance(block, dict) else {"value": block} for block in content]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from toolbench.core.content import Content, TextContent
-from toolbench.mcp.results import MCPObservation, decoded, describe
+from toolbench.mcp.results import MCPObservation, blocks_in, decoded, describe
+from toolbench.plain import clip
 
 if TYPE_CHECKING:
     from uritemplate import URITemplate
@@ -161,8 +162,7 @@ def read_prompts(items: Iterable[Any]) -> list[Prompt]:
 def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObservation:
     """Return the observation of *result*, the answer to `resources/read`."""
     warnings: list[str] = []
-    parts = result.get("contents")
-    parts = parts if isinstance(parts, list) else []
+    parts = _as_list(result.get("contents"), warnings)
     blocks = [{"type": "resource", "resource": part} for part in parts]
     texts = [p for p in parts if isinstance(p, Mapping) and isinstance(p.get("text"), str)]
     content: list[Content] = (
@@ -178,14 +178,9 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
 def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObservation:
     """Return the observation of *result*, the answer to `prompts/get`."""
     warnings: list[str] = []
-    items = result.get("messages")
-    messages = [m for m in items if isinstance(m, dict)] if isinstance(items, list) else []
-    blocks = [
-        block
-        for message in messages
-        for block in _as_list(message.get("content"))
-        if isinstance(block, dict)
-    ]
+    items = _as_list(result.get("messages"), warnings)
+    messages = [item for item in items if isinstance(item, dict)]
+    blocks = [block for message in messages for block in _blocks_of(message, warnings)]
     return MCPPromptObservation(
         name=name,
         description=str(result.get("description") or ""),
@@ -219,8 +214,18 @@ def _content_of(part: Any) -> Any:
         return text
 
 
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+def _as_list(value: Any, warnings: list[str]) -> list[Any]:
+    """Return *value*, which should be a list of objects, and may be one of them; then add to *warnings*."""
+    if isinstance(value, dict):
+        warnings.append(f"The server sent one object in place of a list: {clip(value)}.")
+        return [value]
+    return value if isinstance(value, list) else []
+
+
+def _blocks_of(message: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    # One block is as good as a list of them
+    return blocks_in([content] if isinstance(content, dict) else content or [], warnings)
 
 
 def _described(item: Mapping[str, Any], name: str) -> dict[str, Any]:
