@@ -9,12 +9,14 @@ from typing import Any
 from rich.console import RenderableType
 
 from toolbench.core.coercion.coercion import ResultObservation, masked_observation
+from toolbench.core.coercion.display_object import display_bundle
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.blocks import block_views, blocks_html, blocks_text
 from toolbench.display.caps import cap_joined
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, visible
+from toolbench.display.html.mime_bundle import bundle_html
 from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import fold, notice, section
 from toolbench.display.render import to_html, to_text
@@ -38,6 +40,8 @@ _WORD = re.compile(r"\w+")
 _FIRST = 20
 # Columns, so that no table breaks a word
 _WIDE = 1_000
+# Objects in a list
+_MOST_DRAWN = 50
 # Characters of remarks that a result may have in addition to its text
 _ASIDE = 1_000
 
@@ -82,10 +86,11 @@ def result_html(
     call = _call(action) if action is not None else ""
     error = _error_text(observation, blocks)
     head = call + (notice(error, "danger") if error else "")
-    looks = head + _view_html(observation, limit, later) + _unread(observation)
+    drawn = _drawn_html(observation)
+    looks = head + (drawn or _view_html(observation, limit, later)) + _unread(observation)
     looks += _unread_data_html(observation, limit)
     read = _model_card(blocks, limit)
-    if _reads_the_same(observation, blocks):
+    if not drawn and _reads_the_same(observation, blocks):
         exact = _APART + fold("As text, as the model reads it", read.content) + "</div>"
         content = looks + (exact if _tree_of(observation) is not None else "")
         return cards_html([Card(BOTH, Html(content), read.remark)])
@@ -208,6 +213,21 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
     if _is_plain(observation) and _is_long(observation):
         html = f"<div data-toolbench-part>{html}</div>"
     return html + _pictures(observation)
+
+
+def _drawn_html(observation: Observation) -> str:
+    """Return the result as a notebook draws it, made harmless; empty if it is data, text or images."""
+    if not _is_plain(observation) or observation.is_error:
+        return ""
+    is_picture = all(block.type == "image" for block in person_content(observation))
+    if is_picture or returned_frame(observation) is not None:
+        return ""
+    result = vars(observation).get("result")
+    items = result if isinstance(result, list | tuple) else [result]
+    if len(items) > _MOST_DRAWN:
+        return ""
+    drawn = [safely(bundle_html, display_bundle(item), say=to_html) for item in items]
+    return "".join(drawn) if all(drawn) else ""
 
 
 def _data_html(observation: Observation, limit: int, later: int) -> str:
@@ -341,7 +361,20 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
         return masked_observation(observation, redactor)
     # Its text is shown, and of a table the rows: what is not shown is not searched
     shown = masked_observation(observation.model_copy(update={"result": None}), redactor)
-    frame = returned_frame(observation)
-    if frame is None or type(shown) is not ResultObservation:
+    if type(shown) is not ResultObservation:
         return shown
-    return shown.model_copy(update={"result": shown_of(frame, redactor.value)})
+    frame = returned_frame(observation)
+    if frame is not None:
+        return shown.model_copy(update={"result": shown_of(frame, redactor.value)})
+    bundle = redactor.bundle(display_bundle(observation.result))
+    return shown.model_copy(update={"result": _Drawn(bundle)}) if bundle else shown
+
+
+class _Drawn:
+    """An object that is drawn as *bundle*, in place of one with secrets."""
+
+    def __init__(self, bundle: dict[str, Any]) -> None:
+        self._bundle = bundle
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        return self._bundle

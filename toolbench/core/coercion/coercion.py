@@ -13,7 +13,10 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import from_json, to_json
 
 from toolbench.core.classes.polymorphism import takes_kind
+from toolbench.core.coercion.answer_data import answer_data
 from toolbench.core.coercion.dataframe import frame_of
+from toolbench.core.coercion.display_object import content_of_drawn, is_drawn
+from toolbench.core.coercion.mcp_content import answer_of, content_of_block, describe, is_block
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
@@ -26,8 +29,8 @@ from toolbench.redaction.redactor import Redactor, results
 def contents_of(value: Any) -> list[Content]:
     """Return *value* as content for a model.
 
-    A list that has content blocks or images among its items becomes the content of all its items.
-    Any other list is written as JSON.
+    A list that has content blocks, images or objects of `IPython.display` among its items becomes the
+    content of all its items. Any other list is written as JSON.
     """
     # As most results are
     if type(value) in _DATA:
@@ -50,6 +53,7 @@ def _maker_of(value: Any) -> Callable[[Any], list[Content]] | None:
 
 _NUMBERS = frozenset({bool, int, float})
 _DATA = _NUMBERS | {dict}
+_NO_CONTENT = _DATA | {str, list, tuple, type(None)}
 
 
 def _json(value: Any) -> str:
@@ -136,6 +140,7 @@ def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
     )
 
 
+_is_ipython = _comes_from("IPython", "DisplayObject")
 _is_pil = _comes_from("PIL", "Image")
 _is_figure = _comes_from("matplotlib", "Figure")
 _is_frame, _is_series = (
@@ -153,10 +158,11 @@ def _is_content(value: Any) -> bool:
 
 
 def _is_list_of_contents(value: Any) -> bool:
-    is_kind = _is_content, _image_kind, _is_pil, _is_figure
-    return isinstance(value, list | tuple) and any(
-        is_shown(item) for item in value for is_shown in is_kind
-    )
+    if not isinstance(value, list | tuple):
+        return False
+    items = [item for item in value if type(item) not in _NO_CONTENT]
+    is_kind = _is_content, _image_kind, _is_pil, _is_figure, _is_ipython, is_block
+    return any(is_shown(item) for item in items for is_shown in is_kind)
 
 
 _MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [
@@ -168,6 +174,8 @@ _MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [
     (_is_pil, _from_pil),
     (_is_figure, _from_figure),
     (lambda v: _is_frame(v) or _is_series(v), _from_table),
+    (is_block, content_of_block),
+    (is_drawn, content_of_drawn),
 ]
 
 
@@ -184,6 +192,8 @@ class ResultObservation(Observation):
 
     def _structured(self) -> dict[str, Any] | None:
         """Return the result as a JSON object; None if the result is something else."""
+        if _is_content(self.result) or is_block(self.result):
+            return None
         if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(self.result):
             return None
         try:
@@ -217,8 +227,10 @@ def observation_of(
     and any other value a `ResultObservation` with content.
 
     A value that fills no fields becomes content: a str becomes text, an image (bytes, PIL,
-    matplotlib) an image block, a pandas table CSV. None and other bytes become a short note, other
-    values JSON. A list of content blocks is kept.
+    matplotlib) an image block, a pandas table CSV, an object that a notebook draws its image or text.
+    None and other bytes become a short note, other values JSON. A list of content blocks is kept.
+
+    A result of the packages `mcp` and `fastmcp` is read as if a server had sent it.
 
     Raises:
         TypeError: If *result* cannot become an observation of the class.
@@ -226,6 +238,8 @@ def observation_of(
     # Also of another class, for an error
     if isinstance(result, Observation):
         return result
+    if isinstance(result, BaseModel) and (answer := answer_of(result)) is not None:
+        return _of_answer(answer)
     by_name = _class_by_kind(result, observation_type)
     if observation_type is None:
         return _loaded(result, by_name) or ResultObservation(
@@ -246,6 +260,18 @@ def observation_of(
             f"{observation_type.__name__}: {first}."
         )
         raise TypeError(msg) from error
+
+
+def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
+    """Return *answer*, in the form of MCP's answer to `tools/call`, as a function's result."""
+    blocks, structured = answer.get("content") or [], answer.get("structuredContent")
+    content = [item for block in blocks for item in describe(block, [])]
+    text = "\n".join(item.text for item in content if isinstance(item, TextContent))
+    data = answer_data(structured, blocks, text)
+    is_error = answer.get("isError") is True
+    if not content and data is None and is_error:
+        content = [TextContent(text="The tool failed and did not say why.")]
+    return ResultObservation(content=content or contents_of(data), is_error=is_error, result=data)
 
 
 def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Observation] | None:

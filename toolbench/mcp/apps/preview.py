@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from toolbench.core.coercion.mcp_content import decoded
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import Tone, notice
@@ -28,7 +29,7 @@ from toolbench.mcp.apps.app_network import (
 )
 from toolbench.mcp.apps.host_page import HOST
 from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.mcp.results import MCPToolObservation, decoded
+from toolbench.mcp.results import MCPToolObservation
 
 PROTOCOL = "2026-01-26"
 MIME = "text/html;profile=mcp-app"

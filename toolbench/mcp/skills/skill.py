@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from toolbench.core.coercion.mcp_content import decoded
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.mcp.results import decoded
 from toolbench.plain import clip
 
 EXTENSION = "io.modelcontextprotocol/skills"

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, ClassVar
 
+from toolbench.core.coercion.mcp_content import describe
 from toolbench.core.content import TextContent
 from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html, escape
@@ -11,7 +12,6 @@ from toolbench.display.html.icons import icon_html, icon_source
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
-from toolbench.mcp.results import describe
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction.redactor import results
 from toolbench.widgets.explorer.panes.pane import (
