@@ -240,7 +240,7 @@ class TestAJournal:
         with create_mcp_tools(shop_server(price=stricter)) as client:
             refused = check_calls(client.servers["shop"].snapshot(), journal)
         assert str(refused) == (
-            '1 of your 3 calls would be refused now.\n- price({"of": "tea"}): in: is required'
+            '1 of your 2 calls would be refused now.\n- price({"of": "tea"}): in: is required'
         )
 
     def test_is_where_cases_come_from(self, journal):

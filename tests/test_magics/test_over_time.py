@@ -9,8 +9,9 @@ import pytest
 from IPython.core.error import UsageError
 from test_mcp.peers import light, scripted
 
+from toolbench import history, run_tool
 from toolbench.errors import ServerError, ToolbenchError
-from toolbench.testing import FakeMCPServer
+from toolbench.testing import FakeMCPServer, InTurn
 
 COMMAND = " ".join([sys.executable, *light("good", "steps")["args"]])
 
@@ -27,6 +28,15 @@ def looser():
     server = FakeMCPServer("shop")
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     server.answer("buy", "bought", schema=schema)
+    return server
+
+
+def finding(argument):
+    """A server whose tool takes *argument*; its fourth call fails."""
+    server = FakeMCPServer("lib")
+    schema = {"type": "object", "properties": {argument: {"type": "string"}}}
+    answers = InTurn("Emma", "Emma", "Persuasion", RuntimeError("closed"), "Emma")
+    server.answer("find", answers, schema=schema | {"required": [argument]})
     return server
 
 
@@ -166,6 +176,32 @@ class TestSnapshots:
         mcp("connect two two")
         assert [row[0] for row in mcp("diff two one").rows] == ["breaking"]
         assert [row[0] for row in mcp("diff one two").rows] == ["additive"]
+
+    @pytest.mark.parametrize("older", ["lib.jsonl", "v1", "played"])
+    def test_are_compared_with_the_calls_of_the_older_side(
+        self, shell, mcp, tmp_path, monkeypatch, older
+    ):
+        """Equal calls once; one that failed is no news; a renamed argument is one row."""
+        monkeypatch.chdir(tmp_path)
+        shell.user_ns |= {"old": finding("title"), "new": finding("query")}
+        mcp("connect v1 --record lib.jsonl old")
+        for title in ("Emma", "Emma", "Persuasion", "fails"):
+            run_tool("v1.find", {"title": title})
+        mcp("connect played --replay lib.jsonl")
+        mcp("connect v2 new")
+        run_tool("v2.find", {"title": "Sanditon"})
+        run_tool("v2.find", {"query": "Emma"})
+        if older != "v1":
+            history().clear()
+        changes = mcp(f"diff v2 {older}")
+        [(meaning, _, text)] = changes.rows
+        assert meaning == "breaking"
+        assert text.startswith("find: title -> query? 'title' is not declared any more")
+        assert "2 of your 2 calls would be refused now." in changes.notes
+        assert [note[:21] for note in changes.notes if note.startswith("- ")] == [
+            '- find({"title": "Emm',
+            '- find({"title": "Per',
+        ]
 
     def test_are_refused_what_is_none(self, shell, mcp, tmp_path):
         """A file that is no snapshot, and a name that is nothing, are told."""

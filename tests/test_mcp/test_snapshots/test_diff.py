@@ -89,6 +89,7 @@ def changes_to(path, value):
         ("prompts hello", None, "removed", "breaking", "prompts/hello"),
         ("prompts hello description", "Greets.", "added", "routing", "prompts/hello/description"),
         ("prompts hello arguments 1", None, "removed", "breaking", "prompts/hello/arguments/how"),
+        ("prompts hello arguments 1 name", "style", "changed", "breaking", "prompts/hello/arguments/how"),
         ("prompts hello arguments 1 required", True, "changed", "breaking", "prompts/hello/arguments/how/required"),
         ("prompts hello arguments 0 required", False, "changed", "additive", "prompts/hello/arguments/who/required"),
     ],

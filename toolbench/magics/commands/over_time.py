@@ -3,12 +3,11 @@
 import shlex
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.errors import ServerError
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
 from toolbench.named_file import write_named
@@ -90,17 +89,19 @@ def _stubs(options: Namespace, server: Server) -> None:
 def _diff(options: Namespace, server: Server) -> Listing:
     from toolbench.mcp.snapshots.change import by_severity  # noqa: PLC0415 - the same
     from toolbench.mcp.snapshots.changes_page import changes_page  # noqa: PLC0415
-    from toolbench.mcp.snapshots.recorded_calls import check_calls  # noqa: PLC0415 - heavy
-    from toolbench.runs.history.history import history  # noqa: PLC0415 - the same
+    from toolbench.mcp.snapshots.recorded_calls import (  # noqa: PLC0415 - heavy
+        check_calls,
+        older_side,
+    )
 
     if bool(options.eval) != bool(options.model):
         msg = "Give both: --eval with a file of cases, and --model with the model to test."
         raise UsageError(msg)
     session = server(options.name)
-    before = _other(options.other, session.name, server)
+    before, calls = older_side(session, options.other)
     after = session.snapshot()
     changes = by_severity(before.diff(after))
-    checked = check_calls(after, history(), before=before, server=session.name)
+    checked = check_calls(after, calls, before=before)
     notes = [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
     if options.html:
         page = changes_page(changes, before=options.other, after=options.name)
@@ -123,26 +124,6 @@ def _total(changes: "list[Change]") -> str:
 
     counts = {s: sum(c.severity == s for c in changes) for s in SEVERITIES}
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count) + "."
-
-
-def _other(other: str, name: str, server: Server) -> "Snapshot":
-    """Return the snapshot in the file *other*, or of the connected server *other*.
-
-    If the file has several servers, the server *name* is used.
-
-    Raises:
-        ServerError: If *other* is not a file and not a connected server.
-    """
-    from toolbench.mcp.recording.recording import offer_in  # noqa: PLC0415 - heavy
-
-    path = Path(other).expanduser()
-    if path.is_file():
-        return offer_in(path, name)
-    try:
-        return server(other).snapshot()
-    except ToolNotFoundError:
-        msg = f"{other!r} is not a file, and no server of that name is connected."
-        raise ServerError(msg) from None
 
 
 def _lint(before: "Snapshot", after: "Snapshot") -> list[str]:

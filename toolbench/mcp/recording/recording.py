@@ -295,13 +295,14 @@ def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
         ServerError: If the file cannot be read, is not a snapshot or a recording, or lacks the server.
     """
     path = Path(path).expanduser()
-    if not _is_recording(path):
+    if not is_recording(path):
         return Snapshot.read(path)
     recording = Recording.read(path)
     return recording.snapshot(server if len(recording.servers) > 1 else None)
 
 
-def _is_recording(path: Path) -> bool:
+def is_recording(path: Path) -> bool:
+    """Tell whether the file at *path* is a recording."""
     try:
         with path.open("rb") as file:
             first = frame_of(file.readline(_LONGEST_START))

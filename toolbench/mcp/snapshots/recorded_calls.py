@@ -1,17 +1,25 @@
 """Check earlier calls against the present schemas of a server."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 from toolbench.core.definition.tool_address import ToolAddress
-from toolbench.errors import Problem, SchemaError, did_you_mean
+from toolbench.errors import Problem, SchemaError, ServerError, did_you_mean
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.plain import NOT_KEPT, clip
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import has_mark
+from toolbench.runs.history.history import history
 from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
 
 # Characters of the arguments of a call
 _MAX_ARGUMENTS = 300
@@ -75,6 +83,8 @@ def check_calls(
 ) -> CheckedCalls:
     """Check *calls*, and return the calls that the schemas in *snapshot* refuse.
 
+    Equal calls count once. A call that failed when it was made does not count.
+
     Args:
         snapshot: What the server offers now.
         calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
@@ -87,18 +97,52 @@ def check_calls(
     tools = _Tools(snapshot)
     earlier = _Tools(before) if before is not None else None
     refused: list[RefusedCall] = []
-    checked = 0
+    seen: set[str] = set()
     for call in _each(calls):
         name, arguments = _read(call, server)
         known = name in tools.by_name or (earlier is not None and name in earlier.by_name)
-        if name is None or not known:
+        if name is None or not known or _has_failed(call):
             continue
         if earlier is not None and earlier.reasons(name, arguments):
             continue
-        checked += 1
+        equal = json.dumps([name, _shown(arguments)], sort_keys=True, default=repr)
+        if equal in seen:
+            continue
+        seen.add(equal)
         if reasons := tools.reasons(name, arguments):
             refused.append(RefusedCall(name, arguments, tuple(reasons), call))
-    return CheckedCalls(refused, checked)
+    return CheckedCalls(refused, len(seen))
+
+
+def older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list[Any]]:
+    """Return what *other* offers, and the calls of *session* and of *other* for `check_calls`.
+
+    The calls are those in the history, and those in the recording.
+
+    Args:
+        session: The server of the newer side.
+        other: The file of a snapshot or recording, or the name of a connected server.
+
+    Raises:
+        ServerError: If *other* is neither a file nor a connected server, or cannot be read.
+    """
+    path = Path(other).expanduser()
+    if path.is_file():
+        offered, name = offer_in(path, session.name), session.name
+        file = path if is_recording(path) else None
+    else:
+        server: Any = connected.session(other)
+        if server is None:
+            msg = f"{other!r} is not a file, and no server of that name is connected."
+            raise ServerError(msg)
+        offered, name, file = server.snapshot(), other, server.recording
+    servers = (session.name, other)
+    calls: list[Any] = [r for r in history() if r.address and r.address.server in servers]
+    if file is not None and file.is_file():
+        recording = Recording.read(file)
+        recorded = recording.recorded_name(name)
+        calls += [call for call in recording.calls if call.server == recorded]
+    return offered, calls
 
 
 class _Tools:
@@ -130,6 +174,18 @@ class _Tools:
             except SchemaError:
                 self._validators[name] = None
         return self._validators[name]
+
+
+def _has_failed(call: Any) -> bool:
+    result = getattr(call, "result", None)
+    if isinstance(result, Mapping) and result.get("isError"):
+        return True
+    return getattr(call, "state", "") == "error" or bool(getattr(call, "error", None))
+
+
+def _shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *arguments* with one mark for all that is hidden: a file has other marks than the history."""
+    return {name: MARK if _is_hidden(value) else value for name, value in arguments.items()}
 
 
 def _each(calls: Any) -> Iterator[Any]:

@@ -36,17 +36,18 @@ _KEY = "another"
 def object_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
     """Yield the differences between two schemas of objects: their properties and their other keys."""
     old, new = before.properties, after.properties
+    renamed = _renamed(before, after)
     for name in old:
         if name in new:
             for each in compare(old[name], new[name]):
                 yield _of_property(each, before, after, name)
         else:
-            yield from _removed(before, after, name, compare)
+            yield from _removed(before, after, name, compare, renamed)
     for name in new:
         other = None if name in old else _of_key(before, name)
         for each in () if other is None else compare(other, new[name]):
             yield _of_property(each, before, after, name)
-    yield from _required(before, after)
+    yield from _required(before, after, renamed)
     yield from _other_keys(before, after, compare)
     yield from key_limits(before, after, partial(_with_keys, before))
 
@@ -69,10 +70,25 @@ def _base(node: Node) -> dict[str, Any]:
     return example if isinstance(example, dict) else {}
 
 
-def _removed(before: Node, after: Node, name: str, compare: Compare) -> Iterator[Difference]:
+def _renamed(before: Node, after: Node) -> str | None:
+    """Return the only new property if it seems to be the only removed one, renamed; else None."""
+    removed = [name for name in before.properties if name not in after.properties]
+    added = [name for name in after.properties if name not in before.properties]
+    if len(removed) != 1 or len(added) != 1:
+        return None
+    if _of_key(after, removed[0]) is not None or _of_key(before, added[0]) is not None:
+        return None
+    kinds = kind_of(before.properties[removed[0]]), kind_of(after.properties[added[0]])
+    return added[0] if kinds[0] == kinds[1] else None
+
+
+def _removed(
+    before: Node, after: Node, name: str, compare: Compare, renamed: str | None
+) -> Iterator[Difference]:
     """Yield the differences for the property *name*, which *after* does not declare any more.
 
-    A rule of *after* for other keys may apply to it.
+    A rule of *after* for other keys may apply to it. If it seems to be *renamed* now, what is said
+    of that property is said here.
     """
     other = _of_key(after, name)
     if other is not None:
@@ -82,13 +98,16 @@ def _removed(before: Node, after: Node, name: str, compare: Compare) -> Iterator
     prop = before.properties[name]
     was_required = name in before.required
     how = "required" if was_required else "optional"
-    text = f"is not declared any more (it was {how}: {kind_of(prop)})"
+    text = f"{name!r} is not declared any more (it was {how}: {kind_of(prop)})"
+    if renamed is not None:
+        how = "required" if renamed in after.required else "optional"
+        text = f"{name} -> {renamed}? {text}, {renamed!r} is new and {how}"
     yield difference(
         "gone",
         f"properties/{name}",
         prop.raw,
-        None,
-        f"{name!r} {text}",
+        None if renamed is None else after.properties[renamed].raw,
+        text,
         refused=lambda: [_put(before, name, example_of(prop))],
         admitted=partial(_without, before, name),
     )
@@ -106,10 +125,12 @@ def _added(before: Node, after: Node, name: str) -> Difference:
     return difference("new", f"properties/{name}", None, new.raw, text)
 
 
-def _required(before: Node, after: Node) -> Iterator[Difference]:
+def _required(before: Node, after: Node, renamed: str | None) -> Iterator[Difference]:
     old, new = before.properties, after.properties
     needed = set(after.required) - set(before.required)
     for name in new:
+        if name == renamed:
+            continue
         if name in needed:
             yield _newly_required(before, after, name)
         elif name not in old:

@@ -10,15 +10,12 @@ import ipywidgets as w
 
 from toolbench.display.escape import Html
 from toolbench.display.page import Tone, notice
-from toolbench.errors import ServerError
 from toolbench.mcp.connected_servers import connected
-from toolbench.mcp.recording.recording import offer_in
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.changes_page import changes_html, changes_page
-from toolbench.mcp.snapshots.recorded_calls import check_calls
+from toolbench.mcp.snapshots.recorded_calls import check_calls, older_side
 from toolbench.named_file import write_named
-from toolbench.runs.history.history import history
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.panes.recording_pane import file_name
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
@@ -219,17 +216,9 @@ def compare(session: MCPServerSession, other: str) -> Comparison:
     Raises:
         ServerError: If *other* is neither a file nor a connected server, or cannot be read.
     """
-    path = Path(other).expanduser()
-    servers = {s.name: s for s in reversed(connected.sessions)}
-    if path.is_file():
-        before = offer_in(path, session.name)
-    elif isinstance(server := servers.get(other), MCPServerSession):
-        before = server.snapshot()
-    else:
-        msg = f"{other!r} is not a file, and no server of that name is connected."
-        raise ServerError(msg)
+    before, earlier = older_side(session, other)
     after = session.snapshot()
-    calls = check_calls(after, history(), before=before, server=session.name)
+    calls = check_calls(after, earlier, before=before)
     lines = [calls.summary, *(f"- {call}" for call in calls[:_MOST_CALLS])]
     return Comparison(other, before.diff(after), "\n".join(lines))
 
