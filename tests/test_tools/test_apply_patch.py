@@ -195,6 +195,32 @@ class TestPlaces:
         bench.applied("*** Update File: a", "@@", " é", "+☃")
         assert bench.files()["a"] == b"\xff\xfe" + "é\r\n☃\r\nb\r\n".encode("utf-16-le")
 
+    @pytest.mark.parametrize(
+        ("lines", "after"),
+        [
+            ((" a", "-b", "+c"), b"a\r\nc"),
+            ((" a", " b", "+c"), b"a\r\nb\r\nc"),
+            ((" a", "-b"), b"a"),
+            (("-a", " b"), b"b"),
+            (("-a", "-b"), b""),
+        ],
+    )
+    def test_unfinished_last_line_of_windows(self, bench, lines, after):
+        """A carriage return is a part of a line's end, and nowhere else."""
+        bench.write("a", "a\r\nb")
+        bench.applied("*** Update File: a", "@@", *lines)
+        assert bench.files()["a"] == after
+
+    def test_empty_lines_between_files_and_parts(self, bench):
+        """They mean nothing there; above a line of a part, an empty line is an empty line of the file."""
+        bench.write("a", "x\n\ny\nz\n")
+        added = ("", "*** Add File: b", "+new", "", "*** Delete File: c", "")
+        update = ("*** Update File: a", "@@", "-x", "+X", "", " y", "", "@@", "-z", "+Z", "")
+        bench.write("c", "")
+        bench.applied(*added, *update)
+        assert bench.files() == {"a": b"X\n\ny\nZ\n", "b": b"new\n"}
+        assert "begins with '+'" in bench.refused("*** Add File: d", "+new", "", "+more")
+
     def test_unfinished_last_line(self, bench):
         """A last line without an end stays without one."""
         bench.write("a", "x\ny")

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from toolbench import run_tool
+from toolbench.tools import GlobTool, GrepTool
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.search.folder_walk import DirectoryFiles, Walk
 from toolbench.tools.search.globs import (
@@ -259,6 +261,51 @@ class TestIgnore:
         (tmp_path / ".gitignore").write_text("dist\n*\n")
         assert walked(tmp_path / "dist") == {"a", "sub/b"}
         assert walked(tmp_path / "dist/sub") == {"b"}
+
+    @pytest.mark.parametrize(
+        ("rules", "files"),
+        [
+            ("scripts/*\n!scripts/.keep", {"scripts/a.py", "scripts/b.log"}),
+            ("/scripts/**", {"scripts/a.py", "scripts/b.log"}),
+            ("*.log", {"scripts/a.py"}),
+            ("*\n!*/\n!*.py", {"scripts/a.py"}),
+        ],
+    )
+    def test_a_directory_whose_files_are_all_ignored_is_searched_if_named(
+        self, tmp_path, rules, files
+    ):
+        """By glob and by grep; a rule for some files holds there too."""
+        plant(tmp_path, ".git/HEAD", "scripts/a.py", "scripts/b.log", "scripts/.keep")
+        for name in ("a.py", "b.log"):
+            (tmp_path / "scripts" / name).write_text("needle")
+        (tmp_path / ".gitignore").write_text(rules)
+        [glob], [grep] = GlobTool.create(None, working_dir=tmp_path), GrepTool.create(None)
+        found = [
+            run_tool(glob, pattern="scripts/*").files,
+            run_tool(glob, pattern="*", path=str(tmp_path / "scripts")).files,
+            run_tool(grep, pattern="needle", path=str(tmp_path / "scripts")).matches,
+        ]
+        assert [set(paths) for paths in found] == [{f"{tmp_path}/{file}" for file in files}] * 3
+
+    def test_a_search_that_finds_nothing_names_what_was_ignored(self, tmp_path):
+        """So nobody takes it for absent; the files can be searched one by one."""
+        plant(tmp_path, ".git/HEAD", "dist/a", "src/a.log", ".env", "src/b.py")
+        (tmp_path / ".env").write_text("KEY=1")
+        (tmp_path / ".gitignore").write_text("dist\n*.log\n.env\n")
+        [glob], [grep] = GlobTool.create(None, working_dir=tmp_path), GrepTool.create(None)
+        text = run_tool(grep, pattern="KEY", path=str(tmp_path)).text
+        assert text.endswith(
+            "[Not searched, because .gitignore excludes them: 2 files and 1 folder, such as .env, "
+            "dist, src/a.log. To search one, give it as path.]"
+        )
+        assert (
+            "2 files" not in run_tool(grep, pattern="KEY", path=str(tmp_path), include="*.py").text
+        )
+        assert run_tool(grep, pattern="KEY", path=str(tmp_path / ".env")).matches
+        assert (
+            "1 file and 1 folder, such as dist, src/a.log" in run_tool(glob, pattern="*.log").text
+        )
+        assert "Not searched" not in run_tool(glob, pattern="*.py").text
 
     def test_strange_files(self, tmp_path):
         """A .gitignore that is a directory, or no UTF-8, is no error."""

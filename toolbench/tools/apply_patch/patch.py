@@ -56,8 +56,17 @@ def parse(text: str) -> list[FilePatch]:
         )
         raise RunError(msg)
     files: list[FilePatch] = []
+    # The numbers of empty lines: below the last line of a part they mean nothing
+    empty: list[int] = []
     for number, line in enumerate(lines[1:-1], 2):
+        if not line:
+            empty.append(number)
+            continue
         started = _file(line, number)
+        if files and not started and not line.startswith(("@@", _MOVE)):
+            for earlier in empty:
+                _read(files[-1], "", earlier)
+        empty = []
         if started:
             files.append(started)
         elif not files:

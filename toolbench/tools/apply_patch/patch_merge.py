@@ -21,23 +21,27 @@ def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
     Raises:
         RunError: If the lines of a part are not in the file below the earlier parts.
     """
-    lines = file.text.split("\n")
-    bare = [line.removesuffix("\r") for line in lines]
-    end = "\r" if file.newline == "\r\n" else ""
-    merged: list[str] = []
+    *lines, last = file.text.split("\n")
+    bare = [*(line.removesuffix("\r") for line in lines), last]
+    new_end = "\r\n" if file.newline == "\r\n" else "\n"
+    # The last line has no end; it needs one only if a line comes below it
+    ends = [*("\r\n" if line.endswith("\r") else "\n" for line in lines), new_end]
+    merged: list[tuple[str, str]] = []
     at = fuzz = 0
     for part in parts:
         start = _place(path, bare, part, at)
-        merged += lines[at:start]
+        merged += zip(bare[at:start], ends[at:start], strict=True)
         at = start
         for sign, text in part.lines:
             if sign == "+":
-                merged.append(text + end)
+                merged.append((text, new_end))
                 continue
             fuzz += bare[at] != text
-            merged += [lines[at]] if sign == " " else []
+            merged += [(bare[at], ends[at])] if sign == " " else []
             at += 1
-    return "\n".join(merged + lines[at:]), fuzz
+    merged += zip(bare[at:], ends[at:], strict=True)
+    whole = "".join(line + end for line, end in merged[:-1])
+    return whole + (merged[-1][0] if merged else ""), fuzz
 
 
 def _place(path: str, bare: list[str], part: Part, at: int) -> int:

@@ -87,6 +87,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
         text = report(
             matches[:CAP],
             none=f"No file in {readable(str(top))} matches {action.pattern!r}.",
+            ignored=walk.remark,
             more=more,
             directories=walk.unreadable,
         )

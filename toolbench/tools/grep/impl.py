@@ -54,7 +54,8 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         stopped = self._interrupts.since_now()
         line_pattern = LinePattern(action.pattern, stopped)
         place = place_of(action.path, self.working_dir)
-        matches, directories = self._matching_files(line_pattern, place, action.include, stopped)
+        walk = None if place.is_file() else _walk(place, action.include, stopped)
+        matches = self._matching_files(line_pattern, place, walk, action.include, stopped)
         if stopped():
             raise interrupted()
         where = readable(str(place))
@@ -63,8 +64,9 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         text = report(
             matches[:CAP],
             none=f"No line matches {action.pattern!r} in {where}{of}.",
+            ignored="" if walk is None else walk.remark,
             more=more if len(matches) > CAP else "",
-            directories=directories,
+            directories=0 if walk is None else walk.unreadable,
             unread=line_pattern.unread,
         )
         return GrepObservation.from_text(
@@ -80,25 +82,17 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         self,
         line_pattern: LinePattern,
         place: Path,
+        walk: Walk | None,
         include: str | None,
         stopped: Callable[[], bool],
-    ) -> tuple[list[str], int]:
-        """Return the newest matching files, and the number of directories that cannot be read.
+    ) -> list[str]:
+        """Return the newest matching files of *walk*; without a walk, *place* itself if it matches.
 
         At most `CAP` + 1 files are returned. If there are more than `CAP`, the caller knows that it
         cannot show all matching files.
         """
-        if place.is_file():
-            return [path for path in (str(place),) if line_pattern.accepts(path)], 0
-        _check_searchable(place)
-        walk = Walk(
-            place,
-            place,
-            only_path=path_regex(include) if include else None,
-            hidden=names_hidden(include or ""),
-            links=False,
-            stopped=stopped,
-        )
+        if walk is None:
+            return [path for path in (str(place),) if line_pattern.accepts(path)]
         with self._ripgrep.beside(walk, line_pattern.needed, include) as narrowed:
             files = list(walk)
             likely = narrowed()
@@ -109,7 +103,19 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         else:
             paths = newest_first(walk.prefix, likely.intersection(files))
             ordered = filter(line_pattern.accepts, takewhile(lambda _: not stopped(), paths))
-        return list(islice(ordered, CAP + 1)), walk.unreadable
+        return list(islice(ordered, CAP + 1))
+
+
+def _walk(place: Path, include: str | None, stopped: Callable[[], bool]) -> Walk:
+    _check_searchable(place)
+    return Walk(
+        place,
+        place,
+        only_path=path_regex(include) if include else None,
+        hidden=names_hidden(include or ""),
+        links=False,
+        stopped=stopped,
+    )
 
 
 def _check_searchable(place: Path) -> None:

@@ -7,6 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
+from toolbench.tools.failure_sentence import readable
 from toolbench.tools.search.ignore import (
     IgnoreFile,
     is_ignored,
@@ -15,8 +16,11 @@ from toolbench.tools.search.ignore import (
     rules_above,
 )
 from toolbench.tools.search.kernel_files import kernel_directories
+from toolbench.wording import counted
 
 _Rules = tuple[IgnoreFile, ...]
+# Names in the remark
+_NAMED = 5
 _TO_LIST = os.O_RDONLY | os.O_DIRECTORY
 
 
@@ -74,6 +78,8 @@ class Walk:
         self._stopped = stopped
         self.ignored: list[str] = []
         """The directories that a .gitignore ignores, relative to *base*; the walk does not enter them."""
+        self.ignored_files: list[str] = []
+        """The files that a .gitignore ignores although they match, relative to *base*."""
         whole = kernel_directories(base)
         self.left_out = {path.removeprefix(self.prefix) for path in whole}
         """The directories of the kernel, such as /proc, relative to *base*; the walk leaves them out."""
@@ -95,6 +101,20 @@ class Walk:
     def prefix(self) -> str:
         """The text to put before a yielded path to make the path absolute."""
         return f"{str(self.base).rstrip('/')}/"
+
+    @property
+    def remark(self) -> str:
+        """A remark about what was ignored, for a search that found nothing; empty if nothing was."""
+        directories = [path for path in self.ignored if self._is_wanted(path)]
+        counts = [counted(len(self.ignored_files), "file")] * bool(self.ignored_files)
+        counts += [counted(len(directories), "folder")] * bool(directories)
+        if not counts:
+            return ""
+        names = sorted([*self.ignored_files, *directories])[:_NAMED]
+        return (
+            f"[Not searched, because .gitignore excludes them: {' and '.join(counts)}, such as "
+            f"{', '.join(map(readable, names))}. To search one, give it as path.]"
+        )
 
     def __iter__(self) -> Iterator[str]:
         for directory, files in self.by_directory():
@@ -137,24 +157,44 @@ class Walk:
         directories: list[tuple[str, _Rules]] = []
         entries = self._entries(directory)
         names = [entry.name for entry in entries]
-        if ".gitignore" in names:
-            own = read_rules(self._origin, below)
-            rules = (*rules, own) if own else rules
+        rules = self._rules_in(below, entries, rules)
         # Takes nearly all time
         for name, entry in zip(names, entries, strict=True):
             if name[0] == "." and (name == ".git" or not self.hidden):
+                self._note_hidden(entry, below, rules)
                 continue
             is_directory = entry.is_dir(follow_symlinks=False)
             if not is_directory and matches and not matches(above + name):
                 continue
             if rules and is_ignored(rules, name, below + name, is_directory):
-                self.ignored += [inside + name] * is_directory
+                (self.ignored if is_directory else self.ignored_files).append(inside + name)
             elif is_directory:
                 if self._is_wanted(inside + name):
                     directories.append((f"{below}{name}/", rules))
             elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
                 files.append(entry)
         return files, directories
+
+    def _rules_in(self, below: str, entries: list[os.DirEntry[str]], rules: _Rules) -> _Rules:
+        """Return the rules for the *entries* of the directory *below*: *rules*, and its own."""
+        if any(entry.name == ".gitignore" for entry in entries):
+            own = read_rules(self._origin, below)
+            rules = (*rules, own) if own else rules
+        if rules and below and below == self._start and _ignore_all(rules, below, entries):
+            # The base is ignored, although no rule names it: `build/*`
+            return ()
+        return rules
+
+    def _note_hidden(self, entry: os.DirEntry[str], below: str, rules: _Rules) -> None:
+        """Note the hidden *entry* of the directory *below* if it is an ignored file, such as .env."""
+        name, path = entry.name, below + entry.name
+        inside = path[len(self._start) :]
+        matches = self._matches
+        if not rules or entry.is_dir(follow_symlinks=False):
+            return
+        is_wanted = not matches or matches(name if self._by_name else inside)
+        if is_wanted and is_ignored(rules, name, path, False):  # noqa: FBT003 - a file
+            self.ignored_files.append(inside)
 
     def _entries(self, directory: int) -> list[os.DirEntry[str]]:
         try:
@@ -177,3 +217,18 @@ class Walk:
         except OSError:
             # A circle of links
             return False
+
+
+def _ignore_all(rules: _Rules, below: str, entries: list[os.DirEntry[str]]) -> bool:
+    """Tell whether *rules* ignore all that may be in the directory *below*, and all its *entries*.
+
+    What begins with a dot does not count, such as a .gitkeep.
+    """
+    # No file has this name: only a rule for all names matches
+    if not is_ignored(rules, "\0", f"{below}\0", False):  # noqa: FBT003 - a file
+        return False
+    shown = (entry for entry in entries if entry.name[0] != ".")
+    return all(
+        is_ignored(rules, entry.name, below + entry.name, entry.is_dir(follow_symlinks=False))
+        for entry in shown
+    )

@@ -52,17 +52,26 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
         yield heappop(heap)[1]
 
 
-def report(files: list[str], *, none: str, more: str, directories: int, unread: int = 0) -> str:
+def report(
+    files: list[str],
+    *,
+    none: str,
+    ignored: str,
+    more: str,
+    directories: int,
+    unread: int = 0,
+) -> str:
     """Return the text for a model: the paths *files*, one per line, and remarks about other files.
 
     Args:
         files: The matching files.
         none: The text to return if *files* is empty.
+        ignored: A remark about ignored files, for the same case; empty if there are none.
         more: A remark that there are more files; empty if there are no more.
         directories: The number of directories that could not be read.
         unread: The number of files that could not be read.
     """
-    lines = [readable(file) for file in files] or [none]
+    lines = [readable(file) for file in files] or [none, *([ignored] if ignored else [])]
     lines += [more] if more else []
     if directories:
         lines.append(f"[Directories that could not be read: {directories:,}.]")
