@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
@@ -138,8 +139,16 @@ def test_an_error_is_marked_whatever_the_class_shows(kind, sentence):
     assert "is an error" not in text_of(result_html(good)) + observation_text(good)
 
 
-def test_an_error_whose_text_all_read_has_its_usual_mark_only():
-    error = Observation.from_text(WORDS, is_error=True)
+class Framed(Observation):
+    @property
+    def visualize(self):
+        return Panel(super().visualize)
+
+
+@pytest.mark.parametrize("kind", [Observation, Framed])
+def test_an_error_whose_text_all_read_has_its_usual_mark_only(kind):
+    """So it is with a view of its own that has the mark."""
+    error = kind.from_text(WORDS, is_error=True)
     assert "This result is an error" not in result_html(error) + observation_text(error)
 
 

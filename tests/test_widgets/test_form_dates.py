@@ -1,11 +1,13 @@
 """Dates, made-up values and files in a form, and what is said of the items of a list."""
 
+from datetime import datetime, time
 from typing import Any
 
 import ipywidgets as w
 import pytest
 
 from test_widgets.front import click, named, only, page, receive, type_into
+from toolbench import tool
 from toolbench.widgets.fields.text.file import FilePicker
 from toolbench.widgets.form import SchemaForm
 
@@ -39,6 +41,23 @@ class TestDatesAndFiles:
         type_into(named(form.widget, "x"), "nonsense")
         assert f"does not look like {name}." in page(form.widget)
         assert form.errors == []
+
+    def test_what_is_wrong_is_said_once(self):
+        """An error says what a time looks like; what a tool reads as one has no note that it is none."""
+
+        @tool
+        def book(at: datetime, took: time) -> str:
+            """Book a table."""
+            return "booked"
+
+        form = SchemaForm(book.input_schema, validate=book.problems)
+        type_into(named(form.widget, "took"), "noon")
+        assert "Should be a time such as 09:30:00" in page(form.widget)
+        assert "time of day" not in page(form.widget)
+        type_into(named(form.widget, "took"), "12:00")
+        type_into(named(form.widget, "at"), "2026-11-27 18:00")
+        assert form.errors == []
+        assert "does not look like" not in page(form.widget)
 
     @pytest.mark.parametrize(
         ("kind", "example", "shape"),

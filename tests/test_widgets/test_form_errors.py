@@ -64,7 +64,15 @@ class TestWhenErrorsShow:
         form.widget  # noqa: B018
         form.reveal_errors()
         assert [path for path, _ in form.errors] == [("g", "a")]
-        assert [field.name for field in form.wrong_fields()] == ["a"]
+        assert [field.name for field in form.wrong_fields()] == ["g.a"]
+
+    def test_a_field_inside_of_another_is_called_by_its_path(self):
+        """Each task of a list has a title: which one is to be mended?"""
+        task = {**_object(title={"type": "string"}), "required": ["title"]}
+        form = SchemaForm(_object(tasks={"type": "array", "items": task}), {"tasks": [{}, {}]})
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert "Fix 2 fields: tasks[0].title, tasks[1].title." in page(form.widget)
 
     def test_the_alert_calls_a_value_by_its_key(self):
         """Beside its key a map's value is `value`; far from it that says nothing."""

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from html import unescape
 from typing import Annotated
 
 import pytest
@@ -14,7 +15,7 @@ from test_runs import tools
 
 from test_widgets.front import click, is_of, named, only, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown, tabs
-from toolbench import Observation, SecurityRisk, current_run, history, tool
+from toolbench import Observation, SecurityRisk, current_run, history, run_tool, tool
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
 from toolbench.widgets.panel.panel import ToolPanel, open_panels
@@ -251,6 +252,14 @@ def define(description):
     return namespace["echo"]
 
 
+def define_unlock(kind):
+    """Define a tool with an argument of the type *kind*, as a re-run cell does."""
+    namespace = {"__name__": "__main__", "tool": tool, "SecretStr": SecretStr}
+    code = f'@tool\ndef unlock(user: str, code: {kind}) -> str:\n    """Unlock."""\n    return "ok"'
+    exec(code, namespace)
+    return namespace["unlock"]
+
+
 class TestSecrets:
     def test_are_nowhere_on_the_page(self, wire):
         """A secret that is run, printed, returned and copied is never sent to the page."""
@@ -272,21 +281,44 @@ class TestSecrets:
         assert "hunter2" not in str(panel._repr_mimebundle_())
         assert panel.result.text.endswith("hunter2!")
 
-    def test_are_not_put_back_as_dots(self):
-        """An earlier run fills the form with what was kept; the secret is typed again."""
+    def test_of_an_earlier_run_are_put_back_from_memory(self, wire):
+        """Each run of this panel has its own, also in the panel that takes its place."""
+        panel = ToolPanel(define_unlock("SecretStr"))
+        calls = [{"user": "ada", "code": "hunter2!"}, {"user": "bob", "code": "*sesame*"}]
+        for call in calls:
+            panel.form.value = call
+            panel.run()
+            finish(panel)
+        again = ToolPanel(panel.tool)
+        assert again.resume(panel)
+        panel.close()
+        view = opened(again, "History")
+        numbers = {"bob": history()[-1].id, "ada": history()[-2].id}
+        for call in calls:
+            receive(named(view, "Run"), index=[*numbers].index(call["user"]))
+            click(buttons(view)["Load into form"])
+            eventually(lambda call=call: again.form.value == call)
+        assert tabs(again).selected_index == 0
+        assert "did not keep" not in page(again)
+        said = wire.text() + str(again._repr_mimebundle_()) + str(history()[-1].to_dict())
+        assert "hunter2!" not in said and "*sesame*" not in said
 
-        @tool
-        def unlock(user: str, password: SecretStr) -> str:
-            """Unlock."""
-            return "ok"
-
-        panel = ToolPanel(unlock, {"user": "ada", "password": "hunter2!"})
-        panel.run()
-        finish(panel)
-        panel.form.value = {}
+    @pytest.mark.parametrize("source", ["cell", "panel"])
+    def test_that_cannot_be_put_back_are_named(self, source, wire):
+        """Nobody kept those of a cell; a field that is no secret any more would show those of a panel."""
+        panel = ToolPanel(define_unlock("SecretStr"))
+        call = {"user": "ada", "code": "hunter2!"}
+        if source == "cell":
+            run_tool(panel.tool, call)
+        else:
+            panel.form.value = call
+            panel.run()
+            finish(panel)
+            panel.show(define_unlock("str"))
         click(buttons(opened(panel, "History"))["Load into form"])
         eventually(lambda: panel.form.value == {"user": "ada"})
-        assert tabs(panel).selected_index == 0
+        assert f"Run {history()[-1].id} did not keep 'code'" in unescape(shown(panel))
+        assert "hunter2!" not in wire.text()
 
 
 class TestWeight:

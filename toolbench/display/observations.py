@@ -103,18 +103,20 @@ def _error_text(observation: Observation, blocks: Sequence[Any]) -> str:
     """Return a sentence that *observation* is an error, if its class has a view of its own.
 
     The sentence also says where the class leaves out the text of the error; if no view has it, the
-    sentence does. It is empty if all is well, and for toolbench's own classes. The model reads *blocks*.
+    sentence does. It is empty if all is well, if the view says so itself, and for toolbench's own
+    classes. The model reads *blocks*.
     """
     kind = type(observation)
     if not observation.is_error or kind.__module__.startswith("toolbench."):
         return ""
     text = _joined(observation.content)
-    is_shown = _is_plain(observation) or _has_words(
-        safely(partial(to_text, width=_WIDE), visualized(observation)), text
-    )
+    is_plain = _is_plain(observation)
+    view = "" if is_plain else safely(partial(to_text, width=_WIDE), visualized(observation))
+    is_shown = is_plain or _has_words(view, text)
     is_read = _has_words(_joined(blocks), text)
     if is_shown and is_read:
-        return "" if _is_plain(observation) else "This result is an error."
+        is_said = is_plain or observation.ERROR_MESSAGE_HEADER.strip() in view
+        return "" if is_said else "This result is an error."
     name = kind.__name__
     if is_read:
         which = f"`visualize` of {name} does not show its text: {text}"

@@ -35,7 +35,7 @@ class WrongField(NamedTuple):
     """A field with an error.
 
     Attributes:
-        name: The name of the field.
+        name: The name of the field; the path to a field inside of another, as `subtasks[2].title`.
         focus: A function that puts the cursor into the field.
     """
 
@@ -242,7 +242,7 @@ class SchemaForm:
         """Return the fields that show an error, in the order of the form."""
         with self.frame.lock:
             slots = [slot for slot in self.slot.walk() if slot.display.errors and slot.title]
-            return [WrongField(notes.line(s.title), partial(self._focus, s)) for s in slots]
+            return [WrongField(_name_of(slot), partial(self._focus, slot)) for slot in slots]
 
     def _focus(self, slot: Slot) -> None:
         with self.frame.edit():
@@ -411,6 +411,12 @@ class SchemaForm:
             slot.display.show_errors(faults.get(slot, []))
             if slot.display.errors:
                 slot.unfold()
+
+
+def _name_of(slot: Slot) -> str:
+    """Return the name of *slot* far from its place, where several fields may have one title."""
+    is_inside = len(slot.path) > 1
+    return notes.line(Problem(slot.path, "").where if is_inside else slot.title)
 
 
 def _unsendable(value: dict[str, Any]) -> list[Problem]:

@@ -1,6 +1,7 @@
 """The panel of one tool: its form, its runs and its results."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -14,7 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.record import RunRecord, is_lost
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.run import Run
@@ -24,11 +25,11 @@ from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
-from toolbench.widgets.panel.reload import Staleness, kept
+from toolbench.widgets.panel.reload import Staleness, kept, lost_html, still_hidden
 from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
-from toolbench.widgets.panel.views import CopyButton
+from toolbench.widgets.panel.views import MAX_RUNS, CopyButton
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
@@ -84,6 +85,8 @@ class ToolPanel(CellView):
         # The tool as HTML for a saved notebook
         self._still: str | None = None
         self._late: list[Any] = []
+        # The arguments of runs with secrets, by their start: in memory only, and nowhere shown
+        self._sent: dict[datetime, dict[str, Any]] = {}
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over)
@@ -163,6 +166,7 @@ class ToolPanel(CellView):
         if ToolAddress.of(earlier.tool) != ToolAddress.of(self.tool):
             return False
         with self.lock:
+            self._sent = earlier._sent
             self.runs.recall(earlier.runs.report, self.tool)
             self.go_on(earlier.tool, earlier.form)
         return True
@@ -207,6 +211,18 @@ class ToolPanel(CellView):
         """Fill the form with *arguments*, and open the tab with the form."""
         self.form.value = dict(arguments)
         self._tabs.to_form()
+
+    def put_back_run(self, record: RunRecord) -> None:
+        """Fill the form with the arguments of *record*, and open the tab with the form.
+
+        The record did not keep secrets. Those that were sent from this panel are put back, if their
+        fields hide them; what is still missing is named above the form.
+        """
+        sent = self._sent.get(record.started, {})
+        arguments = {**record.json_arguments, **still_hidden(self.tool, record, sent)}
+        lost = [name for name, value in arguments.items() if is_lost(value)]
+        self.put_back({name: value for name, value in arguments.items() if name not in lost})
+        self._head.value = self._head_html(lost_html(record, lost))
 
     def edit(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and put the cursor into its first field."""
@@ -269,6 +285,10 @@ class ToolPanel(CellView):
         """Show the problems of the ended *run* in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
+        if run.secrets.redactor.secrets:
+            self._sent[run.started] = run.arguments
+            for earliest in [*self._sent][:-MAX_RUNS]:
+                del self._sent[earliest]
         self._tabs.entitle()
         if self.when_over is not None:
             self.when_over()

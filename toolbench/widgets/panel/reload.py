@@ -10,6 +10,7 @@ from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
 from toolbench.plain import clip
 from toolbench.redaction import MARK
+from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.fields.text.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
@@ -102,6 +103,28 @@ def kept(
         words = f"The changed tool does not keep {names} secret. Left out: type it again."
         remark = Html(remark + notice(words, "warning"))
     return values, remark
+
+
+def still_hidden(
+    tool: ToolDefinition[Any, Any], record: RunRecord, sent: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return *sent*, the arguments of *record*, without those whose secrets a form of *tool* would show.
+
+    *tool* may be defined again since, and a person may have written a secret into another field.
+    """
+    hidden, (masked, _) = record.json_arguments, tool.secrecy.hide(sent)
+    return {name: value for name, value in sent.items() if masked[name] == hidden.get(name)}
+
+
+def lost_html(record: RunRecord, names: Sequence[str]) -> Html:
+    """Return a notice that *record* did not keep the arguments *names*; empty without any."""
+    if not names:
+        return Html("")
+    words = (
+        f"Run {record.id} did not keep {', '.join(map(repr, names))}: secrets and very long texts are "
+        "not recorded. Type them again."
+    )
+    return notice(words, "warning")
 
 
 def _is_revealed(hidden: Any, masked: Any) -> bool:

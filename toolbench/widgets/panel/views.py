@@ -1,7 +1,7 @@
 """The views of a panel: the tool in providers' formats, the call as code, earlier runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from json import dumps
 from typing import Any, Protocol
 
@@ -28,8 +28,8 @@ from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted
 
-# Runs
-_MAX_RUNS = 50
+MAX_RUNS = 50
+"""The most runs that the tab History lists."""
 # Fields named in a sentence
 _FIELDS = 5
 
@@ -45,8 +45,8 @@ class Panel(Protocol):
     def form(self) -> SchemaForm:
         """The form for the arguments of the tool."""
 
-    def put_back(self, arguments: Mapping[str, Any]) -> None:
-        """Fill the form with *arguments*, and open the tab with the form."""
+    def put_back_run(self, record: RunRecord) -> None:
+        """Fill the form with the arguments of *record*, and open the tab with the form."""
 
     @property
     def copy_button(self) -> "CopyButton":
@@ -163,7 +163,7 @@ def _refused_html(form: SchemaForm) -> Html:
     problems = [Problem(path, message) for path, message in form.errors]
     if not problems:
         return Html("")
-    fields = list(dict.fromkeys(problem.place for problem in problems if problem.path))
+    fields = list(dict.fromkeys(problem.where for problem in problems if problem.path))
     more = len(fields) - _FIELDS
     rest = [f"and {more} more"] if more > 0 else []
     names = ", ".join([*fields[:_FIELDS], *rest])
@@ -261,7 +261,7 @@ class HistoryView(View):
 
     def _fill_list(self, chosen: int | None) -> None:
         """List the runs, and choose the run with the number *chosen*; without it, the newest run."""
-        records = history().of(self._panel.tool)[-_MAX_RUNS:][::-1]
+        records = history().of(self._panel.tool)[-MAX_RUNS:][::-1]
         options = [(_label(record), record.id) for record in records]
         numbers = [record.id for record in records]
         place = numbers.index(chosen) if chosen in numbers else 0
@@ -304,7 +304,7 @@ class HistoryView(View):
 
     def _fill(self) -> None:
         if self._record is not None:
-            self._panel.put_back(self._record.known_arguments)
+            self._panel.put_back_run(self._record)
 
 
 def _label(record: RunRecord) -> str:

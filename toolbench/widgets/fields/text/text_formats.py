@@ -1,7 +1,7 @@
 """The editor of text in a known format. It shows a hint if the text does not fit, but no error."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, time
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -32,6 +32,23 @@ def example_of(name: str) -> str:
     example, _ = FORMAT_EXAMPLES[name]
     shape = FORMATS[name].shape
     return example[: len(shape)] if shape else example
+
+
+def _looks_like(text: str, name: str) -> bool:
+    """Tell whether *text* is in the format *name*, or what most tools read as a date or a time too."""
+    if is_in_format(text, name):
+        return True
+    try:
+        _READERS[name](text)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+_READERS: Mapping[str, Callable[[str], object]] = {
+    "date-time": datetime.fromisoformat,
+    "time": time.fromisoformat,
+}
 
 
 def _now() -> str:
@@ -76,11 +93,14 @@ class Formatted(Line):
 
     @property
     def hint(self) -> str:
-        """The name and shape of the format, or a note that the text does not look like this format."""
+        """The name and shape of the format, or a note that the text does not look like this format.
+
+        If the field has an error, the error says what it should be.
+        """
         words = words_of(self._format_name)
-        if self.text and not is_in_format(self.text, self._format_name):
-            return f"this does not look like {words}"
-        return words
+        if not self.text or _looks_like(self.text, self._format_name):
+            return words
+        return "" if self.slot.display.errors else f"this does not look like {words}"
 
     @property
     def cells(self) -> tuple[Widget, ...]:
