@@ -11,6 +11,7 @@ from IPython.display import HTML, JSON, SVG, Image, Latex, Markdown
 from mcp import types
 
 from toolbench import history, run_tool, tool
+from toolbench.evals import sweep
 from toolbench.redaction import MARK
 
 PNG = b64decode(
@@ -124,6 +125,17 @@ def test_its_secrets_are_hidden():
     observation = run_tool(give, password="hunter2-tHe_sEcret")
     assert f"drawn {MARK}".replace("<", "&lt;").replace(">", "&gt;") in seen(observation)
     assert "hunter2" not in seen(observation) + repr(history()[-1].to_dict())
+
+
+def test_a_sweep_has_what_a_model_reads():
+    """Not the name of its class."""
+
+    @tool
+    def note(n: int):
+        """Note it."""
+        return Markdown(f"note *{n}*")
+
+    assert sweep(note, {"n": [1, 2]}).columns["result"] == ["note *1*", "note *2*"]
 
 
 def text(words):

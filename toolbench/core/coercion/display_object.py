@@ -58,11 +58,9 @@ def display_bundle(value: Any) -> dict[str, Any]:
 
 
 def _called(value: Any, name: str, **options: Any) -> Any:
-    method = getattr(type(value), name, None)
-    if not callable(method):
-        return None
     try:
-        shown = method(value, **options)
+        method = getattr(type(value), name, None)
+        shown = method(value, **options) if callable(method) else None
     except Exception:  # noqa: BLE001 - the object's own code
         return None
     # With metadata, such as a width

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.coercion.display_object import is_drawn
 from toolbench.core.content import ImageContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
@@ -122,7 +123,8 @@ def _read(observation: Observation) -> Result:
 def fields_of(observation: Observation) -> Json:
     """Return the fields of a result: the parts of an object, or only `result` for another value."""
     if isinstance(observation, ResultObservation):
-        return _parts(observation.result)
+        is_text = is_drawn(observation.result)
+        return {"result": observation.text[:_TEXT]} if is_text else _parts(observation.result)
     structured = getattr(observation, "structured", None)
     if isinstance(structured, Mapping):
         inner = structured.get("result") if len(structured) == 1 else None
