@@ -2,13 +2,15 @@
 
 import asyncio
 import sqlite3
+from pathlib import Path
 from threading import Thread
 
 import pytest
 from patience import join
 
+import toolbench
 from toolbench import history, run_tool, tool
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.output.exception_text import sentence_of, traceback_of
 
 
 class TestGroups:
@@ -81,3 +83,16 @@ def test_a_connection_of_another_thread_says_where_to_open_it():
     [text] = texts
     assert "created in a thread" in text
     assert text.endswith("open the connection inside of the tool, or with check_same_thread=False.")
+
+
+def test_a_package_whose_name_begins_with_ours_is_not_ours():
+    """The traceback of a person's tool begins with the person's code, wherever that is."""
+    package = Path(toolbench.__file__).parent
+    place = package.with_name(f"{package.name}_of_mine") / "shop.py"
+    names = {}
+    exec(compile("import json\ndef sell():\n    json.loads('{')", place, "exec"), names)
+    with pytest.raises(ValueError) as caught:
+        names["sell"]()
+    # Without the frame of this test
+    caught.value.__traceback__ = caught.value.__traceback__.tb_next
+    assert f'File "{place}", line 3, in sell' in traceback_of(caught.value)

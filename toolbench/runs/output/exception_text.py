@@ -1,5 +1,6 @@
 """Turn an executor's exception into a sentence for the model and a traceback for people."""
 
+import os
 import traceback
 from collections.abc import Iterator
 from itertools import islice
@@ -10,7 +11,8 @@ from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
 from toolbench.runs.shell import running_shell
 
-_OURS = str(Path(__file__).parents[2])
+# Not a package such as `toolbench_of_mine` beside it
+_OURS = str(Path(__file__).parents[2]) + os.sep
 # The beginning of CPython's own sentence
 _OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
