@@ -7,6 +7,8 @@ from io import BytesIO, StringIO
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.display import HTML
+from matplotlib.figure import Figure
 from PIL import Image
 from rich.table import Table
 
@@ -78,6 +80,14 @@ def test_arrays_and_tables_inside_a_result_are_whole():
     assert json.loads(saved) == {"frames": [csv], "counts": counts.tolist()}
     numbers = iter(whole)
     assert len(_saved(numbers)) == 1
+
+
+def test_html_is_whole_and_runs_nowhere():
+    """A person sees what is harmless of it, and a model reads the beginning."""
+    markup = "<p>x</p><script>x()</script>" * 9_999
+    assert _saved(HTML(markup)) == {"result.txt": markup.encode()}
+    assert len(_saved(HTML(markup), for_model=True)["result.txt"]) < len(markup)
+    assert list(_saved(Figure(figsize=(1, 1)))) == ["result.png"]
 
 
 def test_what_walks_like_a_table_is_a_table():

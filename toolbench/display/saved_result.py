@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 
+from toolbench.core.coercion.display_object import content_of_drawn, is_drawn
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.html.images import Image, read_image
@@ -86,12 +87,15 @@ _JSON = "application/json"
 def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
     """Return *result*, which a tool returned, as a file if its text is not all of it; else nothing.
 
-    These are bytes, tables and arrays, and lists and dicts of them: their text leaves out rows.
+    These are bytes, tables and arrays, and lists and dicts of them: their text leaves out rows. So is
+    long HTML that a notebook draws; it is saved as text, which runs no script.
     """
     if isinstance(result, bytes | bytearray):
         return [SavedFile("result.bin", "application/octet-stream", redactor.data(bytes(result)))]
     if rows := _csv_of(result, most):
         return [SavedFile("result.csv", "text/csv", _written(rows, redactor))]
+    if is_drawn(result):
+        return _files_of(content_of_drawn(result, is_whole=True), redactor, most)
     # Else it would be used up
     if not is_readable(result):
         return []

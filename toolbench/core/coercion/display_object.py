@@ -67,10 +67,11 @@ def _called(value: Any, name: str, **options: Any) -> Any:
     return shown[0] if isinstance(shown, tuple) and shown else shown
 
 
-def content_of_drawn(value: Any) -> list[Content]:
+def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
     """Return what a model reads of *value*, for which `is_drawn` is true: an image, or a text.
 
-    The text is its markdown, or its `repr`, or if that says nothing LaTeX, JSON, HTML or SVG.
+    The text is its markdown, or its `repr`, or if that says nothing LaTeX, JSON, HTML or SVG. Of long
+    HTML a model gets the beginning, unless *is_whole*.
     """
     bundle = display_bundle(value)
     for mime_type in _IMAGES:
@@ -82,13 +83,15 @@ def content_of_drawn(value: Any) -> list[Content]:
     text = next(filter(None, texts), "") or text_of(value)
     sources = [bundle[kind] for kind in _SOURCES if kind in bundle]
     if sources and _NO_WORDS.fullmatch(text):
-        text = _source(sources[0])
+        text = _source(sources[0], is_whole=is_whole)
     return [TextContent(text=_COLORS.sub("", text).strip("\n"))]
 
 
-def _source(source: Any) -> str:
+def _source(source: Any, *, is_whole: bool) -> str:
     if not isinstance(source, str):
         return json_text(source, indent=2)
+    if is_whole:
+        return source
     text = _DATA.sub("data:…", source).strip()
     if len(text) <= _LONGEST:
         return text
