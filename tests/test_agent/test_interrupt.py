@@ -86,7 +86,7 @@ def test_an_interrupt_at_any_line_leaves_every_call_with_one_answer():
 def test_a_conversation_interrupted_at_any_line_is_loaded_and_forked(tmp_path):
     """The calls that waited still wait, in the file and in the fork."""
     for c in [*all_interrupted()][::5]:
-        c.save(tmp_path / "c.jsonl")
+        c.save(tmp_path / "c.jsonl", overwrite=True)
         agent = Agent(ScriptedModel(SCRIPT[2:]), [add])
         loaded = Conversation.load(tmp_path / "c.jsonl", agent)
         fork = c.fork()
