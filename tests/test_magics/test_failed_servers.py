@@ -76,3 +76,54 @@ def test_that_was_not_found_has_a_short_note(mcp):
         mcp("connect shop -- pyhton shop.py")
     (row,) = mcp("list").rows
     assert row[-1] == "command not found: 'pyhton'. Is it installed and on PATH?"
+
+
+CHAIN = """
+def start():
+    try:
+        import email.nowhere
+    except ImportError:
+        try:
+            raise KeyError("SHOP_API_TOKEN")
+        except KeyError:
+            raise ImportError("The server half is not installed.")
+def main():
+    try:
+        start()
+    except ImportError as error:
+        raise SystemExit("Install it.\\nInstall it, or set SHOP_API_TOKEN.") from error
+try:
+    main()
+except SystemExit as error:
+    raise RuntimeError("no server") from error
+"""
+
+
+def test_that_ends_in_a_chain_of_errors_has_the_first(mcp, tmp_path):
+    """What it raised last is often wrong advice; a variable that it asks for has its option."""
+    server = tmp_path / "chain.py"
+    server.write_text(CHAIN)
+    entry = {"command": sys.executable, "args": [str(server)]}
+    with pytest.raises(ServerError) as error:
+        mcp(connecting("shop", entry))
+    text = str(error.value)
+    assert "Its first error was ModuleNotFoundError: No module named 'email.nowhere'" in text
+    assert "asks for the environment variable SHOP_API_TOKEN." in text
+    assert "--env SHOP_API_TOKEN" in text
+    assert text.endswith("RuntimeError: no server")
+
+
+def test_that_is_slow_has_the_option_and_no_tools_to_disconnect(mcp, tmp_path, capsys):
+    """It was never connected: the line says no more than that."""
+    server = tmp_path / "slow.py"
+    server.write_text("import sys; sys.stdin.read()")
+    entry = {"command": sys.executable, "args": [str(server)]}
+    line = connecting("slow", entry).replace("slow --", "slow --timeout 0.5 --")
+    with pytest.raises(
+        ServerError, match=r"no answer within 0.5 s\. If it is only .*--timeout 120"
+    ):
+        mcp(line)
+    mcp("disconnect --all")
+    assert capsys.readouterr().out == (
+        "slow was not connected. %mcp reconnect slow tries it again.\n"
+    )

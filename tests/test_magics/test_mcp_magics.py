@@ -87,9 +87,7 @@ class TestServers:
         capsys.readouterr()
         mcp("disconnect p --forget")
         mcp("disconnect --all --forget")
-        assert capsys.readouterr().out == (
-            "Forgot p with its 0 tools.\nForgot q with its 0 tools.\n"
-        )
+        assert capsys.readouterr().out == ("Forgot p.\nForgot q.\n")
         assert not mcp("list").rows
         with pytest.raises(ToolNotFoundError, match="No server 'p'"):
             mcp("reconnect p")

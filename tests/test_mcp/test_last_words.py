@@ -4,8 +4,10 @@ import pytest
 
 from toolbench.mcp.connection.last_words import (
     exception_line,
+    first_cause,
     import_advice,
     short_reason,
+    variable_advice,
 )
 
 NODE = [
@@ -56,6 +58,44 @@ def test_the_exception_is_the_last_line_that_names_one(lines, line):
 def test_advice_is_for_imports_of_mcp_alone(line, is_of_mcp):
     """Of another package it would be wrong."""
     assert bool(import_advice(["Traceback", line])) == is_of_mcp
+
+
+TRACEBACK = ["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "    f()"]
+MEANWHILE = ["", "During handling of the above exception, another exception occurred:", ""]
+
+
+def test_the_first_cause_is_that_of_the_last_chain():
+    """Of one traceback alone there is none, and what was caught and logged before is another matter."""
+    chain = [*TRACEBACK, "ModuleNotFoundError: 'http' is not a package", *MEANWHILE]
+    chain += [*TRACEBACK, "ImportError: no server half", *MEANWHILE, *TRACEBACK, "SystemExit: 1"]
+    assert first_cause(chain) == "ModuleNotFoundError: 'http' is not a package"
+    assert first_cause(["INFO: hello", *TRACEBACK, "KeyError: 1"]) == ""
+    assert first_cause([*chain, *TRACEBACK, "KeyError: 1"]) == ""
+    assert first_cause([*TRACEBACK, "KeyError: 0", "bye", *chain]) == first_cause(chain)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (
+            "GITLAB_PERSONAL_ACCESS_TOKEN environment variable is not set",
+            "GITLAB_PERSONAL_ACCESS_TOKEN",
+        ),
+        ("Error: Please set the SLACK_BOT_TOKEN and SLACK_TEAM_ID", "SLACK_BOT_TOKEN"),
+        ("Missing required environment variable: BRAVE_API_KEY", "BRAVE_API_KEY"),
+        ("ValueError: NOTION_TOKEN is required", "NOTION_TOKEN"),
+        ("KeyError: 'STRIPE_SECRET_KEY'", "STRIPE_SECRET_KEY"),
+        ("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x'", ""),
+        ("ERROR: the setting is required", ""),
+        ("environment variable GIVEN_TOKEN is not set", ""),
+    ],
+)
+def test_a_missing_variable_is_named_with_its_option(line, name):
+    """As servers say that it is missing; not one that they were given."""
+    advice = variable_advice(["Starting", line], {"GIVEN_TOKEN"})
+    assert (f"add --env {name} to %mcp connect" in advice) == bool(name)
+    assert bool(advice) == bool(name)
 
 
 def test_a_reason_is_one_short_line():

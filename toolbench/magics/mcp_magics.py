@@ -259,12 +259,16 @@ class MCPMagics(Magics):
         for name in names:
             if not (options.forget and name in client.former):
                 self._server(name)
-            tools = counted(len(client.known[name].tools), "tool")
-            outcome = f"Disconnected {name} with its {tools}. %mcp reconnect {name} brings it back."
+            session = client.known[name]
+            tools = session.tools
+            what = f"{name} with its {counted(len(tools), 'tool')}" if tools else name
+            outcome = f"Disconnected {what}. %mcp reconnect {name} brings it back."
             if options.forget:
                 client.forget(name)
-                outcome = f"Forgot {name} with its {tools}."
+                outcome = f"Forgot {what}."
             else:
+                if not session.is_connected and not tools:
+                    outcome = f"{name} was not connected. %mcp reconnect {name} tries it again."
                 client.disconnect(name)
             print(outcome)  # noqa: T201 - in the cell that asked
         if not names:

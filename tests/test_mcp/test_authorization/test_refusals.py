@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 
 from test_mcp.peers import serving_app
 from toolbench.errors import ServerError
-from toolbench.mcp.authorization.network_advice import download_advice, network_advice
+from toolbench.mcp.authorization.network_advice import network_advice, slowness_advice
 from toolbench.mcp.authorization.refusals import ABSENT, EXPIRED, REFUSED, refusal
 
 URL = "https://mcp.example/mcp"
@@ -141,8 +141,9 @@ class TestAdvice:
     def test_names_a_program_that_downloads(self):
         """The first start of uvx, npx and the like takes minutes."""
         for command in ("npx", "/usr/bin/uvx", r"C:\bin\npx.cmd", "docker"):
-            assert "may still have been downloading" in download_advice(command)
-        assert download_advice("python") == download_advice("") == ""
+            assert "may still have been downloading" in slowness_advice(command)
+        assert "only slow" in slowness_advice("python")
+        assert "--timeout 120" in slowness_advice("")
 
     def test_is_given_when_a_download_takes_too_long(self, client, tmp_path):
         """With what to write to give it more time."""

@@ -53,11 +53,11 @@ def network_advice(
     return ""
 
 
-def download_advice(command: str) -> str:
-    """Return advice for a *command* that took too long to start; empty if it downloads nothing."""
+def slowness_advice(command: str) -> str:
+    """Return advice for a server that did not answer in time; *command* starts it, or is empty."""
     program = program_name(command)
     if program not in _DOWNLOADERS:
-        return ""
+        return " If it is only slow, connect again with more time (--timeout 120, or timeout=120)."
     return (
         f" {program} may still have been downloading the package: connect again with more time "
         "(--timeout 300, or timeout=300), or run the command once in a terminal."

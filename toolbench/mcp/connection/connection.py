@@ -155,16 +155,22 @@ class Connection:
         """The end of the process in words, in brackets; empty if it is not known."""
         return "" if self.exit_code is None else f" ({ending(self.exit_code)})"
 
+    @property
+    def unfinished_line(self) -> str:
+        """The beginning of a line on the server's stdout whose end has not come."""
+        lines = getattr(self._transport, "lines", None)
+        return "" if lines is None else lines.start
+
     def broken(self, text: str) -> BrokenError:
         """Return an error with *text*, the exit code and the last lines of stderr."""
-        lines = getattr(self._transport, "lines", None)
         return broken(
             text,
             exit_code=self.exit_code,
             inbox=self._inbox,
             stderr_since=self.stderr_start,
-            unfinished="" if lines is None else lines.start,
-            is_process=lines is not None,
+            unfinished=self.unfinished_line,
+            is_process=hasattr(self._transport, "lines"),
+            variables=self._entry.env,
         )
 
     @property

@@ -1,7 +1,7 @@
 """Turn an exception of the SDK, HTTP or a process into a sentence with advice."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -9,7 +9,12 @@ from pydantic_core import PydanticSerializationError
 
 from toolbench.errors import BodyError, ServerError, ToolbenchError, ended
 from toolbench.mcp.authorization.refusals import ABSENT
-from toolbench.mcp.connection.last_words import STDERR, import_advice
+from toolbench.mcp.connection.last_words import (
+    STDERR,
+    first_cause,
+    import_advice,
+    variable_advice,
+)
 from toolbench.mcp.connection.open_calls import (
     Call,
     CallTimeoutError,
@@ -56,6 +61,8 @@ _READ = 2
 _LONGEST = 1_000
 # Lines of stderr that a person reads
 _MAX_LINES = 10
+# Lines of stderr in which the beginning of a traceback is searched
+_SEARCHED_LINES = 500
 
 
 class CallFailedError(Exception):
@@ -293,10 +300,12 @@ def broken(
     stderr_since: int = 0,
     unfinished: str = "",
     is_process: bool = True,
+    variables: Collection[str] = (),
 ) -> BrokenError:
     """Return an error with *text* and the last lines of stderr.
 
-    If the server is a process, its exit code and its wrong lines on stdout are added to *text*.
+    If the server is a process, its exit code and its wrong lines on stdout are added to *text*, and
+    advice where it asks for a variable that is not among *variables*, those it was given.
     """
     lines = [text]
     if exit_code is not None:
@@ -310,8 +319,11 @@ def broken(
             f"the first: {inbox.noise[0]!r}."
         )
     last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
-    if advice := import_advice(last):
-        lines.append(advice)
+    cause = first_cause(inbox.stderr.last(_SEARCHED_LINES, since=stderr_since))
+    if cause and cause not in map(str.strip, last):
+        lines.append(f"Its first error was {_short(cause)}")
+    advice = import_advice(last) or import_advice([cause])
+    lines += filter(None, [advice, variable_advice(last, variables)])
     quoted = [inbox.safe_text(f"  {line[:300]}") for line in last]
     return BrokenError(inbox.safe_text("\n".join(lines)), quoted)
 

@@ -1,7 +1,7 @@
 """Read what a server wrote to stderr before it ended: the exception, and whether `mcp` is its reason."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 STDERR = "Its last lines on stderr:"
 """The line before the last lines of stderr in the message of a broken connection."""
@@ -10,6 +10,23 @@ _EXCEPTION = re.compile(r"(\w+\.)*\w*(Error|Exception|Exit|Interrupt)\b.*")
 _OF_MCP = re.compile(
     r"(ImportError|ModuleNotFoundError|AttributeError): .*(from|named|module) '?mcp(\.[\w.]+)?'?(\W|$)"
 )
+_LINKS = (
+    "During handling of the above exception, another exception occurred:",
+    "The above exception was the direct cause of the following exception:",
+)
+_NAME = r"(?P<name>(?!ERR_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"
+_ASKED_FOR = [
+    re.compile(pattern)
+    for pattern in (
+        rf"\b{_NAME}\b.*\b(?i:environment|env var)",
+        rf"\b(?i:environment|env var).*\b{_NAME}\b",
+        rf"\b{_NAME}\W{{1,3}}(?i:is |must be |has to be )?(?i:not )?"
+        r"(?i:set|defined|provided|required|missing|configured)\b",
+        rf"\b(?i:missing|set|provide|requires|needs)\W+(?i:the |required )?\W*{_NAME}\b",
+        rf"KeyError: '{_NAME}'",
+    )
+]
+"""How servers say that a variable of the environment is missing."""
 # Characters
 _LONGEST = 120
 
@@ -29,6 +46,40 @@ def import_advice(lines: Sequence[str]) -> str:
         "Its environment has no package mcp, or another version than the server needs: start it in an "
         "environment of its own, for example by uvx --with 'mcp<2' SERVER."
     )
+
+
+def first_cause(lines: Iterable[str]) -> str:
+    """Return the exception with which the last traceback in *lines* began; empty if it has only one.
+
+    What an `except` raises is often about something else, and hides the reason.
+    """
+    first = present = ""
+    is_linked = False
+    for line in lines:
+        text = line.strip()
+        if text in _LINKS:
+            first, is_linked = first or present, True
+        elif text.startswith("Traceback (most recent call last)"):
+            if not is_linked:
+                first = ""
+            present, is_linked = "", False
+        elif text and not present and not line.startswith((" ", "\t")):
+            present = text
+    return first
+
+
+def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
+    """Return advice if *lines* of stderr ask for a variable that is not in *known*; else an empty text."""
+    for line in lines:
+        for pattern in _ASKED_FOR:
+            match = pattern.search(line)
+            if match is not None and match["name"] not in known:
+                name = match["name"]
+                return (
+                    f"It asks for the environment variable {name}. If it may have that, add --env {name} "
+                    f'to %mcp connect, or "env": {{"{name}": "${{env:{name}}}"}} to its configuration.'
+                )
+    return ""
 
 
 def short_reason(server: str, error: str) -> str:

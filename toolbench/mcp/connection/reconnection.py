@@ -13,7 +13,7 @@ import anyio
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
-from toolbench.mcp.authorization.network_advice import download_advice, network_advice
+from toolbench.mcp.authorization.network_advice import network_advice, slowness_advice
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
@@ -282,10 +282,11 @@ class ReconnectingConnection:
         return str(self._tried.broken(text))
 
     def _advice(self, root: BaseException) -> str:
-        """Return advice if the network does not reach the server; empty if the reason is unknown."""
+        """Return advice if the server is slow or not reached; empty if the reason is unknown."""
         entry = self.entry
-        if isinstance(root, CallTimeoutError) and (advice := download_advice(entry.command)):
-            return f"{root}.{advice}"
+        is_silent = not (self.inbox.noise_count or self._tried.unfinished_line)
+        if isinstance(root, CallTimeoutError) and is_silent:
+            return f"{root}.{slowness_advice(entry.command)}"
         if not entry.url or self._call.http_failure is not None:
             return ""
         return network_advice(entry.url, type(root).__name__, str(root))
