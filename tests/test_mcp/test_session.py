@@ -423,7 +423,7 @@ class TestEvidence:
         scripted(path, {"tools/call": [f"DEBUG: {answer}"], "tools/list": ["soon"]})
         session.call_seconds = client.timeout = 0.5
         assert session.tool("t")({}).text.startswith(
-            "No answer within 0.5 s. The server wrote a line that is not a message: 'DEBUG: {"
+            "No answer within 0.5 s.\nThe server wrote a line that is not a message: 'DEBUG: {"
         )
         scripted(path, {})
         session.call_seconds = PATIENCE

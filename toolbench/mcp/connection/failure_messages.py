@@ -159,7 +159,7 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
     if refused := _refusal(root, call):
         return refused
     if isinstance(root, CallTimeoutError):
-        noise = "" if call is None or not call.noise else f". {about_noise(call.noise)}"
+        noise = "" if call is None or not call.noise else f".\n{about_noise(call.noise)}"
         return f"{root}{noise}"
     if isinstance(root, TimeoutError):
         return "no answer in time"
