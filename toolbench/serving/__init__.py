@@ -7,6 +7,7 @@ from toolbench.lazy import public_names
 if TYPE_CHECKING:
     from toolbench.serving.access.client_config import ClientConfig as ClientConfig
     from toolbench.serving.call import ServedCall as ServedCall
+    from toolbench.serving.package_server import stdio_server as stdio_server
     from toolbench.serving.served_tools import Served as Served
     from toolbench.serving.served_tools import serve as serve
 

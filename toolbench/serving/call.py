@@ -125,6 +125,7 @@ class ServedCall:
         loop: AbstractEventLoop,
         asks_client: Callable[[Question], bool],
         changed: Callable[["ServedCall"], object] = lambda call: None,
+        execute: Callable[[Run], Observation] = execute,
     ) -> None:
         """Prepare the run; `begin` starts it.
 
@@ -136,6 +137,7 @@ class ServedCall:
             loop: The event loop of the server, which waits for the events of the call.
             asks_client: Returns True for a question to the person who uses the agent.
             changed: Called from any thread after a change that views should show.
+            execute: The function that executes the tool.
         """
         self.client = client
         """The name that the agent's program reports; empty if it reports none."""
@@ -148,6 +150,7 @@ class ServedCall:
         self._open_questions: list[_OpenQuestion] = []
         self._by_hand: Observation | None = None
         self._changed = changed
+        self._execute = execute
         self.run = ServedRun(tool, arguments, self)
 
     # --- what it is -----------------------------------------------------------------
@@ -321,7 +324,7 @@ class ServedCall:
 
     def _work(self, run: Run) -> Observation:
         if self._by_hand is None:
-            return execute(run)
+            return self._execute(run)
         run.decision = "answered by hand"
         return self._by_hand
 

@@ -50,7 +50,7 @@ class Server:
         self.url = f"http://{HOST}:{self._thread.port}{_PATH}"
         guard = OneToken(token)
         try:
-            server = self._made(name, guard, begin)
+            server = fastmcp_server(offer, begin, name=name, news=self._news, auth=guard)
             app = server.http_app(
                 path=_PATH,
                 host_origin_protection=True,
@@ -67,29 +67,6 @@ class Server:
         """The event loop in which requests are answered."""
         return self._thread.loop
 
-    def _made(self, name: str, guard: OneToken, begin: Begin) -> FastMCP[Any]:
-        server: FastMCP[Any] = FastMCP(
-            name,
-            version=__version__,
-            auth=guard,
-            dereference_schemas=False,
-        )
-        handlers = Handlers(self._offer, self._news, begin)
-        low = server._mcp_server
-        low.add_request_handler("tools/list", types.PaginatedRequestParams, handlers.list_tools)
-        low.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
-        low.add_request_handler(
-            "subscriptions/listen",
-            types.SubscriptionsListenRequestParams,
-            self._news.listen,
-        )
-        low.get_tool_input_schema = self._input_schema_of
-        return server
-
-    def _input_schema_of(self, name: str) -> Any:
-        described = self._offer.described.get(name)
-        return None if described is None else described["inputSchema"]
-
     def announce_news(self) -> None:
         """Notify clients soon, if the answer to `tools/list` has changed."""
         self._thread.call_soon(self._announce)
@@ -104,3 +81,39 @@ class Server:
         """Stop serving."""
         self._thread.call_soon(self._news.close)
         self._thread.close()
+
+
+def fastmcp_server(
+    offer: Offer,
+    begin: Begin,
+    *,
+    name: str,
+    news: Announcements | None = None,
+    auth: OneToken | None = None,
+) -> FastMCP[Any]:
+    """Return FastMCP's server with our handlers.
+
+    Args:
+        offer: The tools to serve.
+        begin: A function that starts a call.
+        name: The name of the server for clients.
+        news: The clients to notify when the tools change.
+        auth: The check of the token; None needs no token.
+    """
+    if news is None:
+        news = Announcements()
+    server: FastMCP[Any] = FastMCP(name, version=__version__, auth=auth, dereference_schemas=False)
+    handlers = Handlers(offer, news, begin)
+
+    def input_schema_of(name: str) -> Any:
+        described = offer.described.get(name)
+        return None if described is None else described["inputSchema"]
+
+    low = server._mcp_server
+    low.add_request_handler("tools/list", types.PaginatedRequestParams, handlers.list_tools)
+    low.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
+    low.add_request_handler(
+        "subscriptions/listen", types.SubscriptionsListenRequestParams, news.listen
+    )
+    low.get_tool_input_schema = input_schema_of
+    return server

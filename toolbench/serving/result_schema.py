@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import isclass
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from warnings import warn
 
 from pydantic import PydanticUserError, TypeAdapter
 
 from toolbench.core.content import ImageContent, TextContent
-from toolbench.core.executor import innermost
-from toolbench.core.functions.function_shape import FunctionCall
+from toolbench.core.executor import FunctionExecutor, innermost
 from toolbench.core.schema import Schema
 from toolbench.core.tool import ToolDefinition
 from toolbench.plain import plain
@@ -53,13 +52,15 @@ def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
-    """Return the output schema for the function of *tool*.
+    """Return the output schema for the function of *tool*, or for the `__call__` of its executor.
 
-    Return None if *tool* was not made of a function, or the return annotation gives no schema.
+    Return None if the return annotation gives no schema, or an observation.
     """
-    if tool.observation_type is not None or not isinstance(tool.executor, FunctionCall):
+    if tool.observation_type is not None or tool.executor is None:
         return None
-    function = tool.executor.function
+    function = type(tool.executor).__call__
+    if isinstance(tool.executor, FunctionExecutor):
+        function = tool.executor.function
     try:
         return _promise(function)
     except TypeError:
@@ -72,7 +73,7 @@ def _of(function: Callable[..., Any]) -> ResultSchema | None:
         from fastmcp.tools import Tool  # noqa: PLC0415 - FastMCP takes seconds
 
         hint = get_type_hints(innermost(function), include_extras=True).get("return")
-        if hint in _PLAIN or _holds_no_data(hint):
+        if hint in _PLAIN or isinstance(hint, TypeVar) or _holds_no_data(hint):
             return None
 
         def described() -> Any: ...

@@ -111,7 +111,10 @@ def _tested(repeated: int, accepted: int) -> Iterator[str]:
 
 def _installing(*, openhands: bool) -> str:
     if not openhands:
-        return "`pip install .` installs them."
+        return (
+            "They need toolbench, which is not on PyPI yet: `pip install PATH`, with the path of its "
+            "checkout, installs it, and then `pip install .` in this folder installs them."
+        )
     return (
         "They need Python 3.12 or newer, and an environment of their own: the SDK cannot share one "
         "with toolbench. In this folder, `python3.12 -m venv .venv` makes one, "

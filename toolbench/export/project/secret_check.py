@@ -45,8 +45,13 @@ def _is_plain_secret(statement: Statement) -> bool:
 
 def _reading(statement: Statement) -> Statement:
     [name] = statement.names.gives
-    code = f"{name} = {ENVIRONMENT}[{name.upper()!r}]"
-    [node] = ast.parse(code).body
+    variable = name.upper()
+    code = (
+        f"if {variable!r} not in {ENVIRONMENT}:\n"
+        f'    raise OSError("Set {variable} in the environment: these tools need it.")\n'
+        f"{name} = {ENVIRONMENT}[{variable!r}]"
+    )
+    node = ast.parse(code).body[-1]
     return replace(statement, code=code, node=node, names=names_of(node, code))
 
 

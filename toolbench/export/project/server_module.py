@@ -3,48 +3,43 @@
 
 def server_for(package: str, *, openhands: bool) -> str:
     """Return the text of `server.py` of *package*."""
-    text = _HEAD + (_WITH_SDK if openhands else _WITH_TOOLBENCH) + _TAIL
+    text = (_WITH_SDK if openhands else _WITH_TOOLBENCH) + _TAIL
     name = package.replace("_", "-")
     return text.replace("{package}", package).replace("{name}", name)
 
 
-_HEAD = '''\
+_WITH_TOOLBENCH = '''\
+"""An MCP server with these tools, over stdio: `{name}-server`."""
+
+import sys
+from typing import Any
+
+from toolbench.serving import stdio_server
+
+from {package} import create_tools
+
+
+def create_server() -> Any:
+    """Return the server; its `run()` serves over stdio."""
+    return stdio_server(create_tools, name="{name}")
+'''
+_WITH_SDK = '''\
 """An MCP server with these tools, over stdio: `{name}-server`."""
 
 import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.tools import Tool, ToolResult
-'''
-_WITH_TOOLBENCH = '''\
-from mcp_types import CallToolResult
-from toolbench import run_tool
-
-from {package} import create_tools
-
-
-class ServedTool(Tool):
-    """A tool as FastMCP serves it."""
-
-    made: Any
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Run the tool in a thread; what fails is an error for the agent."""
-        observation = await asyncio.to_thread(run_tool, self.made, arguments)
-        if observation.is_error:
-            raise ToolError(observation.text)
-        result = CallToolResult.model_validate(observation.to_mcp_result())
-        return ToolResult(
-            content=result.content, structured_content=result.structured_content
-        )
-'''
-_WITH_SDK = '''\
 from mcp.types import TextContent
 
 from {package} import create_tools
 
+WORKER = ThreadPoolExecutor(1)  # the tools run in the thread in which they are made
+
 
 class ServedTool(Tool):
     """A tool as FastMCP serves it."""
@@ -52,38 +47,47 @@ class ServedTool(Tool):
     made: Any
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Run the tool in a thread; what fails is an error for the agent."""
+        """Run the tool in its thread; what fails is an error for the agent."""
+        loop = asyncio.get_running_loop()
         try:
             action = self.made.action_from_arguments(arguments)
-            observation = await asyncio.to_thread(self.made, action)
+            observation = await loop.run_in_executor(WORKER, self.made, action)
         except Exception as error:  # a tool may raise anything
             raise ToolError(f"{type(error).__name__}: {error}") from error
         text = "".join(getattr(part, "text", "") for part in observation.to_llm_content)
         if observation.is_error:
             raise ToolError(text)
-        return ToolResult(content=[TextContent(type="text", text=text)])
-'''
-_TAIL = '''
+        structured = observation.model_dump(mode="json") if self.output_schema else None
+        return ToolResult(
+            content=[TextContent(type="text", text=text)], structured_content=structured
+        )
+
 
 def create_server() -> FastMCP:
     """Return the server; its `run()` serves over stdio."""
     server: FastMCP = FastMCP("{name}")
-    for tool in create_tools():
-        offer = tool.to_mcp_tool()
+    for tool in WORKER.submit(create_tools).result():
+        offer, annotations = tool.to_mcp_tool(), tool.annotations
         served = ServedTool(
             name=tool.name,
             description=tool.description,
             parameters=offer["inputSchema"],
-            annotations=offer.get("annotations"),
+            output_schema=offer.get("outputSchema"),
+            annotations=annotations and annotations.model_dump(),
             made=tool,
         )
         server.add_tool(served)
     return server
-
+'''
+_TAIL = '''
 
 def main() -> None:
     """Serve until the client ends it."""
-    create_server().run(show_banner=False)
+    try:
+        server = create_server()
+    except OSError as error:  # something is missing here, as a variable or a file
+        sys.exit(str(error))
+    server.run(show_banner=False)
 
 
 if __name__ == "__main__":

@@ -226,8 +226,12 @@ def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_
             f"{written('observation_of')}({call})",
             types.partition(", ")[2],
         )
-    elif awaits:
-        head, result = "async def", f"await {call}"
+    else:
+        if awaits:
+            head, result = "async def", f"await {call}"
+        if node.returns is not None:
+            # The output schema of an MCP server is made of it
+            returned = ast.unparse(node.returns)
     return (
         f"class {name}({written('ToolExecutor')}[{types}]):\n"
         f'    """Calls `{node.name}` with the arguments of an action."""\n\n'

@@ -1,0 +1,87 @@
+"""Serve the tools of a package over stdio: `stdio_server`."""
+
+from asyncio import get_running_loop
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from threading import current_thread
+from typing import Any
+
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import MissingExtraError
+from toolbench.runs.current_run import hand_down
+from toolbench.runs.engine import execute
+from toolbench.runs.questions import Question
+from toolbench.runs.run import Run, RunCancelled
+from toolbench.serving.call import ServedCall
+from toolbench.serving.offer import Offer
+
+
+def stdio_server(tools: Any, *, name: str) -> Any:
+    """Return a FastMCP server of *tools*; its `run()` serves over stdio until the client ends it.
+
+    This is the server of an exported package. It answers as `serve` does: with progress, log lines,
+    output schemas, and questions for the person who uses the agent. No person here is asked. The
+    tools are made in one thread, which also runs the sync ones, one after another: an object such
+    as a connection of sqlite works only in the thread in which it was made.
+
+    Args:
+        tools: A function that makes the tools, or what else `serve` takes.
+        name: The name of the server for clients.
+
+    Raises:
+        MissingExtraError: If the extra `serve` is not installed.
+        RegistrationError: If something is not a tool, or two tools have the same name.
+    """
+    try:
+        from toolbench.serving.mcp_server import (  # noqa: PLC0415 - FastMCP takes seconds
+            fastmcp_server,
+        )
+    except ImportError as error:
+        extra = "serve"
+        raise MissingExtraError(extra) from error
+    worker = ThreadPoolExecutor(1)
+    offer = worker.submit(Offer, tools).result()
+
+    def work(run: Run) -> Observation:
+        if run.tool.is_async:
+            return execute(run)
+        return worker.submit(copy_context().run, _executed_here, run).result()
+
+    def begin(
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any],
+        client: str,
+        can_ask: Callable[[Question], bool],
+    ) -> ServedCall:
+        call = ServedCall(
+            tool,
+            arguments,
+            client=client,
+            answer_within=0,
+            loop=get_running_loop(),
+            asks_client=can_ask,
+            execute=work,
+        )
+        call.begin(confirm=False)
+        return call
+
+    return fastmcp_server(offer, begin, name=name)
+
+
+def _executed_here(run: Run) -> Observation:
+    """Execute the tool of *run*, and stop it in this thread if *run* is cancelled."""
+    if run.cancelled:
+        raise RunCancelled
+    hand_down(current_thread())
+    try:
+        run.work.begin()
+        try:
+            return execute(run)
+        finally:
+            run.work.end()
+    except BaseException:
+        # Again: the exception may have hit the first call
+        run.work.end()
+        raise
