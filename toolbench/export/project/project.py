@@ -112,8 +112,8 @@ def _tested(repeated: int, accepted: int) -> Iterator[str]:
 def _installing(*, openhands: bool) -> str:
     if not openhands:
         return (
-            "They need toolbench, which is not on PyPI yet: `pip install PATH`, with the path of its "
-            "checkout, installs it, and then `pip install .` in this folder installs them."
+            "They need toolbench, which is not on PyPI yet. Install it first: `pip install PATH`, with "
+            "the path of a checkout of it. Then `pip install .` in this folder installs them."
         )
     return (
         "They need Python 3.12 or newer, and an environment of their own: the SDK cannot share one "
