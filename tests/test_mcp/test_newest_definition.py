@@ -306,7 +306,7 @@ class TestATool:
         """Each look at the list gives the same tool: nobody is told that there is a new one."""
         other = FakeMCPServer("other")
         other.answer("peek", "else", annotations=READS)
-        shop.client.connect("other", other)
+        shop.client.add({"mcpServers": {"shop": shop, "other": other}})
         tool = shop.client["shop_peek"]
         assert shop.client["shop_peek"] is tool
         shop.offer("Empty the shelf.", WIPES)
