@@ -1,5 +1,6 @@
 """%mcp connect with headers, a token, folders and time; %mcp logout."""
 
+import json
 import os
 import sys
 from json import dumps, loads
@@ -160,7 +161,7 @@ class TestHeadersAndTokens:
         shell.user_ns["server"] = FastMCP("here")
         for line in (
             "connect e --auth oauth -- python x.py",
-            "connect --config x.json --timeout 3",
+            "connect --config x.json --root .",
             "connect e --replay x.jsonl --root .",
             "connect e server --auth oauth",
         ):
@@ -169,6 +170,15 @@ class TestHeadersAndTokens:
 
 
 class TestFoldersAndTime:
+    def test_the_servers_of_a_file_get_the_time_too(self, mcp, tmp_path):
+        """Where one of them is slow, the message names this option."""
+        file = tmp_path / "mcp.json"
+        entry = {"command": sys.executable, "args": [str(LIGHT), "g", "x"]}
+        file.write_text(json.dumps({"mcpServers": {"g": entry}}))
+        mcp(f"connect --config {file} --timeout 61 --approve")
+        assert connected.session("g").connection.seconds == 61
+        mcp("disconnect g")
+
     def test_a_command_starts_in_its_folder_and_gets_its_roots(self, shell, mcp, tmp_path):
         """Roots are file URLs for the server."""
         (tmp_path / "here.py").write_text(

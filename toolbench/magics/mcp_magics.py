@@ -199,6 +199,7 @@ class MCPMagics(Magics):
                 options.config,
                 only=options.only or None,
                 record=options.record,
+                timeout=options.timeout,
                 approve=options.approve,
             )
             listing = mcp_listing.servers(client.servers.values())

@@ -156,7 +156,7 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if options.config:
         one = {"name": options.name, "--mode": options.mode, "--env": options.env}
         ignored = [name for name, value in one.items() if value]
-        ignored += connect_options.given(options)
+        ignored += [name for name in connect_options.given(options) if name != "--timeout"]
         ignored += ["--"] if command is not None else []
         if ignored:
             msg = (

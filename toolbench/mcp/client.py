@@ -199,13 +199,14 @@ class MCPClient(Sequence[MCPToolDefinition]):
         only: Sequence[str] | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
+        timeout: float | None = None,
         approve: bool = False,
     ) -> list[MCPServerSession]:
         """Connect the servers of *config* at the same time, or only the servers named in *only*.
 
         If a server fails, the other servers are still connected; the failed session has the `error`.
         A connected session of the same name stays as in `connect`. For *record*, *replay* and
-        *approve* see `create_mcp_tools`.
+        *approve* see `create_mcp_tools`, for *timeout* see `connect`.
 
         Raises:
             ConsentError: If the servers of a file are not approved.
@@ -230,7 +231,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         enabled = approved(enabled, approve=approve)
         self._end_recordings(enabled, record)
         self._group(enabled)
-        sessions = {n: self._session(n, e, None, record) for n, e in enabled.items()}
+        sessions = {n: self._session(n, e, None, record, timeout) for n, e in enabled.items()}
         self._open(sessions)
         failed = [e for s in sessions.values() if (e := self._error(s)) is not None]
         if failed and len(failed) == len(sessions):
