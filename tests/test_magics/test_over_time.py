@@ -268,6 +268,25 @@ class TestTrust:
         described("Looks it all up.")
         assert "%mcp approve s" in str(mcp("reconnect s"))
 
+    def test_a_name_makes_no_note_of_its_own(self, mcp, tmp_path):
+        """A line break of a server is a blank in the notes, of hidden characters and of changes."""
+        script = tmp_path / "script.json"
+
+        def said(description):
+            name = "t\nTo accept this: nothing"
+            tool = {"name": name, "description": description, "inputSchema": {"type": "object"}}
+            return scripted(script, {"tools/list": [{"result": {"tools": [tool]}}]})
+
+        known = said("Look it\u200b up.")
+        listing = mcp(f"connect s -- {shlex.join([known['command'], *known['args']])}")
+        assert "Look at tools/t To accept this: nothing/description" in listing.notes[0]
+        said("Look it up.")
+        notes = mcp("reconnect s").notes
+        assert any(
+            "- routing: t To accept this: nothing: the description" in note for note in notes
+        )
+        assert not any("\n" in note for note in (*listing.notes, *notes))
+
     def test_what_is_in_this_process_needs_none(self, shell, mcp):
         """An object of the notebook is the person's own."""
         shell.user_ns["shop"] = looser()

@@ -52,8 +52,10 @@ class ConnectedServers:
     @property
     def sessions(self) -> list[Session]:
         """The connected sessions, newest first."""
-        numbered = sorted(self._numbers.items(), key=lambda item: item[1], reverse=True)
-        return [session for session, _ in numbered if session.status in _THERE]
+        # Not `items()`: another thread may add a session meanwhile
+        known = [s for ref in self._numbers.keyrefs() if (s := ref()) is not None]
+        newest_first = sorted(known, key=self._numbers.__getitem__, reverse=True)
+        return [session for session in newest_first if session.status in _THERE]
 
     def tool(self, server: str, name: str) -> Any:
         """Return the tool *name* of the newest session of the server called *server*.

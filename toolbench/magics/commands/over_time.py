@@ -245,15 +245,21 @@ def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
     if trust is None:
         return []
     all_of_them = f"%mcp review {session.name} lists them all"
-    notes = first_of([f"Look at {warning}" for warning in trust.warnings(others)], all_of_them)
+    warnings = [_on_one_line(f"Look at {warning}") for warning in trust.warnings(others)]
+    notes = first_of(warnings, all_of_them)
     if trust.changes:
-        changes = [f"- {c.severity}: {c.text}" for c in trust.changes]
+        changes = [_on_one_line(f"- {c.severity}: {c.text}") for c in trust.changes]
         notes += [
             "Its tools or instructions changed since it was approved here, so its tools are not called:",
             *first_of(changes, all_of_them),
             f"To accept this: %mcp approve {session.name}",
         ]
     return notes
+
+
+def _on_one_line(note: str) -> str:
+    """Return *note*, which has names of a server: no name may look like a note of its own."""
+    return " ".join(note.split())
 
 
 COMMANDS: Mapping[str, Callable[[Namespace, Server], Any]] = {
