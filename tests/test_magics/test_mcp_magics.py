@@ -12,7 +12,7 @@ import pytest
 from fastmcp import FastMCP
 from IPython.core.error import UsageError
 from patience import eventually
-from test_mcp.peers import LIGHT, children, is_running, light, misbehaving
+from test_mcp.peers import LIGHT, children, is_running, light, misbehaving, scripted
 from test_mcp.servers.good import mcp as good_server
 
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
@@ -111,8 +111,8 @@ class TestServers:
         mcp("connect good server")
         mcp("log good --level warning")
         mcp("resources good")
-        messages = [message for (message,) in mcp("traffic good").rows]
-        assert any("logLevel" in message.text for message in messages)
+        exchanges = [row[0] for row in mcp("traffic good").rows]
+        assert any("logLevel" in exchange.message.text for exchange in exchanges)
         with pytest.raises(ToolbenchError, match="'loud' is not a log level"):
             mcp("log good --level loud")
         with pytest.raises(UsageError):
@@ -315,6 +315,20 @@ class TestLooks:
         """Its log, its stderr and its messages are lists of lines."""
         mcp(connecting(light("one", "x")))
         assert (len(mcp(f"{what} one")) > 0) == (what == "traffic")
+
+    def test_what_failed_in_the_traffic(self, mcp, tmp_path):
+        """With the tool and the reason. That an older server refuses our first question is no failure."""
+        result = {"content": [{"type": "text", "text": "The disk\nis full."}], "isError": True}
+        mcp(connecting(scripted(tmp_path / "s.json", {"tools/call": [{"result": result}]})))
+        session = connected.session("one")
+        assert session.traffic.find(method="server/discover", kind="refusal")
+        assert len(mcp("traffic one --errors")) == 0
+        assert session.call("t").is_error
+        [(call, outcome, _)] = mcp("traffic one --errors").rows
+        assert (str(call), outcome) == ("→ tools/call t", "error: The disk is full.")
+        assert ("→ server/discover", "refusal: No") in [
+            (str(exchange), outcome) for exchange, outcome, _ in mcp("traffic one").rows
+        ]
 
     def test_discovered_servers(self, mcp, tmp_path, monkeypatch):
         """Those of other programs, each with the file it is in."""

@@ -12,7 +12,6 @@ from test_mcp.servers.shop import shop
 
 from test_widgets.front import click, is_of, named, page, receive, type_into, walk
 from test_widgets.tooling import buttons
-from toolbench.magics import mcp_listing
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.panes.tools import ToolsPane
@@ -100,7 +99,7 @@ class TestLines:
         assert re.fullmatch(r"[\d,]+ ms", requests[0][5])
 
     def test_mark_a_failed_call(self, explorer, traffic):
-        """A result with `isError` is an error in its line, in the filter and in `%mcp traffic`."""
+        """A result with `isError` is an error in its line and in the filter."""
         session = explorer.page.session
         assert session.call("pack", {"boxes": "many"}).is_error
         receive(named(traffic.widget, "Show"), index=5)
@@ -108,8 +107,6 @@ class TestLines:
         [line] = lines(traffic)
         assert line[4].startswith("error: Error executing tool pack")
         assert "data-toolbench-failed" in page(traffic.widget)
-        [failed] = mcp_listing.LOOKS["traffic"][1](session).rows[-1]
-        assert str(failed).startswith("← error tools/call")
 
     def test_are_filtered(self, explorer, traffic):
         """By who sent the first message, by kind, and by any text of either message."""

@@ -193,6 +193,23 @@ def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
     )
 
 
+def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listing:
+    """Return a table of the messages of a server, an answer in the row of its request.
+
+    With *only_failed*, the table has the failed requests and calls, and the noise.
+    """
+    from toolbench.mcp.monitoring.exchanges import paired  # noqa: PLC0415 - loaded by now
+
+    exchanges = paired(session.traffic)
+    if only_failed:
+        exchanges = [exchange for exchange in exchanges if exchange.is_failed]
+    return Listing(
+        (f"traffic of {session.name}", "outcome", "took"),
+        [(exchange, exchange.outcome, exchange.took) for exchange in exchanges],
+        "Nothing so far.",
+    )
+
+
 def _lines(what: str) -> "Callable[[MCPServerSession], Listing]":
     def show(session: "MCPServerSession") -> Listing:
         rows = [(line,) for line in getattr(session, what)]
@@ -207,7 +224,7 @@ LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
     "prompts": ("its prompts", prompts),
     "log": ("what it logged", _lines("log")),
     "stderr": ("what it wrote to stderr", _lines("stderr")),
-    "traffic": ("the messages that went back and forth", _lines("traffic")),
+    "traffic": ("the messages that went back and forth", traffic),
 }
 """The sub-commands that show one server: the help text and the function of each."""
 
@@ -226,12 +243,16 @@ def add_parsers(commands: Any) -> None:
                 metavar="LEVEL",
                 help="ask the server for log messages of this level and above",
             )
+        if name == "traffic":
+            parser.add_argument("--errors", action="store_true", help="only what failed, and noise")
 
 
 def look(options: Any, session: "MCPServerSession") -> Listing:
     """Return the listing that the sub-command in *options* shows for *session*."""
     if level := getattr(options, "level", None):
         session.log.set_level(level)
+    if getattr(options, "errors", False):
+        return traffic(session, only_failed=True)
     return LOOKS[options.command][1](session)
 
 

@@ -11,6 +11,7 @@ from test_mcp.task_server import TaskServer, app
 from test_mcp.test_tasks.conftest import refusing
 from toolbench import history, run_tool
 from toolbench.mcp.elicitation import Answer, answering, reporting
+from toolbench.mcp.monitoring.exchanges import paired
 from toolbench.runs.engine import start, stop
 from toolbench.runs.run import Run
 
@@ -38,7 +39,7 @@ class TestTheResult:
         assert result.is_error
         assert text in result.text
         assert history()[-1].state == "error"
-        assert session.traffic.find(text, kind="error")
+        assert any(f"error: {text}" in exchange.outcome for exchange in paired(session.traffic))
 
     def test_of_a_task_that_the_server_stopped_is_a_cancelled_run(self, session):
         """Neither a success nor a failure of the tool."""

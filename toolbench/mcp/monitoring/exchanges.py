@@ -50,16 +50,27 @@ class Exchange:
         about = params_of(message).get(key) if key else None
         return f"{name} {about}"[:_LONGEST] if isinstance(about, str) else name
 
+    def __str__(self) -> str:
+        arrow = "→" if self.message.direction == "sent" else "←"
+        return f"{arrow} {self.subject}"
+
     @property
     def outcome(self) -> str:
         """The result of a request, in a few words; empty for other messages."""
         answer = self.answer
         if answer is None:
             return "no answer yet" if self.message.kind == "request" else ""
-        if answer.kind == "error":
-            reason = _reason(_object(answer))
-            return f"error: {reason}"[:_LONGEST] if reason else "error"
+        if answer.kind in ("error", "refusal"):
+            reason = " ".join(_reason(_object(answer)).split())
+            return f"{answer.kind}: {reason}"[:_LONGEST] if reason else answer.kind
         return _listed(answer) or f"result, {counted(answer.size, 'character')}"
+
+    @property
+    def took(self) -> str:
+        """The time until the answer, in milliseconds; empty without an answer."""
+        if self.answer is None or self.answer.seconds is None:
+            return ""
+        return f"{self.answer.seconds * 1000:,.0f} ms"
 
 
 class Exchanges:
@@ -79,7 +90,7 @@ class Exchanges:
 
     def _of(self, message: Message) -> Exchange:
         request_id = str(message.request_id)
-        if message.kind in ("response", "error"):
+        if message.kind in ("response", "error", "refusal"):
             direction = "received" if message.direction == "sent" else "sent"
             request = self._open.pop((direction, request_id), None)
             if request is not None:
@@ -104,15 +115,18 @@ def params_of(message: Message) -> dict[str, Any]:
 
 def _reason(answer: dict[str, Any]) -> str:
     """Return why a request failed: the message of an error, or the first text of a failed call."""
-    error, result = answer.get("error"), answer.get("result")
+    outcome = answer
+    # That of a task stands in the state of the task
+    while isinstance(outcome.get("result"), dict):
+        outcome = outcome["result"]
+    error, blocks = outcome.get("error"), outcome.get("content")
     if isinstance(error, dict):
         return str(error.get("message") or "")
-    blocks = result.get("content") if isinstance(result, dict) else None
     for block in blocks if isinstance(blocks, list) else ():
         text = block.get("text") if isinstance(block, dict) else None
         if isinstance(text, str):
             return text
-    return ""
+    return str(outcome.get("statusMessage") or "")
 
 
 def _listed(answer: Message) -> str:

@@ -12,7 +12,10 @@ from typing import Any, Literal
 from toolbench.redaction.redactor import Redactor
 
 Direction = Literal["sent", "received"]
-Kind = Literal["request", "response", "error", "notification", "noise"]
+Kind = Literal["request", "response", "error", "refusal", "notification", "noise"]
+
+# What we ask each server at first; only those of the newer protocol know it
+_PROBE = "server/discover"
 
 # Newest messages searched for pieces of a secret
 _LATE = 50
@@ -30,8 +33,12 @@ class Message:
     """Seconds since the epoch."""
     direction: Direction
     kind: Kind
-    """`request`, `response`, `error`, `notification` or `noise`, which is a line that is no message.
-    The result of a failed tool call is an `error` too."""
+    """`request`, `response`, `error`, `refusal`, `notification` or `noise`.
+
+    The result of a failed tool call is an `error` too. A `refusal` is no failure: an older server
+    refuses `server/discover`, by which we ask for the newer protocol. `noise` is a line that is no
+    message.
+    """
     method: str
     """The method; for an answer, the method of the request it answers."""
     request_id: str | int | None
@@ -137,6 +144,8 @@ class Traffic:
         """Add one message and return it; if there are too many, remove the oldest messages."""
         now = time()
         method, seconds = self._match(direction, kind, method, request_id, now)
+        if kind == "error" and method == _PROBE:
+            kind = "refusal"
         message = Message(
             id=next(self._ids),
             time=now,

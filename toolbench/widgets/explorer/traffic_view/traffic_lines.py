@@ -14,14 +14,13 @@ def traffic_lines(parts: Parts) -> MessageLines[Exchange]:
 
 def line_html(exchange: Exchange) -> Html:
     """Return the line of *exchange*: number, time, direction, subject, outcome, duration."""
-    message, answer = exchange.message, exchange.answer
-    took = answer.seconds if answer is not None else None
+    message = exchange.message
     texts = (
         f"#{message.id}",
         clock(message.time)[:8],
         "→" if message.direction == "sent" else "←",
         exchange.subject,
         exchange.outcome,
-        "" if took is None else f"{took * 1000:,.0f} ms",
+        exchange.took,
     )
     return columns(texts, at=message.time, is_failed=exchange.is_failed)
