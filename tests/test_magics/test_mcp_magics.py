@@ -330,6 +330,22 @@ class TestLooks:
             (str(exchange), outcome) for exchange, outcome, _ in mcp("traffic one").rows
         ]
 
+    def test_why_a_server_does_not_answer(self, mcp, tmp_path):
+        """Also in its review, and where its tools from before are still known."""
+        with pytest.raises(ServerError):
+            mcp("connect gone -- no-such-program")
+        assert "Not now: command not found: 'no-such-program'." in str(mcp("review gone"))
+        script = tmp_path / "s.json"
+        mcp(connecting(scripted(script, {})))
+        scripted(script, {"initialize": [{"exit": 3, "stderr": "ValueError: no key"}]})
+        with pytest.raises(ServerError):
+            mcp("reconnect one")
+        listing = mcp("tools one")
+        assert [row[0] for row in listing.rows] == ["t"]
+        assert "did not connect" in listing.notes[-1]
+        reason = "Not now: ValueError: no key (%mcp stderr one shows more)"
+        assert str(mcp("review one")).splitlines()[1] == reason
+
     def test_discovered_servers(self, mcp, tmp_path, monkeypatch):
         """Those of other programs, each with the file it is in."""
         project = tmp_path / "project"

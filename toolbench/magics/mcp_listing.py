@@ -62,7 +62,7 @@ def tools(session: "MCPServerSession") -> Listing:
         notes=[
             *_not_for_models(session),
             *disabled,
-            *([] if session.error else session.problems),
+            *_problems(session),
         ],
     )
 
@@ -84,7 +84,7 @@ def offer(session: "MCPServerSession") -> Listing:
         f"All of them: %mcp tools {name}. Those of a group: %tools PATTERN --source mcp:{name}",
         *_not_for_models(session),
         *first_of(reasons, f"%mcp tools {name} shows why"),
-        *([] if session.error else session.problems),
+        *_problems(session),
     ]
     return listing.with_overview(overview.noted(notes))
 
@@ -268,6 +268,13 @@ def _not_for_models(session: "MCPServerSession") -> list[str]:
     names = [tool.name for tool in session.tools if not tool.is_for_models]
     what = f"{counted(len(names), 'tool')} that the server keeps for its app"
     return [f"No model gets {what}: {listed(names, _NAMES)}"] if names else []
+
+
+def _problems(session: "MCPServerSession") -> list[str]:
+    """Return the problems of a connected server, or why one whose tools are still known failed."""
+    if session.error is None:
+        return session.problems
+    return [_why(session)] if session.tools else []
 
 
 def _note(session: "MCPServerSession") -> str:

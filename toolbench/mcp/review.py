@@ -11,6 +11,7 @@ from toolbench.display.page import Tone, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.connection.last_words import short_reason
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
@@ -56,6 +57,7 @@ class ServerReview:
             its tools are not called.
         warnings: The texts of the server that have hidden characters, or name the tool of another
             server.
+        error: Why the server does not answer now, or lists no tools; empty if it does.
     """
 
     server: str
@@ -67,6 +69,7 @@ class ServerReview:
     findings: tuple[Finding, ...]
     changes: tuple[Change, ...] = ()
     warnings: tuple[OfferWarning, ...] = ()
+    error: str = ""
 
     @property
     def counts(self) -> str:
@@ -94,6 +97,8 @@ class ServerReview:
                 "Not before you know why its texts have hidden characters: a model reads them, and a "
                 "person does not see them.",
             )
+        if self.error:
+            return Verdict("danger", f"Not now: {self.error}")
         if not self.tools:
             return Verdict("danger", "No: it has no tool that can be called.")
         if self._number("error"):
@@ -140,12 +145,12 @@ class ServerReview:
     def to_html(self) -> Html:
         """Return the review as a card that needs no kernel."""
         tone, sentence = self.verdict
-        command = f"<code>%tools --source mcp:{escape(self.server)} --lint</code> lists them all."
-        tab = f"a page with all is in the tab Changes of <code>%mcp explore {escape(self.server)}</code>."
+        command = f": <code>%tools --source mcp:{escape(self.server)} --lint</code> lists them all"
+        tab = f": a page with all is in the tab Changes of <code>%mcp explore {escape(self.server)}</code>"
         parts = [
             notice(sentence, tone),
             _list_html("What changed since it was approved", map(_change_html, self.changes), tab),
-            _list_html("Look at these texts", map(_warning_html, self.warnings), tab),
+            _list_html("Look at these texts", map(_warning_html, self.warnings)),
             *(notice(concern, "warning") for concern in self.concerns),
             _list_html("What lint says", map(_finding_html, self.findings), command),
         ]
@@ -190,7 +195,7 @@ def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
         left_out = len(rest) - _FOLDED
         last = ""
         if left_out > 0:
-            last = f"<p>and {left_out:,} more: {beyond}</p>"
+            last = f"<p>and {left_out:,} more{beyond}.</p>"
         folded = (
             f'<details><summary style="cursor:pointer">and {len(rest):,} more</summary>'
             f"{_lines_html(rest[:_FOLDED])}{last}</details>"
@@ -249,6 +254,7 @@ def review_of(session: "MCPServerSession") -> ServerReview:
         findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
         changes=tuple(changes),
         warnings=tuple(warnings_of(session.keep_secret(()).value(offer), others)),
+        error=short_reason(session.name, session.error or ""),
     )
 
 
