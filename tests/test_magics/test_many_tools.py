@@ -26,7 +26,10 @@ def patterns(shell, mcp, names):
 
 
 def test_their_groups_are_shown_and_a_program_gets_all(shell, mcp, tmp_path):
-    """Also at a reconnect with many changes; two lines show all tools, and those of a group."""
+    """Also at a reconnect with many changes; two lines show all tools, and those of a group.
+
+    It does not matter that another server has tools of the same names.
+    """
     script = tmp_path / "script.json"
     names = [f"{verb}_item_{n}" for verb in ("get", "list", "drop") for n in range(20)]
 
@@ -38,16 +41,19 @@ def test_their_groups_are_shown_and_a_program_gets_all(shell, mcp, tmp_path):
             tool["annotations"] = {"readOnlyHint": True}
         return scripted(script, {"tools/list": [{"result": {"tools": tools}}]})
 
+    other = shell.user_ns["other"] = FakeMCPServer("other")
+    other.answer(names[0], "")
+    mcp("connect other other")
     known = entry("Do it.")
     command = shlex.join([known["command"], *known["args"]])
     listing = mcp(f"connect big --mode legacy -- {command}")
     assert [row[0] for row in listing.rows] == names
     text = shown(shell, listing)["text/plain"]
-    assert len(text.splitlines()) < 12
+    assert len(text.splitlines()) < 13
     get, *_ = [line.split() for line in text.splitlines() if "get_*" in line]
     assert [get[0], get[1], get[3]] == ["get_*", "20", "20"]
-    assert "All of them: %mcp tools big." in text
-    assert len(shell.run_line_magic("tools", "get_* --source mcp:big")) == 20
+    assert "All of them: %mcp tools big. Those of a group: %tools big.PATTERN" in text
+    assert len(shell.run_line_magic("tools", "big.get_*")) == 20
     assert all(name in shown(shell, mcp("tools big"))["text/plain"] for name in names)
 
     entry("Do something else.")

@@ -81,7 +81,8 @@ def offer(session: "MCPServerSession") -> Listing:
     overview = groups(name, list(session.tools), token_bill(session))
     reasons = [f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in disabled]
     notes = [
-        f"All of them: %mcp tools {name}. Those of a group: %tools PATTERN --source mcp:{name}",
+        # By addresses: names may be longer here, or become so
+        f"All of them: %mcp tools {name}. Those of a group: %tools {name}.PATTERN",
         *_not_for_models(session),
         *first_of(reasons, f"%mcp tools {name} shows why"),
         *_problems(session),

@@ -26,7 +26,7 @@ Tools = Sequence["MCPToolDefinition"]
 def groups(server: str, tools: Tools, bill: "TokenBill") -> Listing:
     """Return a table of the groups of *tools*: the number, the cost and the effects of each.
 
-    What stands for a group is a pattern that `%tools` takes.
+    What stands for a group is a pattern of the names on the server: `%tools SERVER.PATTERN`.
 
     Args:
         server: The name of the server.
