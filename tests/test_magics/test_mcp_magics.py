@@ -326,9 +326,10 @@ class TestLooks:
         assert session.call("t").is_error
         [(call, outcome, _)] = mcp("traffic one --errors").rows
         assert (str(call), outcome) == ("→ tools/call t", "error: The disk is full.")
-        assert ("→ server/discover", "refusal: No") in [
-            (str(exchange), outcome) for exchange, outcome, _ in mcp("traffic one").rows
-        ]
+        session.traffic.note("received", "{}", kind="notification", method="a\n→ b")
+        said = [(str(exchange), outcome) for exchange, outcome, _ in mcp("traffic one").rows]
+        assert ("→ server/discover", "refusal: No") in said
+        assert said[-1] == ("← a → b", "")
 
     def test_why_a_server_does_not_answer(self, mcp, tmp_path):
         """Also in its review, and where its tools from before are still known."""
@@ -337,6 +338,9 @@ class TestLooks:
         assert "Not now: command not found: 'no-such-program'." in str(mcp("review gone"))
         script = tmp_path / "s.json"
         mcp(connecting(scripted(script, {})))
+        # As an interrupt leaves it
+        connected.session("one").close()
+        assert "Not now: it is not connected." in str(mcp("review one"))
         scripted(script, {"initialize": [{"exit": 3, "stderr": "ValueError: no key"}]})
         with pytest.raises(ServerError):
             mcp("reconnect one")

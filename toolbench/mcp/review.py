@@ -254,8 +254,17 @@ def review_of(session: "MCPServerSession") -> ServerReview:
         findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
         changes=tuple(changes),
         warnings=tuple(warnings_of(session.keep_secret(()).value(offer), others)),
-        error=short_reason(session.name, session.error or ""),
+        error=_why_not_now(session),
     )
+
+
+def _why_not_now(session: "MCPServerSession") -> str:
+    if session.error is not None:
+        return short_reason(session.name, session.error)
+    # After a loss the next call connects again
+    if session.is_connected or session.status == "lost":
+        return ""
+    return f"it is not connected. %mcp reconnect {session.name} connects it."
 
 
 def _with(effects: Mapping[str, str], effect: str) -> tuple[str, ...]:

@@ -52,7 +52,8 @@ class Exchange:
 
     def __str__(self) -> str:
         arrow = "→" if self.message.direction == "sent" else "←"
-        return f"{arrow} {self.subject}"
+        # A line break in it must not look like another message
+        return " ".join(f"{arrow} {self.subject}".split())
 
     @property
     def outcome(self) -> str:
