@@ -77,13 +77,16 @@ class TestLines:
     def test_read_no_address_where_a_tool_has_the_name(self, two, mcp):
         """Names have dots too. Of the ways to cut an address, the longest name of a server counts."""
         dotted = two.user_ns["dotted"] = FakeMCPServer("dotted")
-        for name in ("h.find", "h.seek", "c"):
+        for name in ("k.find", "h.find", "c"):
             dotted.answer(name, f"dotted {name}", annotations=READ)
-        for name in ("a", "a.b"):
+        for name in ("dotted", "a", "a.b"):
             mcp(f"connect {name} dotted")
+        for name in ("a", "a.b"):
             two.run_line_magic("mcp", f"disconnect {name}")
-        mcp("connect dotted dotted")
-        assert two.run_line_magic("tool", "h.find {}").text == "dotted h.find"
+        mcp("connect k h")
+        assert two.run_line_magic("tool", "k.find {}").text == "dotted k.find"
+        # It was an address before, which no later server takes
+        assert two.run_line_magic("tool", "h.find {}").text == "h"
         assert two.run_line_magic("tool", "dotted.h.find {}").text == "dotted h.find"
         nested = two.user_ns["nested"] = FakeMCPServer("nested")
         nested.answer("b.c", "nested", annotations=READ)
@@ -138,7 +141,7 @@ def test_the_history_tells_them_apart(two):
     two.run_line_magic("mcp", "disconnect lib")
     run_tool("h.find")
     rows = two.run_line_magic("tool_history", "3").rows
-    assert [row[1] for row in rows] == ["lib.find", "h_find", "h.find"]
+    assert [row[1] for row in rows] == ["find", "h_find", "h_find"]
     assert len(history().of(_tool(two, "h"))) == 2
 
 

@@ -196,7 +196,7 @@ class TestSnapshots:
         changes = mcp(f"diff v2 {older}")
         [(meaning, _, text)] = changes.rows
         assert meaning == "breaking"
-        assert text.startswith("find: title -> query? 'title' is not declared any more")
+        assert text.startswith("find: 'title' -> 'query'? 'title' is not declared any more")
         assert "2 of your 2 calls would be refused now." in changes.notes
         assert [note[:21] for note in changes.notes if note.startswith("- ")] == [
             '- find({"title": "Emm',

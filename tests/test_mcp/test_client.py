@@ -76,10 +76,38 @@ class TestNames:
         client.connect("b", light("b", "same"))
         assert [t.name for t in client] == ["x", "same", "b_same"]
         assert client["b_same"]({}).text == client["b.same"]({}).text == "b"
+
+    def test_stay_until_a_server_is_forgotten(self, client):
+        """A name goes to no other server without a word, whatever becomes of its own."""
+        client.connect("a", light("a", "same"))
+        client.connect("b", light("b", "same"))
         client.disconnect("a")
-        assert [t.name for t in client] == ["same"]
-        client.reconnect("a")
+        assert [t.name for t in client] == ["b_same"]
+        with pytest.raises(ToolNotFoundError, match=r"'b\.same'.*reconnect a"):
+            client["same"]
+        with pytest.raises(ServerError):
+            client.connect("a", {"command": "no-such-command-at-all"})
+        assert [t.name for t in client] == ["b_same"]
+        client.connect("a", light("a", "same"))
         assert client["same"]({}).text == "a"
+        client.forget("a")
+        assert [t.name for t in client] == ["same"]
+        client.connect("a", light("a", "same"))
+        assert [t.name for t in client] == ["same", "a_same"]
+
+    def test_are_not_of_what_failed_or_was_added_later(self, client):
+        """The tools that were there first keep their names, in whichever order the servers were named."""
+        with pytest.raises(ServerError):
+            client.connect("a", {"command": "no-such-command-at-all"})
+        server = FakeMCPServer("b")
+        server.answer("same", "b")
+        client.connect("b", server)
+        client.connect("a", light("a", "same", "more"))
+        assert [t.name for t in client] == ["a_same", "more", "same"]
+        for name in ("a_same", "more"):
+            server.answer(name, "b")
+        client.servers["b"].refresh()
+        assert [t.name for t in client] == ["a_same", "more", "same", "b_a_same", "b_more"]
 
     def test_that_clash_in_one_configuration_all_get_their_server_in_front(self, client):
         """Also where one of them was connected before: as it will be in the next session."""

@@ -92,7 +92,7 @@ class TestSavedRuns:
         later.persist(path)
         assert [r.tool for r in later] == ["status", "desk_status"]
         assert [r.tool for r in later.of(client["status"])] == ["status"]
-        client.disconnect("git")
+        client.forget("git")
         client.connect("desk", server("desk"))
         assert len(later.of(client["status"])) == 2
 

@@ -116,16 +116,18 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
 
     *tools* are those of all servers.
     """
+    namesakes: dict[str, list[str]] = {}
+    for tool in tools:
+        if tool.server != server:
+            words = f"that of {tool.server} is {tool.name}"
+            namesakes.setdefault(tool.remote_name, []).append(words)
     notes = []
     for tool in tools:
-        if tool.server != server or tool.name == tool.remote_name:
-            continue
-        others = [
-            f"that of {other.server} is {other.name}"
-            for other in tools
-            if other.remote_name == tool.remote_name and other.server != server
-        ]
-        notes.append(f"{tool.remote_name} is {tool.name} here; {listed(others, _NAMES)}.")
+        if tool.server == server and tool.name != tool.remote_name:
+            others = listed(
+                namesakes.get(tool.remote_name, ["another server had it first"]), _NAMES
+            )
+            notes.append(f"{tool.remote_name} is {tool.name} here; {others}.")
     more = len(notes) - _NAMES
     rest = [f"{counted(more, 'more tool')} got the server's name in front."]
     return [*notes[:_NAMES], *(rest if more > 0 else [])]

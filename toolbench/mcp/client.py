@@ -1,23 +1,22 @@
 """Several MCP servers as one collection of tools."""
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import count
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
 from toolbench.core.background_loop import portal
-from toolbench.core.definition.tool_address import tool_at
+from toolbench.core.definition.tool_address import ToolAddress, tool_at
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.connected_servers import all_closed
 from toolbench.mcp.connection.former_servers import no_server, take_back, way_to_tool
 from toolbench.mcp.connection.replacement import replace_sessions, unchanged
-from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
+from toolbench.mcp.definition import MCPToolDefinition, give_names, named
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
 from toolbench.mcp.recording.recorder import open_recorders
@@ -40,8 +39,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     A tool has the name that its server gives it. If servers of one configuration use the same
     name, the names of the servers are put in front: `git_status`, `hub_status`. A server that is
-    connected later gets only its own tools renamed. The address of a tool, `git.status`, finds
-    it at any time. Source: OpenHands SDK.
+    connected later gets only its own tools renamed. A tool keeps its name until its server is
+    forgotten, or comes with a configuration again. The address of a tool, `git.status`, finds it
+    at any time. Source: OpenHands SDK.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """The sessions by name, including failed sessions."""
         self.former: dict[str, MCPServerSession] = {}
         """The sessions that `disconnect` removed, by name; `reconnect` puts one back."""
-        self._groups: dict[str, int] = {}
-        """The number of the `connect` or `add` that first connected a server, by the server's name."""
-        self._group_numbers = count()
+        self._names: dict[ToolAddress, str] = {}
+        """The name that each tool got, also of a server that is not connected now."""
+        self._naming = Lock()
         weakref.finalize(self, _close_all, self.servers).atexit = False
 
     # --- the collection -----------------------------------------------------------
@@ -96,10 +96,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
     @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
-        groups: dict[int, list[MCPToolDefinition]] = {}
-        for name, session in self.servers.items():
-            groups.setdefault(self._groups.get(name, 0), []).extend(session.tools)
-        return with_unique_names([groups[number] for number in sorted(groups)])
+        # A thread may connect another server meanwhile
+        tools = [tool for session in list(self.servers.values()) for tool in session.tools]
+        with self._naming:
+            give_names(tools, self._names)
+            return [named(tool, self._names[ToolAddress.of(tool)]) for tool in tools]
 
     def __iter__(self) -> Iterator[MCPToolDefinition]:
         return iter(self.tools)
@@ -185,7 +186,6 @@ class MCPClient(Sequence[MCPToolDefinition]):
         entry = approved({name: read_entry(entry)}, approve=approve)[name]
         features = self._features(roots, extensions)
         self._end_recordings([name], record)
-        self._group([name])
         session = self._session(name, entry, mode, record, timeout, features)
         self._open({name: session})
         if (error := self._error(session)) is not None:
@@ -230,7 +230,6 @@ class MCPClient(Sequence[MCPToolDefinition]):
             raise ServerError(msg)
         enabled = approved(enabled, approve=approve)
         self._end_recordings(enabled, record)
-        self._group(enabled)
         sessions = {n: self._session(n, e, None, record, timeout) for n, e in enabled.items()}
         self._open(sessions)
         failed = [e for s in sessions.values() if (e := self._error(s)) is not None]
@@ -259,7 +258,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
         if name not in self.former:
             self.disconnect(name)
         del self.former[name]
-        self._groups.pop(name, None)
+        with self._naming:
+            # Longer names are chosen anew: they may have been longer because of this server
+            self._names = {
+                address: given
+                for address, given in self._names.items()
+                if address.server != name and given == address.name
+            }
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
         """Connect the server *name* again, also after `disconnect`; None keeps the present *mode*.
@@ -268,8 +273,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
             ToolNotFoundError: If there is no such server.
             ServerError: If the server cannot be reached.
         """
-        session = self.former.pop(name, None) or self.server(name)
+        session = self.former.get(name) or self.server(name)
+        # In this order, as in `disconnect`
         self.servers[name] = session
+        self.former.pop(name, None)
         session.reconnect(mode=mode)
         return session
 
@@ -289,13 +296,6 @@ class MCPClient(Sequence[MCPToolDefinition]):
         traceback: TracebackType | None,
     ) -> None:
         self.sync_close()
-
-    def _group(self, names: Iterable[str]) -> None:
-        """Make *names* one group for the names of tools; the group of a known server takes the others."""
-        names = list(names)
-        known = [self._groups[name] for name in names if name in self._groups]
-        number = min(known, default=next(self._group_numbers))
-        self._groups |= dict.fromkeys(names, number)
 
     def _features(
         self, roots: Sequence[str | Path] = (), extensions: Sequence[Any] = ()
@@ -347,6 +347,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def _open(self, sessions: dict[str, MCPServerSession]) -> None:
         with connecting_stages(sessions.values()):
             portal.call(replace_sessions, self.servers, self.former, sessions)
+        self._name_together(sessions)
+
+    def _name_together(self, names: Collection[str]) -> None:
+        """Name the tools of the servers *names*, which one `connect` or `add` connected."""
+        servers = list(self.servers.items())
+        listed = {name: list(session.tools) for name, session in servers if name in names}
+        came = {name for name, tools in listed.items() if tools}
+        with self._naming:
+            # A configuration may name tools that had a name before
+            if len(came) > 1:
+                self._names = {a: n for a, n in self._names.items() if a.server not in came}
+            give_names([tool for tools in listed.values() for tool in tools], self._names)
 
     def _error(self, session: MCPServerSession) -> str | None:
         """Return why *session* did not connect, and whether an older session keeps its place."""

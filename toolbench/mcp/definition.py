@@ -14,6 +14,7 @@ from rich.text import Text
 
 from toolbench.core.definition.parameters import Parameters
 from toolbench.core.definition.serialization import check_present
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem
@@ -368,32 +369,32 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         }
 
 
-def with_unique_names(
-    groups: Iterable[Sequence[MCPToolDefinition]],
-) -> list[MCPToolDefinition]:
-    """Return the tools of *groups* with unique names: to some, the server's name is put in front.
+def give_names(tools: Iterable[MCPToolDefinition], names: dict[ToolAddress, str]) -> None:
+    """Add to *names* a unique name for each of *tools* that has none there.
 
-    Args:
-        groups: The tools of the servers that were connected together, in the order of connecting. A
-            name that several tools of a group have is changed for all of them. A name that an
-            earlier group has is changed for the later group only, so that it means what it meant.
+    It is the name on the server. If several of the new tools have it, or it was a name or the
+    address of one of *names* before, the name of the server is put in front.
     """
-    unique: list[MCPToolDefinition] = []
-    taken: set[str] = set()
-    for group in groups:
-        counts = Counter(tool.remote_name for tool in group)
-        clashing = {name for name, count in counts.items() if count > 1 or name in taken}
-        taken |= counts.keys()
-        unique += [_renamed(t, taken) if t.remote_name in clashing else t for t in group]
-    return unique
+    new = [address for address in map(ToolAddress.of, tools) if address not in names]
+    if not new:
+        return
+    counts = Counter(address.name for address in new)
+    before = {*names.values(), *(address.name for address in names), *map(str, names)}
+    taken = before | counts.keys()
+    for address in new:
+        name = address.name
+        if counts[name] > 1 or name in before:
+            # Another tool may have the longer name too
+            while name in taken:
+                name = f"{address.server}_{name}"
+            taken.add(name)
+        names[address] = name
 
 
-def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
-    name = tool.remote_name
-    # Another tool may have the longer name too
-    while name in names:
-        name = f"{tool.server}_{name}"
-    names.add(name)
+def named(tool: MCPToolDefinition, name: str) -> MCPToolDefinition:
+    """Return *tool* under *name*: itself, or the same copy each time."""
+    if tool.name == name:
+        return tool
     # A new tool at each look would tell all who look again that there is one
     if name not in tool._renamed:
         tool._renamed[name] = tool.model_copy(update={"name": name})

@@ -160,9 +160,9 @@ def _arguments(where: str, what: str, old: Any, new: Any) -> Iterator[Change]:
     before, after = _by_name(old), _by_name(new)
     removed, added = before.keys() - after.keys(), after.keys() - before.keys()
     if len(removed) == len(added) == 1:
-        [gone], [new] = removed, added
-        text = f"{what}: {gone} -> {new}? Its argument {gone!r} is gone, {new!r} is new"
-        place, values = f"{where}/arguments/{gone}", (before.pop(gone), after.pop(new))
+        [gone], [came] = removed, added
+        text = f"{what}: {gone!r} -> {came!r}? Its argument {gone!r} is gone, {came!r} is new"
+        place, values = f"{where}/arguments/{gone}", (before.pop(gone), after.pop(came))
         yield Change("changed", "breaking", place, *values, _sentence(text))
     for name in [*before, *(n for n in after if n not in before)]:
         place = f"{where}/arguments/{name}"

@@ -101,7 +101,7 @@ def _removed(
     text = f"{name!r} is not declared any more (it was {how}: {kind_of(prop)})"
     if renamed is not None:
         how = "required" if renamed in after.required else "optional"
-        text = f"{name} -> {renamed}? {text}, {renamed!r} is new and {how}"
+        text = f"{name!r} -> {renamed!r}? {text}, {renamed!r} is new and {how}"
     yield difference(
         "gone",
         f"properties/{name}",
