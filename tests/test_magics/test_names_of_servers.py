@@ -41,6 +41,15 @@ class TestLines:
         notes = two.run_line_magic("mcp", "connect h h").notes
         assert "find is h_find here; that of lib is find." in notes
 
+    def test_go_to_no_other_server_while_theirs_is_away(self, two, mcp):
+        """The sentence says how it comes back; who forgets the server frees its names."""
+        mcp("disconnect lib")
+        with pytest.raises(ToolNotFoundError, match=r"'lib', which is disconnected.*reconnect lib"):
+            two.run_line_magic("tool", "find {}")
+        assert "find is h_find here; another server had it first." in mcp("connect h h").notes
+        mcp("disconnect lib --forget")
+        assert two.run_line_magic("tool", "find {}").text == "h"
+
     def test_take_an_address(self, two):
         """Each kind of line, and its completion; the lists show it where a name says too little."""
         for server in ("lib", "h"):

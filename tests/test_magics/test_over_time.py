@@ -31,10 +31,10 @@ def looser():
     return server
 
 
-def finding(argument):
-    """A server whose tool takes *argument*; its fourth call fails."""
+def finding(argument, **others):
+    """A server whose tool takes *argument* and perhaps *others*; its fourth call fails."""
     server = FakeMCPServer("lib")
-    schema = {"type": "object", "properties": {argument: {"type": "string"}}}
+    schema = {"type": "object", "properties": {argument: {"type": "string"}} | others}
     answers = InTurn("Emma", "Emma", "Persuasion", RuntimeError("closed"), "Emma")
     server.answer("find", answers, schema=schema | {"required": [argument]})
     return server
@@ -183,7 +183,10 @@ class TestSnapshots:
     ):
         """Equal calls once; one that failed is no news; a renamed argument is one row."""
         monkeypatch.chdir(tmp_path)
-        shell.user_ns |= {"old": finding("title"), "new": finding("query")}
+        shell.user_ns |= {
+            "old": finding("title"),
+            "new": finding("query", limit={"type": "integer"}),
+        }
         mcp("connect v1 --record lib.jsonl old")
         for title in ("Emma", "Emma", "Persuasion", "fails"):
             run_tool("v1.find", {"title": title})
@@ -194,8 +197,8 @@ class TestSnapshots:
         if older != "v1":
             history().clear()
         changes = mcp(f"diff v2 {older}")
-        [(meaning, _, text)] = changes.rows
-        assert meaning == "breaking"
+        [(meaning, _, text), added] = changes.rows
+        assert (meaning, added[0]) == ("breaking", "additive")
         assert text.startswith("find: 'title' -> 'query'? 'title' is not declared any more")
         assert "2 of your 2 calls would be refused now." in changes.notes
         assert [note[:21] for note in changes.notes if note.startswith("- ")] == [

@@ -96,9 +96,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
     @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
-        # A thread may connect another server meanwhile
-        tools = [tool for session in list(self.servers.values()) for tool in session.tools]
         with self._naming:
+            # A thread may connect another server meanwhile
+            tools = [tool for session in list(self.servers.values()) for tool in session.tools]
             give_names(tools, self._names)
             return [named(tool, self._names[ToolAddress.of(tool)]) for tool in tools]
 
@@ -351,10 +351,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     def _name_together(self, names: Collection[str]) -> None:
         """Name the tools of the servers *names*, which one `connect` or `add` connected."""
-        servers = list(self.servers.items())
-        listed = {name: list(session.tools) for name, session in servers if name in names}
-        came = {name for name, tools in listed.items() if tools}
         with self._naming:
+            servers = list(self.servers.items())
+            listed = {name: list(session.tools) for name, session in servers if name in names}
+            came = {name for name, tools in listed.items() if tools}
             # A configuration may name tools that had a name before
             if len(came) > 1:
                 self._names = {a: n for a, n in self._names.items() if a.server not in came}

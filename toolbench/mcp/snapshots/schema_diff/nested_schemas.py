@@ -71,15 +71,18 @@ def _base(node: Node) -> dict[str, Any]:
 
 
 def _renamed(before: Node, after: Node) -> str | None:
-    """Return the only new property if it seems to be the only removed one, renamed; else None."""
+    """Return the only new property of the kind of the only removed one, which seems renamed; else None."""
     removed = [name for name in before.properties if name not in after.properties]
+    if len(removed) != 1:
+        return None
+    kind = kind_of(before.properties[removed[0]])
     added = [name for name in after.properties if name not in before.properties]
-    if len(removed) != 1 or len(added) != 1:
+    alike = [name for name in added if kind_of(after.properties[name]) == kind]
+    if len(alike) != 1:
         return None
-    if _of_key(after, removed[0]) is not None or _of_key(before, added[0]) is not None:
+    if _of_key(after, removed[0]) is not None or _of_key(before, alike[0]) is not None:
         return None
-    kinds = kind_of(before.properties[removed[0]]), kind_of(after.properties[added[0]])
-    return added[0] if kinds[0] == kinds[1] else None
+    return alike[0]
 
 
 def _removed(
