@@ -94,6 +94,9 @@ class TestLines:
             two.run_line_magic("mcp", f"disconnect {name}")
         mcp("connect k h")
         assert two.run_line_magic("tool", "k.find {}").text == "dotted k.find"
+        assert [row[:2] for row in two.run_line_magic("tools", "k.find").rows] == [
+            ("k.find", "mcp:dotted")
+        ]
         # It was an address before, which no later server takes
         assert two.run_line_magic("tool", "h.find {}").text == "h"
         assert two.run_line_magic("tool", "dotted.h.find {}").text == "dotted h.find"

@@ -82,16 +82,18 @@ class Catalog:
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
         """Return an entry for each tool whose name matches *pattern* and whose source matches *source*.
 
-        A *pattern* with a dot matches addresses too: such an entry has the address as its name.
+        A *pattern* with a dot matches addresses too: a tool that only its address matches has the
+        address as the name of its entry.
         """
+        has_name, has_source = matching(pattern), matching(source)
         entries: dict[str, Entry] = {}
         for entry in self._all():
             entries.setdefault(entry.name, entry)
         if "." in pattern:
             for address, tool in self._addresses().items():
-                by_address = _entry(tool, tool.source)._replace(name=str(address))
-                entries.setdefault(by_address.name, by_address)
-        has_name, has_source = matching(pattern), matching(source)
+                if not has_name(tool.name):
+                    by_address = _entry(tool, tool.source)._replace(name=str(address))
+                    entries.setdefault(by_address.name, by_address)
         return [
             entry for entry in entries.values() if has_name(entry.name) and has_source(entry.source)
         ]
