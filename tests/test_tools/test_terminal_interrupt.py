@@ -89,14 +89,15 @@ def test_an_interrupt_waits_until_the_shell_has_read_the_command(terminal, tmp_p
 
 
 def test_an_interrupt_that_comes_too_late_hits_no_other_command(terminal):
-    """One that comes as its command ends costs the next neither a byte nor its output."""
+    """One that comes as its command ends costs the next neither a byte nor its output nor its shell."""
+    terminal.run("y=kept")
     for number in range(150):
         late = threading.Timer(number % 30 / 5_000, terminal.interrupt)
         late.start()
         terminal.run("echo first")
         join(late)
-        answer = terminal.run(f"echo {number}")
-        assert (answer.text, answer.exit_code) == (str(number), 0)
+        answer = terminal.run(f"echo {number} $y")
+        assert (answer.text, answer.exit_code) == (f"{number} kept", 0)
 
 
 class TestInterrupt:

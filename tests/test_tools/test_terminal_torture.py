@@ -156,7 +156,7 @@ class TestCommands:
             "enable -n echo printf trap type jobs export",
             "printf() { :; }; echo() { :; }; eval() { :; }; trap() { :; }; exec() { :; }",
             "alias printf=x echo=x eval=x trap=x exec=x builtin=x jobs=x if=x",
-            "unset PWD PS1; set -u; set -o posix",
+            "unset PWD PS1; set -u; set -o posix; ulimit -n 64",
             "set -v",
         ],
     )
@@ -170,6 +170,13 @@ class TestCommands:
         # `set -v` shows a command before it runs
         shown = ["cat", "/bin/echo hi; false\n"] if setting == "set -v" else ["", ""]
         assert [waiting.text, result.text] == [shown[0], shown[1] + "hi"]
+
+    @pytest.mark.slow
+    def test_end_while_a_job_writes_without_end(self, terminal):
+        """The job leaves room for the mark of each end."""
+        terminal.run("yes & :")
+        ends = [terminal.run("true", timeout=PATIENCE / 2).exit_code for _ in range(20)]
+        assert ends == [0] * 20
 
     def test_run_traps_for_their_own_commands_only(self, terminal):
         """A DEBUG and an ERR trap are told of each command once, and of none of ours."""

@@ -22,14 +22,15 @@ from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
 from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
-# A descriptor in the shell, to which it writes records of ended commands
-RECORDS = 198
-# A descriptor in the shell for the terminal, even if stdout is redirected
-SCREEN = 199
-# Descriptors in the shell for the stdout and stderr of commands; its own are /dev/null in between
-STDOUT, STDERR = 195, 196
+# Descriptors in the shell. They are below `ulimit -n 64`, and bash takes others from 10 and from 63.
+# The one to which it writes records of ended commands
+RECORDS = 54
+# The terminal, even if stdout is redirected
+SCREEN = 55
+# The stdout and stderr of commands; the shell's own are /dev/null in between
+STDOUT, STDERR = 52, 53
 # The first descriptor above those
-_CLEAR_OF_THOSE = 200
+_CLEAR_OF_THOSE = 56
 _ROWS, _COLUMNS = 50, 160
 # Seconds between a request to end and a kill
 _PATIENCE = 0.3
@@ -73,9 +74,7 @@ class Launched:
     screen: int
     """The descriptor from which the programs' output is read, and to which typed input is written."""
     keyboard: int
-    """The descriptor of the programs' end of the terminal: to set modes, and to discard typed input."""
-    marks: int
-    """Another descriptor of the programs' end: to write marks, without ever waiting."""
+    """The descriptor of the programs' end: to set modes, discard typed input, and write marks."""
 
 
 def bash_program(shell_path: str | Path | None) -> str:
@@ -136,7 +135,6 @@ def launch(
         os.set_blocking(screen, False)
         limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
-        [marks] = _closing_with(ours, os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK))
         # if this process is killed while another process has the terminal open, the shell gets a SIGHUP
         prefix = [*death_signal("HUP"), *default_hang_up()]
         command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
@@ -151,7 +149,7 @@ def launch(
             start_new_session=True,
         )
         ours.pop_all()
-    return Launched(process, commands, records, screen, keyboard, marks)
+    return Launched(process, commands, records, screen, keyboard)
 
 
 def launch_in_thread(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from secrets import token_hex
 from threading import Condition
 from time import monotonic
@@ -57,7 +58,10 @@ class Look(NamedTuple):
 
 
 class PtyShell:
-    """A bash on a pseudo-terminal. A thread reads all its output immediately, also between commands."""
+    """A bash on a pseudo-terminal. A thread reads all its output immediately, also between commands.
+
+    Another thread writes the marks: while a job writes without end, a mark has to wait for its turn.
+    """
 
     def __init__(
         self,
@@ -91,15 +95,15 @@ class PtyShell:
         self._begun = False
         # The record of the newest command, until its mark has arrived
         self._record: shell_protocol.Ended | None = None
-        # The mark, until it is written
-        self._unwritten = b""
+        # The marks to write; an empty one is the last
+        self._marks: SimpleQueue[bytes] = SimpleQueue()
         self._interrupted = False
         self._recent = b""
         self._last_output = 0.0
         self._total_at_input = 0
         self._closing = self._is_broken = False
         self._wake_read, self._wake = os.pipe()
-        self._reader: WatchedThread | None = None
+        self._threads: list[WatchedThread] = []
         begin = partial(launch, working_dir, env, bash=bash, max_processes=max_processes)
         try:
             self._launched, self._keeper = launch_in_thread(begin, self._wake_up)
@@ -108,7 +112,8 @@ class PtyShell:
             close_all(self._wake_read, self._wake)
             raise
         try:
-            self._reader = WatchedThread(self._read)
+            self._threads.append(WatchedThread(self._read))
+            self._threads.append(WatchedThread(self._write_marks))
             self.send(shell_protocol.SETUP, HeadAndTail())
             pause = self.wait(silence=_PATIENCE)
             if pause == "unread":
@@ -148,8 +153,8 @@ class PtyShell:
 
     @property
     def is_unread(self) -> bool:
-        """Whether the shell still runs, but the thread that reads its output has died."""
-        is_dead = self._reader is not None and not self._reader.is_alive
+        """Whether the shell still runs, but a thread has died, so the end of no command is noticed."""
+        is_dead = not all(thread.is_alive for thread in self._threads)
         return (is_dead or self._is_broken) and self.exit_code is None
 
     # --- commands and input -----------------------------------------------------------
@@ -184,7 +189,7 @@ class PtyShell:
         """Make a new token for the next command's report; all output goes to *output* from now on."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
-            self._begun, self._record, self._unwritten = False, None, b""
+            self._begun, self._record = False, None
             self._last_output = monotonic()
             self.output.close()
             self.output, self._total_at_input = output, output.total
@@ -209,7 +214,7 @@ class PtyShell:
     def ask_again(self) -> None:
         """Ask the shell again to report that its command has ended, unless a program still runs.
 
-        A C-c may have removed the first request for this report.
+        A C-c may have removed the first request for this report, or the mark after it.
         """
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
@@ -335,14 +340,11 @@ class PtyShell:
             for descriptor in (screen, records, self._wake_read):
                 readable.register(descriptor, selectors.EVENT_READ)
             while True:
-                patience = LOOK_AGAIN if self._unwritten else None
-                ready = {key.fd for key, _ in readable.select(patience)}
+                ready = {key.fd for key, _ in readable.select()}
                 if screen in ready:
                     self._hear()
                 if records in ready and not self._hear_record():
                     readable.unregister(records)
-                if self._unwritten:
-                    self._write_mark()
                 if self._wake_read in ready:
                     break
         self._bury()
@@ -377,20 +379,21 @@ class PtyShell:
         if not self._begun and self._records.begun(self._token):
             self._begun = True
             self._news.notify_all()
-        if self._record is None:
-            self._record = self._records.take(self._token)
-            if self._record is not None:
-                self._unwritten = shell_protocol.mark(self._token)
-        elif self.ended is None and shell_protocol.mark(self._token) in self._recent:
+        mark = shell_protocol.mark(self._token)
+        if (record := self._records.take(self._token)) is not None:
+            # A later one means that `ask_again` was called: a C-c may have removed the mark
+            self._record = self._record or record
+            self._marks.put(mark)
+        if self._record is not None and self.ended is None and mark in self._recent:
             self.ended = self.place = self._record
             self.output.flush()
             self._news.notify_all()
 
-    def _write_mark(self) -> None:
-        with self._news, suppress(BlockingIOError):
-            # A mark must be whole: what came between its parts would stay in them
-            if os.write(self._launched.marks, self._unwritten) == len(self._unwritten):
-                self._unwritten = b""
+    def _write_marks(self) -> None:
+        while mark := self._marks.get():
+            # The terminal may be gone
+            with suppress(OSError):
+                os.write(self._launched.keyboard, mark)
 
     def _bury(self) -> None:
         """Read the last output of the shell, which has ended, and set `exit_code`."""
@@ -413,9 +416,10 @@ class PtyShell:
                 end_session(self.pid)
         finally:
             self._keeper.join()
-            if self._reader is not None:
-                self._reader.join()
+            self._marks.put(b"")
+            for thread in self._threads:
+                thread.join()
             self.output.close()
             ours = self._launched
-            close_all(ours.commands, ours.records, ours.screen, ours.keyboard, ours.marks)
+            close_all(ours.commands, ours.records, ours.screen, ours.keyboard)
             close_all(self._wake_read, self._wake)

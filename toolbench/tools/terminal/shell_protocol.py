@@ -33,9 +33,9 @@ _RUN = (
 # have ended, as bash does before a prompt; the first `jobs` is for those that have begun. The DEBUG
 # trap is the last to be set again: it would run for the other.
 _KEEP = (
-    f"{{{{ \\exec {STDOUT}>&193 {STDERR}>&194; \\builtin jobs -nr; \\builtin jobs -n >&194; "
+    f"{{{{ \\exec {STDOUT}>&50 {STDERR}>&51; \\builtin jobs -nr; \\builtin jobs -n >&51; "
     f"\\builtin trap -p ERR DEBUG >&{RECORDS}; \\builtin trap - DEBUG ERR; {{traps}}; }}}}"
-    " 194>&2 2>/dev/null 193>&1 >&2"
+    " 51>&2 2>/dev/null 50>&1 >&2"
 )
 # It begins with an empty line, because a broken quote may leave bash's parser inside a word.
 _REPORT = (
