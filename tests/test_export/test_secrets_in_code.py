@@ -127,12 +127,12 @@ def test_what_is_no_secret_is_exported(notebook, tmp_path, code):
     assert export_package(notebook["use"], tmp_path / "p").is_dir()
 
 
-@pytest.mark.parametrize("value", [None, "of-the-reader"])
-def test_a_secret_in_a_variable_is_read_from_the_environment(notebook, tmp_path, value):
+@pytest.mark.parametrize(("secret", "value"), [(SECRET, None), (KEY, "of-the-reader")])
+def test_a_secret_in_a_variable_is_read_from_the_environment(notebook, tmp_path, secret, value):
     """The README names what to set; without it the tests are skipped with that name."""
-    notebook.run(f"Service_token = '{SECRET}'", TOOL.format("return Service_token[:3]"))
+    notebook.run(f"Service_token = '{secret}'", TOOL.format("return Service_token[:3]"))
     folder = export_package(notebook["use"], tmp_path / "p")
-    assert SECRET not in everything(folder)
+    assert secret not in everything(folder)
     assert "Set `SERVICE_TOKEN`" in (folder / "README.md").read_text("utf-8")
     environment = {k: v for k, v in os.environ.items() if k != "SERVICE_TOKEN"}
     if value is not None:

@@ -38,8 +38,7 @@ def _is_plain_secret(statement: Statement) -> bool:
             ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()))
             | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str()))
         ) if is_secret_argument(name):
-            secrets = list(secrets_in_code(statement.code))
-            return bool(secrets) and all(one.name == name for one in secrets)
+            return any(secrets_in_code(statement.code))
     return False
 
 
