@@ -70,6 +70,15 @@ class TestLoading:
         shell.run_line_magic("unload_ext", "toolbench")
         assert formatter.for_type(Observation) is mine
 
+    def test_leaves_usage_errors_of_other_magics_on_stderr(self, shell, capsys):
+        """Only a wrong line of ours is shown as an error of its cell."""
+        shell.run_line_magic("load_ext", "toolbench")
+        shell.run_cell("%nosuch")
+        shell.run_cell("%tool")
+        said = capsys.readouterr()
+        assert "%nosuch" in said.err and "%nosuch" not in said.out
+        assert "Which tool?" in said.out and "Which tool?" not in said.err
+
     def test_keeps_magics_of_the_user(self, shell):
         """A magic of the user's own that ours covered comes back when we go."""
 

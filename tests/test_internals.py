@@ -25,7 +25,7 @@ ATTRIBUTES = {
     # a cell is run as IPython runs it
     "IPython.core.interactiveshell:InteractiveShell": [
         "transform_cell", "transform_ast", "builtin_trap", "user_global_ns",
-        "magics_manager", "display_formatter", "_showtraceback", "show_usage_error",
+        "magics_manager", "display_formatter", "_showtraceback",
     ],
     "IPython.core.compilerop:CachingCompiler": ["ast_parse", "extra_flags", "format_code_name"],
     "IPython.core.magic:MagicsManager": ["magics"],

@@ -36,6 +36,23 @@ async def book() -> str:
 talk = Conversation(agent=Agent(model, []))
 talk.send_message("Hello")
 """
+WRITES = """
+from logging import Handler, Logger
+from toolbench import run_tool, tool
+
+@tool
+def login(password: str) -> str:
+    "Log in."
+    return "ok"
+
+class Stop(Handler):
+    def emit(self, record):
+        raise KeyboardInterrupt
+
+run_tool(login, password="hunter2!sesame")
+log = Logger("mine")
+log.addHandler(Stop())
+"""
 LINES = DEFINITIONS.strip().splitlines()
 STOP, MODEL = (n for n, line in enumerate(LINES, 1) if line == "    raise KeyboardInterrupt")
 
@@ -67,3 +84,12 @@ def test_of_a_plain_call_shows_where_the_tool_was(shell, monkeypatch, capsys):
     shell.run_cell("stop(n=1)", store_history=True)
     shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert "in stop(n)" in shown and "toolbench" not in shown
+
+
+def test_of_code_that_only_writes_through_toolbench_is_as_ever(shell, monkeypatch, capsys):
+    """Once a secret is known, all output passes through toolbench: the traceback of a cell stays."""
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    shell.run_cell(WRITES, store_history=True).raise_error()
+    shell.run_cell("log.warning('Hello')", store_history=True)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "in Stop.emit(self, record)" in shown and "Stopped at" not in shown

@@ -186,6 +186,13 @@ class TestTracebacks:
         assert "QQQQ" not in text
         assert MARK in text or (secret == "KEY" and mode != "Verbose")
 
+    def test_have_a_message_beside_them_that_shows_none(self, kernel):
+        """A notebook keeps it, also that of an error of the cell's own code."""
+        kernel.run("unlock({'password': SECRET});")
+        text = finished(kernel, "raise KeyError(SECRET)", "KeyError")
+        assert SECRET not in text
+        assert text.count(f"'{MARK}'") >= 2
+
 
 class TestUnloading:
     def test_leaves_the_shell_and_the_streams_as_they_were(self, kernel):

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
 from IPython.core.magic import (
     Magics,
     cell_magic,
@@ -21,6 +20,7 @@ from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
+from toolbench.magics.usage_error import UsageError
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.output.exception_text import sentence_of, without_traceback
 from toolbench.widgets.kit.notebook_variables import Variables

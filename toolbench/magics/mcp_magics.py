@@ -7,7 +7,6 @@ from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from toolbench.errors import ToolNotFoundError
@@ -29,6 +28,7 @@ from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
 from toolbench.magics.parsers import HelpWanted, LineParser, split, with_whole_lists
 from toolbench.magics.table import Listing
+from toolbench.magics.usage_error import UsageError
 from toolbench.named_file import write_named
 from toolbench.wording import counted
 

@@ -2,10 +2,9 @@
 
 from argparse import Namespace
 
-from IPython.core.error import UsageError
-
 from toolbench.magics.commands import connect_options
 from toolbench.magics.parsers import variable
+from toolbench.magics.usage_error import UsageError
 
 
 def check_tool(options: Namespace, literal: str | None, cell: str | None) -> None:

@@ -12,9 +12,8 @@ from collections.abc import Container, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
-from IPython.core.error import UsageError
-
 from toolbench.errors import did_you_mean
+from toolbench.magics.usage_error import UsageError
 
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
 _NO_COMMAND = re.compile(

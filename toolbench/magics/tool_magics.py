@@ -5,7 +5,6 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
 from IPython.core.magic import (
     Magics,
     line_cell_magic,
@@ -40,6 +39,7 @@ from toolbench.magics.commands import export_command
 from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
+from toolbench.magics.usage_error import UsageError
 from toolbench.named_file import write_named
 from toolbench.plain import plain
 from toolbench.runs.engine import perform

@@ -8,8 +8,6 @@ from contextlib import suppress
 from symtable import symtable
 from typing import Any, Literal, NamedTuple, get_args
 
-from IPython.core.error import UsageError
-
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.errors import BodyError, did_you_mean, indefinite
@@ -24,6 +22,7 @@ from toolbench.magics.arguments.word_values import (
     notebook_folder,
     value_of,
 )
+from toolbench.magics.usage_error import UsageError
 from toolbench.plain import clip, each_once
 from toolbench.redaction.detection.secrecy import Secrecy
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
-from IPython.core.error import UsageError
-
 from toolbench.magics.parsers import split
+from toolbench.magics.usage_error import UsageError
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.settings import secrets_in_words
 from toolbench.redaction.redactor import Redactor

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from toolbench.jsonschema.normal import Node
 from toolbench.magics.arguments.call_arguments import from_words, in_lines
+from toolbench.magics.usage_error import UsageError
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from IPython.core.error import UsageError
 from pydantic import SecretStr
 
 from toolbench.errors import ToolbenchError
 from toolbench.magics.parsers import seconds
+from toolbench.magics.usage_error import UsageError
 from toolbench.redaction.detection.settings import secrets_in
 
 OPTIONS = ("--header", "--auth", "--timeout", "--cwd", "--root")

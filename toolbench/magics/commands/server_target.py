@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from toolbench.magics.commands.connect_options import entry_with
+from toolbench.magics.usage_error import UsageError
 
 # Module:name, as FastMCP writes it
 _IN_MODULE = re.compile(r"[\w.]+:\w+")

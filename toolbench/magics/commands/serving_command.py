@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
-
 from toolbench.core.tool import ToolDefinition
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.parsers import listed_names
+from toolbench.magics.usage_error import UsageError
 
 if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served

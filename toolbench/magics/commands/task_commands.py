@@ -4,9 +4,8 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
-
 from toolbench.magics.table import Listing
+from toolbench.magics.usage_error import UsageError
 from toolbench.runs.shell import has_kernel
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
 """Change the errors that IPython shows for a cell.
 
 Secrets of runs are hidden in tracebacks, in which IPython adds colours and cuts long values. An
-interrupt of toolbench's work is one line. A wrong line of a magic is an error as any other, not text
-on stderr that papermill and nbclient do not read.
+interrupt of toolbench's work is one line.
 """
 
 import re
@@ -47,18 +46,10 @@ class CellErrors:
         """Change every error that the shell shows from now on."""
         # IPython's own method for subclasses that show the traceback elsewhere
         self._patches.put(self._shell, "_showtraceback", _showing)
-        self._patches.put(self._shell, "show_usage_error", self._showing_usage)
 
     def end(self) -> None:
         """Let the shell show errors as before."""
         self._patches.take_away()
-
-    def _showing_usage(self, _: Callable[[Any], None]) -> Callable[[Any], None]:
-        def show_as_error(error: Any) -> None:
-            # Looked up now: the method that hides secrets
-            self._shell._showtraceback(type(error), error, [f"UsageError: {error}"])
-
-        return show_as_error
 
 
 def _showing(show: Callable[..., None]) -> Callable[..., None]:
@@ -69,6 +60,10 @@ def _showing(show: Callable[..., None]) -> Callable[..., None]:
         redactor = remembered.redactor_of_cell
         if redactor:
             parts = [hidden_in_traceback(redactor, part) for part in parts]
+            message = hidden_in_traceback(redactor, str(error))
+            if message != str(error):
+                # A kernel sends it beside the traceback, and the notebook keeps it
+                error = Exception(message)
         show(kind, error, parts)
 
     return show_without_secrets

@@ -3,7 +3,7 @@
 import os
 import traceback
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from types import FrameType
 
@@ -13,6 +13,7 @@ from toolbench.runs.shell import running_shell
 
 # Not a package such as `toolbench_of_mine` beside it
 _OURS = str(Path(__file__).parents[2]) + os.sep
+_OUTPUT = str(Path(__file__).parent) + os.sep
 # The beginning of CPython's own sentence
 _OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
@@ -71,12 +72,14 @@ def line_of_interrupt(error: BaseException) -> str | None:
     """Return the line to show for *error*, if it is an interrupt of work in toolbench; else None.
 
     The line tells where in a cell the work was. A traceback through toolbench would not help; that of
-    a plain call of a tool, in which toolbench hides its frames, does.
+    a plain call of a tool, in which toolbench hides its frames, does. So does that of code whose
+    output only passes through toolbench.
     """
     if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
         return None
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    if all("__tracebackhide__" in f.f_locals or not _is_our_code(f) for f in frames):
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    before_output = takewhile(lambda f: not _is_in(_OUTPUT, f), frames)
+    if all("__tracebackhide__" in f.f_locals or not _is_in(_OURS, f) for f in before_output):
         return None
     place = place_of(error).removesuffix(", in <module>")
     at = f" at {place}" if place else ""
@@ -86,7 +89,7 @@ def line_of_interrupt(error: BaseException) -> str | None:
 def traceback_of(error: BaseException) -> str:
     """Return the traceback of *error*; the outer frames that are toolbench's own are left out."""
     theirs = error.__traceback__
-    while theirs is not None and _is_our_code(theirs.tb_frame):
+    while theirs is not None and _is_in(_OURS, theirs.tb_frame):
         theirs = theirs.tb_next
     trace = theirs or error.__traceback__
     return "".join(traceback.format_exception(type(error), error, trace))
@@ -108,5 +111,5 @@ def place_of(error: BaseException) -> str:
     return place
 
 
-def _is_our_code(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_OURS)
+def _is_in(folder: str, frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(folder)

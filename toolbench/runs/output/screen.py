@@ -195,6 +195,8 @@ class KernelWrite:
         from_descriptor = DescriptorOutput(pass_on)
 
         def write_here(text: Any) -> Any:
+            # IPython leaves out such frames
+            __tracebackhide__ = True
             # The function that IPython set called ours again
             if type(text) is _SafeText:
                 return real(text)
