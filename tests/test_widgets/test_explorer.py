@@ -1,6 +1,7 @@
 """The explorer without a kernel: light, complete, closed without a trace, and inert."""
 
 import re
+from functools import partial
 
 import pytest
 from fastmcp import FastMCP
@@ -30,7 +31,7 @@ from test_widgets.panes import (
     open_panel,
     press,
 )
-from test_widgets.tooling import buttons, finish, shown, wait_for_ticker
+from test_widgets.tooling import buttons, finish, shown, tabs, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
@@ -229,6 +230,30 @@ class TestTools:
         press(pane, "Reload")
         assert open_panel(pane) is not old
         assert "This panel shows the previous version" not in page(explorer)
+
+    def test_that_change_have_the_secrets_of_their_runs_still(self, client):
+        """What was typed before Reload is put back after it."""
+        desk = FastMCP("desk")
+
+        def enter(password: str) -> str:
+            return "in"
+
+        offer = partial(desk.tool, enter, annotations={"readOnlyHint": True})
+        offer(description="Enter.")
+        session = client.connect("desk", desk)
+        pane = go(Explorer(client), "Tools")
+        panel = open_panel(pane)
+        panel.form.value = {"password": "hunter2!"}
+        panel.run()
+        finish(panel)
+        panel.form.value = {}
+        offer(description="Come in.")
+        session.refresh()
+        press(pane, "Reload")
+        panel = open_panel(pane)
+        receive(tabs(panel), selected_index=4)
+        click(buttons(panel)["Load into form"])
+        eventually(lambda: panel.form.value == {"password": "hunter2!"})
 
     @pytest.mark.slow
     def test_elsewhere_are_marked(self, client):

@@ -320,6 +320,19 @@ class TestSecrets:
         assert f"Run {history()[-1].id} did not keep 'code'" in unescape(shown(panel))
         assert "hunter2!" not in wire.text()
 
+    def test_in_a_field_that_shows_them_are_not_put_back(self, wire):
+        """A setting in a plain text is a secret; the field has shown it, but does not again."""
+        panel = ToolPanel(define_unlock("str"))
+        panel.form.value = {"user": "ada", "code": "password=hunter2!"}
+        panel.run()
+        finish(panel)
+        panel.form.value = {}
+        before = len(wire.messages)
+        click(buttons(opened(panel, "History"))["Load into form"])
+        eventually(lambda: panel.form.value == {"user": "ada"})
+        assert "did not keep 'code'" in unescape(shown(panel))
+        assert "hunter2!" not in str(wire.messages[before:])
+
 
 class TestWeight:
     def test_closing_leaves_nothing(self, wire):

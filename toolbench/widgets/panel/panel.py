@@ -15,6 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count
+from toolbench.redaction.detection.secrecy import SecretsByPath, hidden_in
 from toolbench.runs.history.record import RunRecord, is_lost
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
@@ -25,7 +26,7 @@ from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
-from toolbench.widgets.panel.reload import Staleness, kept, lost_html, still_hidden
+from toolbench.widgets.panel.reload import Staleness, kept, lost_html, with_secrets
 from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
@@ -47,6 +48,7 @@ class ToolPanel(CellView):
         staleness: The notice that the tool or its class was defined again, with a button to reload
             the tool.
         lock: A lock that is held while a callback changes the panel.
+        sent_secrets: The secrets of earlier runs, by their start; `put_back_run` puts them back.
         when_over: A function that is called when a run has ended and is shown. If it is
             None, the result is kept in the saved notebook.
     """
@@ -85,8 +87,8 @@ class ToolPanel(CellView):
         # The tool as HTML for a saved notebook
         self._still: str | None = None
         self._late: list[Any] = []
-        # The arguments of runs with secrets, by their start: in memory only, and nowhere shown
-        self._sent: dict[datetime, dict[str, Any]] = {}
+        # Those that the form hid, by the start of their run: in memory only, and nowhere shown
+        self.sent_secrets: dict[datetime, SecretsByPath] = {}
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over)
@@ -166,7 +168,7 @@ class ToolPanel(CellView):
         if ToolAddress.of(earlier.tool) != ToolAddress.of(self.tool):
             return False
         with self.lock:
-            self._sent = earlier._sent
+            self.sent_secrets = earlier.sent_secrets
             self.runs.recall(earlier.runs.report, self.tool)
             self.go_on(earlier.tool, earlier.form)
         return True
@@ -218,8 +220,8 @@ class ToolPanel(CellView):
         The record did not keep secrets. Those that were sent from this panel are put back, if their
         fields hide them; what is still missing is named above the form.
         """
-        sent = self._sent.get(record.started, {})
-        arguments = {**record.json_arguments, **still_hidden(self.tool, record, sent)}
+        secrets = self.sent_secrets.get(record.started, {})
+        arguments = with_secrets(self.tool, record, secrets)
         lost = [name for name, value in arguments.items() if is_lost(value)]
         self.put_back({name: value for name, value in arguments.items() if name not in lost})
         self._head.value = self._head_html(lost_html(record, lost))
@@ -272,10 +274,23 @@ class ToolPanel(CellView):
             self.runs.refresh()
             run = self.submission.run(asker, self._risk, unchecked=unchecked)
             if run is not None:
+                self._remember_secrets(run)
                 if not self._tabs.is_at_call:
                     self._tabs.to_form()
                 self.runs.start(run, timeout or self._timeout, confirm=confirm)
             return run
+
+    def _remember_secrets(self, run: Run) -> None:
+        """Keep the secrets of *run* for `put_back_run`."""
+        try:
+            secrets = hidden_in(run.arguments, self.form.masked)
+        except RecursionError:
+            # Too deep to be looked through
+            return
+        if secrets:
+            self.sent_secrets[run.started] = secrets
+            for earliest in [*self.sent_secrets][:-MAX_RUNS]:
+                del self.sent_secrets[earliest]
 
     def cancel(self) -> None:
         """Cancel the active run, if there is one."""
@@ -285,10 +300,6 @@ class ToolPanel(CellView):
         """Show the problems of the ended *run* in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
-        if run.secrets.redactor.secrets:
-            self._sent[run.started] = run.arguments
-            for earliest in [*self._sent][:-MAX_RUNS]:
-                del self._sent[earliest]
         self._tabs.entitle()
         if self.when_over is not None:
             self.when_over()

@@ -10,6 +10,7 @@ from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
 from toolbench.plain import clip
 from toolbench.redaction import MARK
+from toolbench.redaction.detection.secrecy import SecretsByPath, put_back
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.fields.text.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm
@@ -105,15 +106,19 @@ def kept(
     return values, remark
 
 
-def still_hidden(
-    tool: ToolDefinition[Any, Any], record: RunRecord, sent: Mapping[str, Any]
+def with_secrets(
+    tool: ToolDefinition[Any, Any], record: RunRecord, secrets: SecretsByPath
 ) -> dict[str, Any]:
-    """Return *sent*, the arguments of *record*, without those whose secrets a form of *tool* would show.
+    """Return the arguments of *record* with its *secrets*, except where a form of *tool* would show one.
 
-    *tool* may be defined again since, and a person may have written a secret into another field.
+    *tool* may be defined again since.
     """
-    hidden, (masked, _) = record.json_arguments, tool.secrecy.hide(sent)
-    return {name: value for name, value in sent.items() if masked[name] == hidden.get(name)}
+    arguments = record.json_arguments
+    if not secrets:
+        return arguments
+    whole = put_back(arguments, secrets)
+    masked = SchemaForm(tool.input_schema, whole).masked
+    return {n: whole[n] if masked.get(n) == hidden else hidden for n, hidden in arguments.items()}
 
 
 def lost_html(record: RunRecord, names: Sequence[str]) -> Html:

@@ -200,6 +200,7 @@ class OpenTool(Pane):
             old.runs.when_changed = None
             self._when_changed("")
         self.panel = self._panel(newer)
+        self.panel.sent_secrets = old.sent_secrets
         self.panel.go_on(old.tool, old.form)
         self._app = AppView(self.session, self.panel) if app_uri(newer) else None
         self._updates.children = []
