@@ -11,7 +11,7 @@ from test_agent.scripts import PROVIDERS, add, call, calls, calls_of, fail, talk
 from toolbench import Conversation, ConversationState, tool
 from toolbench.agent import ActionEvent, Agent, AgentErrorEvent, UserRejectObservation
 from toolbench.core.builtins import FinishTool
-from toolbench.errors import ModelError, ToolbenchError
+from toolbench.errors import FileError, ModelError, ToolbenchError
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 from toolbench.redaction import MARK
 
@@ -20,6 +20,30 @@ def reopened(conversation, path, script=(), tools=(add, fail, FinishTool), **opt
     conversation.save(path)
     model = ScriptedModel(script, provider=conversation.agent.llm.provider)
     return Conversation.load(path, Agent(model, tools), **options)
+
+
+class TestAgain:
+    def test_replaces_what_it_was_and_nothing_else(self, tmp_path):
+        """Each cell may save to the same file; another conversation loses nothing."""
+        path = tmp_path / "c.jsonl"
+        c = talk([calls(call("add", {"a": 1})), "Two.", "Yes."])
+        c.save(path)
+        c.run()
+        c.save(path)
+        c.send_message("Sure?")
+        c.run()
+        c.save(path)
+        other = reopened(c, tmp_path / "other.jsonl", ["Well."])
+        assert len(other.events) == len(c.events)
+        other.send_message("And now?")
+        other.run()
+        other.save(path)
+        saved = path.read_bytes()
+        with pytest.raises(FileError, match="already has other content"):
+            c.save(path)
+        with pytest.raises(FileError, match="already has other content"):
+            talk(["Another."]).save(path)
+        assert path.read_bytes() == saved
 
 
 class TestLoading:

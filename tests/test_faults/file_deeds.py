@@ -166,7 +166,7 @@ class WriteSnapshot(Deed):
         self.later = Snapshot({"tools": {**tools, "more": {"description": NEW}}})
 
     def do(self) -> Observation:
-        return outcome(lambda: self.later.write(self.path))
+        return outcome(lambda: self.later.write(self.path, overwrite=True))
 
 
 class Approve(Deed):

