@@ -1,6 +1,7 @@
 """Configurations as FastMCP and other programs write them."""
 
 import json
+import math
 from contextlib import suppress
 
 import pytest
@@ -150,7 +151,9 @@ class TestMistakes:
                 {"a": {"url": "http://h", "headers": ["a: b"]}},
                 "'headers' must map names",
             ),
-            ({"a": {"command": "x", "timeout": "soon"}}, "a number, not 'soon'"),
+            ({"a": {"command": "x", "timeout": "soon"}}, "a number above 0, not 'soon'"),
+            ({"a": {"command": "x", "timeout": 0}}, "a number above 0, not 0"),
+            ({"a": {"command": "x", "timeout": math.nan}}, "a number above 0, not nan"),
             ({"a": {"url": "http://[bad"}}, "The host in the URL cannot be read"),
             ("http://[bad", "The host in the URL cannot be read"),
             ("/nowhere/mcp.json", "Cannot read the configuration '/nowhere/mcp.json'"),

@@ -61,6 +61,13 @@ class TestDiscover:
         assert (server.name, server.source) == ("git", source)
         assert server.summary == "stdio: uvx mcp-server-git"
 
+    def test_reads_the_seconds_of_goose(self, home):
+        """Also those of half an hour: it has no milliseconds."""
+        text = "extensions: {git: {cmd: uvx, timeout: 1800}}"
+        write(home / ".config/goose/config.yaml", text)
+        (server,) = discover(home / "project")
+        assert server.entry.seconds == 1800
+
     @pytest.mark.parametrize(
         "place", [".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"]
     )

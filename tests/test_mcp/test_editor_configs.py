@@ -97,12 +97,50 @@ def test_a_missing_file_of_variables_is_said(client, project):
     )
 
 
-def test_a_whole_line_as_command_is_said():
+@pytest.mark.parametrize(
+    ("place", "content", "reason"),
+    [
+        ("${input:file}", b"", "${input:file} is filled in by an editor"),
+        ("${SHOP_TOKEN}", b"", "the envFile '${SHOP_TOKEN}' cannot be read: No such file"),
+        (".env", b"A=1\n'B=s3cret\n", "line 2 is not NAME=VALUE. Write it so, or remove it."),
+        (".env", "A=s3cret\xfc".encode("latin-1"), "it is not text in UTF-8."),
+        (".env", b"A=s3cret\0B=1", "it is not text in UTF-8."),
+    ],
+)
+def test_a_file_of_variables_that_cannot_be_read_says_why(
+    client, project, place, content, reason, monkeypatch
+):
+    """The sentence quotes nothing of the file, and no value of the environment."""
+    monkeypatch.setenv("SHOP_TOKEN", "s3cret")
+    (project / ".env").write_bytes(content)
+    entry = {**light("s", "t"), "envFile": place}
+    file = written(project / "mcp.json", entry)
+    with pytest.raises(ServerError) as error:
+        client.add(file, approve=True)
+    assert reason in str(error.value)
+    (approval,) = (project.parent / "state").rglob("*.json")
+    assert "s3cret" not in str(error.value) + approval.read_text()
+
+
+def test_odd_folders_are_no_crash_and_no_other_project(client, project):
+    """A home of nobody is a folder that does not exist; `..` on the line leads to the same project."""
+    (project / ".vscode").mkdir()
+    entry = {**light("s", "t"), "cwd": "~nobody-here/x", "env": {"N": "${workspaceFolderBasename}"}}
+    file = written(project / ".vscode/mcp.json", entry)
+    with pytest.raises(ServerError, match=r"working directory '.*/~nobody-here/x' does not exist"):
+        client.add(file, approve=True)
+    (entry,) = read_config("../.vscode/mcp.json").values()
+    assert entry.expanded({}).env == {"N": "project"}
+
+
+@pytest.mark.parametrize("program", ["python", "./run"])
+def test_a_whole_line_as_command_is_said(program):
     """It names no program: the sentence says how to write it, and quotes no secret in it."""
-    entry = {"command": "python server.py --token abc123"}
+    Path("../run").touch(0o700)
+    entry = {"command": f"{program} server.py --token abc123", "cwd": ".."}
     with pytest.raises(ServerError) as error:
         create_mcp_tools({"s": entry})
-    assert "'command' is a whole line that begins with 'python'" in str(error.value)
+    assert f"'command' is a whole line that begins with {program!r}" in str(error.value)
     assert "each other word in 'args'" in str(error.value)
     assert "abc123" not in str(error.value)
 

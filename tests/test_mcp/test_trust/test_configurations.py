@@ -157,15 +157,15 @@ def test_a_file_of_variables_is_part_of_the_content(person):
     entry = {**light("one", "x"), "envFile": ".env"}
     file = written(one=entry)
     variables = Path(".env")
-    variables.write_text("API_TOKEN=abcdef123\nMODE=${TEST}\n")
+    variables.write_text("API_TOKEN='Bearer abcdef123'\nMODE=${TEST}\n")
     with pytest.raises(ConsentError):
         add(file)
     (question,) = person.questions
     assert f"with the variables of the file {variables.absolute()}\n" in question
-    assert "with 'API_TOKEN=<secret-hidden>' 'MODE=${TEST}'\n" in question
+    assert "with 'API_TOKEN=Bearer <secret-hidden>' 'MODE=${TEST}'\n" in question
     person.answer = "y"
     add(file)
-    variables.write_text("API_TOKEN=another456\nMODE=${TEST}\n")
+    variables.write_text("API_TOKEN='Bearer another456'\nMODE=${TEST}\n")
     add(file)
     assert len(person.questions) == 2
 

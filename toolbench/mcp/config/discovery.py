@@ -129,7 +129,8 @@ def _claude_code(data: Any, here: Path) -> Mapping[str, Any]:
 
 def _goose(data: Any, here: Path) -> Mapping[str, Any]:
     extensions = data.get("extensions") if isinstance(data, Mapping) else None
-    translated = {"cmd": "command", "envs": "env", "uri": "url"}
+    # Its time limits are in seconds
+    translated = {"cmd": "command", "envs": "env", "uri": "url", "timeout": "tool_timeout_sec"}
     return {
         name: {translated.get(key, key): value for key, value in entry.items()}
         for name, entry in _only_mappings(extensions).items()

@@ -8,7 +8,7 @@ from typing import Any
 from toolbench.mcp.config.placeholders import with_known
 from toolbench.mcp.config.program import starts_what_is_in
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.config.workspace import places
+from toolbench.mcp.config.workspace import located, places
 
 _KEY_FILE = "private_key_file"
 _OF_THE_WORKSPACE = ("workspaceFolder", "workspaceFolderBasename")
@@ -49,9 +49,7 @@ def _directory(entry: ServerEntry, folder: Path) -> str | None:
     if entry.transport != "stdio":
         return entry.cwd
     if entry.cwd:
-        if entry.cwd.startswith("${"):
-            return entry.cwd
-        return str(entry.base / Path(entry.cwd).expanduser())
+        return located(entry.cwd, entry.base)
     is_needed = starts_what_is_in(folder, entry.command, entry.args)
     return str(folder) if is_needed else None
 
@@ -64,7 +62,7 @@ def _file_of_module(entry: ServerEntry) -> Any:
     place, colon, name = server.partition(":")
     if not place.endswith(".py"):
         return server
-    return f"{entry.base / Path(place).expanduser()}{colon}{name}"
+    return f"{located(place, entry.base)}{colon}{name}"
 
 
 def _with_key_file(entry: ServerEntry) -> Any:
@@ -72,7 +70,4 @@ def _with_key_file(entry: ServerEntry) -> Any:
     auth = entry.auth
     if not isinstance(auth, Mapping) or not isinstance(auth.get(_KEY_FILE), str):
         return auth
-    file = auth[_KEY_FILE]
-    if file.startswith("${"):
-        return auth
-    return {**auth, _KEY_FILE: str(entry.base / Path(file).expanduser())}
+    return {**auth, _KEY_FILE: located(auth[_KEY_FILE], entry.base)}

@@ -76,7 +76,8 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         msg = f"{command!r} may not be executed. Make it executable, or name its interpreter."
         raise PermissionError(msg)
     first, *rest = command.split() or [""]
-    if rest and shutil.which(first, path=env.get("PATH")):
+    near = str(Path(cwd or Path.cwd()) / first)
+    if rest and (shutil.which(first, path=env.get("PATH")) or shutil.which(near)):
         msg = (
             f"'command' is a whole line that begins with {first!r}. Write only the program in "
             "'command', and each other word in 'args'."

@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -211,8 +212,10 @@ def _seconds(entry: Mapping[str, Any]) -> float | None:
             try:
                 limit = float(entry[key])
             except (TypeError, ValueError, OverflowError):
-                msg = f"{key!r} must be a number, not {entry[key]!r}."
-                raise ServerError(msg) from None
+                limit = nan
+            if not 0 < limit < inf:
+                msg = f"{key!r} must be a number above 0, not {entry[key]!r}."
+                raise ServerError(msg)
             is_seconds = key == "tool_timeout_sec" or limit < LEAST_MILLISECONDS
             return limit if is_seconds else limit / 1000
     return None

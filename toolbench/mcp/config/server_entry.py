@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from toolbench.errors import ServerError
 from toolbench.mcp.config.env_file import EnvFile
 from toolbench.mcp.config.placeholders import expand, names_in
-from toolbench.mcp.config.workspace import places
+from toolbench.mcp.config.workspace import located, places
 from toolbench.redaction.detection.names import is_secret_setting
 from toolbench.redaction.detection.settings import (
     IsSecret,
@@ -79,7 +79,7 @@ class ServerEntry:
         }
         filled["env"] = {**self._file_variables, **filled["env"]}
         if self.cwd:
-            filled["cwd"] = str(self.base / Path(filled["cwd"]).expanduser())
+            filled["cwd"] = located(filled["cwd"], self.base)
         if self.fastmcp is not None:
             filled["fastmcp"] = expand(self.fastmcp, known)
         if settings := self._settings:

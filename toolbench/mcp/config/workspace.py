@@ -14,7 +14,8 @@ def workspace_of(file: Path, here: Path) -> Path:
     It is the folder of *file*; for a file of an editor in a project (`.vscode/mcp.json`) it is the
     project. A file that a user has for all projects means the project *here*.
     """
-    folder = file.absolute().parent
+    # Without `..`: the name of the folder counts
+    folder = Path(os.path.abspath(file)).parent  # noqa: PTH100 - links stay, as in the editors
     if folder == settings_folder(Path.home()) / "Code/User":
         return here
     if folder.name not in _OF_EDITORS:
@@ -29,6 +30,17 @@ def settings_folder(home: Path) -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA", home / "AppData/Roaming"))
     return Path(os.environ.get("XDG_CONFIG_HOME", home / ".config"))
+
+
+def located(place: str, base: Path) -> str:
+    """Return the path *place* of a configuration, which may be relative to *base*.
+
+    One that begins with a reference, as `${HOME}/data`, stays as it is.
+    """
+    if place.startswith("${"):
+        return place
+    # A home of nobody stays too, and is not found later
+    return str(base / os.path.expanduser(place))  # noqa: PTH111 - Path would raise
 
 
 def places(workspace: Path) -> dict[str, str]:

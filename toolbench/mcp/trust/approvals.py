@@ -13,8 +13,10 @@ from typing import Any
 from platformdirs import user_state_path
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.placeholders import with_known
 from toolbench.mcp.config.program import starts_what_is_in
 from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.config.workspace import located, places
 from toolbench.whole_file import write_whole
 
 _REMOTE = ("http", "sse")
@@ -79,7 +81,8 @@ def server_key(entry: ServerEntry) -> str | None:
         return entry.target
     if entry.transport != "stdio":
         return None
-    place = entry.base / entry.cwd if entry.cwd else Path.cwd()
+    folder = with_known(entry.cwd or str(Path.cwd()), places(entry.base))
+    place = Path(located(folder, entry.base))
     if starts_what_is_in(place, entry.command, entry.args):
         return f"{entry.target} (in {place})"
     return entry.target

@@ -26,7 +26,7 @@ from toolbench.errors import ConsentError
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
 from toolbench.mcp.config.reader import TRANSFORMS, load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
-from toolbench.mcp.config.workspace import places
+from toolbench.mcp.config.workspace import located, places
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import Redactor
@@ -89,7 +89,7 @@ def _settled(entry: UnapprovedEntry) -> UnapprovedEntry:
     if isinstance(document, str):
         if _is_url(document):
             return entry
-        document = load(entry.base / Path(document).expanduser())
+        document = load(Path(located(document, entry.base)))
     try:
         url = str(document["servers"][0]["url"])
     except (LookupError, TypeError):
@@ -123,7 +123,7 @@ class _Content:
         parts: dict[str, Any] = {"transport": entry.transport}
         if entry.transport == "stdio":
             folder = with_known(entry.cwd or str(Path.cwd()), known)
-            parts["folder"] = str(entry.base / Path(folder).expanduser())
+            parts["folder"] = located(folder, entry.base)
             parts["words"] = with_known([entry.command, *entry.args], known)
             self.words = self._shown_words(parts["words"], folder)
             shown = {
@@ -135,13 +135,14 @@ class _Content:
                 # What looks like a reference is a part of the value there
                 for name, text in entry.env_file.variables.items():
                     if name not in shown:
-                        shown[name] = self._setting(name, text, [*secrets_in(text, name)])
+                        found = _without_schemes(secrets_in(text, name))
+                        shown[name] = self._setting(name, text, found)
             parts["environment"] = dict(sorted(shown.items()))
         elif settings:
             document = settings.get("openapi")
             place = "" if isinstance(document, Mapping) else str(document)
             if place and not _is_url(place):
-                place = str(entry.base / Path(place).expanduser())
+                place = located(place, entry.base)
             parts["document"] = place
             parts["address"] = _hidden("", str(settings.get("base_url") or ""))
             parts["headers"] = _hidden("", settings.get("headers") or {})
@@ -324,7 +325,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
                 f"{head} was not connected: the server {one_line(repr(name))} has a secret in "
                 f"{one_line(content.unclear)} that could be code or a path, so it can be neither "
                 "shown nor hidden. Put the secret into a variable of the environment and write "
-                f"${{NAME}} in the file, or read the file yourself. {how}"
+                f"${{NAME}} in this file, not in an envFile, or read it yourself. {how}"
             )
             raise ConsentError(msg)
     shown = "".join(_text_of(_lines_of(n, c), _cut) for n, c in contents.items())
