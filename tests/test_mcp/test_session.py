@@ -28,6 +28,7 @@ from toolbench.core.background_loop import portal
 from toolbench.display.servers import server_bundle
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.magics import mcp_listing
+from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import Answer, answering
 from toolbench.runs.engine import perform
 from toolbench.runs.questions import answering as in_advance
@@ -266,6 +267,44 @@ class TestChanges:
         # With a limit for each it would take 3.5
         assert time.monotonic() - began < 3
         assert "no answer within 2 s" in session.error
+
+    def test_the_time_of_a_person_does_not_count_for_it(self, tmp_path):
+        """A server may ask somebody during a list; what is sent after that has its time too."""
+        question = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}
+        ask = {"id": "q", "method": "elicitation/create", "params": question}
+        tools = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
+        info = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "s", "version": "1"}}
+        started = {**info, "capabilities": {"tools": {}, "resources": {"subscribe": True}}}
+        asking = tmp_path / "asking.py"
+        asking.write_text(
+            "import json, sys\n"
+            "for line in sys.stdin:\n"
+            "    request = json.loads(line)\n"
+            "    id, method = request.get('id'), request.get('method')\n"
+            "    answer = {'id': id, 'result': {}}\n"
+            "    if method == 'initialize':\n"
+            f"        answer['result'] = {started}\n"
+            "    elif method == 'tools/list':\n"
+            f"        listing, answer = id, {ask}\n"
+            "    elif id == 'q':\n"
+            f"        answer = {{'id': listing, 'result': {tools}}}\n"
+            "    if id is not None:\n"
+            "        print(json.dumps({'jsonrpc': '2.0', **answer}), flush=True)\n"
+        )
+        limit, takes = 2, [0, 0, 2.2]
+
+        def person(question):
+            threading.Event().wait(takes.pop(0))
+            return {}
+
+        with MCPClient(timeout=limit, elicitation_handler=person) as client:
+            entry = {"command": sys.executable, "args": [str(asking)], "mode": "legacy"}
+            session = client.connect("s", entry)
+            session.reconnect()
+            session.resources.subscribe("r://x")
+            session.reconnect()
+            assert takes == []
+            assert ([tool.name for tool in session.tools], session.problems) == (["t"], [])
 
     @pytest.mark.parametrize("args", [(), ("--modern",)], ids=["legacy", "modern"])
     @pytest.mark.parametrize("reach", ["stdio", "http"])

@@ -75,6 +75,8 @@ class Connection:
         """Whether the client declares to the server that it has roots."""
         self.stderr_start = inbox.stderr.total
         """The number of lines that the server had written to stderr before this connection."""
+        self.waited = 0.0
+        """The seconds in which a person was asked while it connected and listed."""
         self._client: Any = None
         self._transport: Any = None
 
@@ -112,8 +114,11 @@ class Connection:
             extensions=self._features.declared([TasksExtension(), SkillsExtension()]),
         )
         # The tasks of the connection serve other runs too
-        with call.limited(), without_presets():
-            await self._client.__aenter__()
+        try:
+            with call.limited(), without_presets():
+                await self._client.__aenter__()
+        finally:
+            self.waited += call.waited
 
     async def close(self) -> None:
         """End the session and the server's process; an error during this is ignored."""
@@ -313,6 +318,8 @@ class Connection:
             if isinstance(error, CallTimeoutError) and items:
                 return Pages(items, f"the list did not end within {seconds:.3g} s")
             return Pages(items, self._inbox.safe_text(sentence(error, call=call)))
+        finally:
+            self.waited += call.waited
         return Pages(items, f"the list does not end: {_MOST_PAGES} pages were read")
 
 

@@ -60,6 +60,7 @@ class Call:
     """The seconds in which the call waited for a person."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
+    _asked: float = 0.0
     _paused: list[tuple[anyio.CancelScope, float]] = field(default_factory=list, repr=False)
     """The paused time limits, each with the seconds that were left."""
 
@@ -106,8 +107,8 @@ class Call:
     async def waiting_for_person(self) -> AsyncIterator[None]:
         """Pause the time limits while a question waits for its answer."""
         self._waiting += 1
-        now = anyio.current_time()
         if self._waiting == 1:
+            now = self._asked = anyio.current_time()
             self._paused = [(scope, scope.deadline - now) for scope in self._scopes]
             for scope in self._scopes:
                 scope.deadline = inf
@@ -116,7 +117,7 @@ class Call:
         finally:
             self._waiting -= 1
             if not self._waiting:
-                self.waited += anyio.current_time() - now
+                self.waited += anyio.current_time() - self._asked
                 for scope, left in self._paused:
                     scope.deadline = anyio.current_time() + left
 

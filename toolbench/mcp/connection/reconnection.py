@@ -92,7 +92,7 @@ class ReconnectingConnection:
         self._lock = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
-        # When connecting began; later by what a person took since then
+        # When connecting began; later by what a person took before the present try
         self._began = 0.0
         self._tried = Connection(entry, inbox, features)
         inbox.log.on_level = partial(portal.call, set_log_level, self)
@@ -108,7 +108,7 @@ class ReconnectingConnection:
     @property
     def seconds_used(self) -> float:
         """The seconds for which it connects, without those in which a person was asked."""
-        return anyio.current_time() - self._began
+        return anyio.current_time() - self._began - self._tried.waited
 
     @property
     def is_recorded(self) -> bool:
@@ -168,8 +168,12 @@ class ReconnectingConnection:
     async def _open(self, mode: str) -> None:
         self._set("connecting")
         await self._drop()
-        self._began = anyio.current_time()
+        self._tried = Connection(self.entry, self.inbox, self._features)
         try:
+            # The first time this takes seconds, which are none of the server's
+            from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
+
+            self._began = anyio.current_time()
             self._connection = await self._connected(mode)
         except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
             self.error = self._explained(error)
@@ -219,12 +223,11 @@ class ReconnectingConnection:
 
     async def _attempt(self, entry: ServerEntry, mode: str) -> Connection:
         connection = Connection(entry, self.inbox, self._features)
-        self._call, self._tried = self._next_call(), connection
+        self._began += self._tried.waited
+        self._tried = connection
+        self._call = self._next_call()
         try:
-            try:
-                await connection.open(mode, self._call)
-            finally:
-                self._began += self._call.waited
+            await connection.open(mode, self._call)
             await self._greet(connection)
             if (level := self.inbox.log_level) is not None:
                 await restore_log_level(connection, level, self._next_call())
