@@ -1,13 +1,14 @@
 """The parts of a session: what a server offers, as sequences that can do what is done with them."""
 
 import json
+from math import nan
 
 import pytest
 from IPython.lib.pretty import pretty
 from patience import eventually
 
 from test_mcp.peers import scripted
-from toolbench.errors import ToolNotFoundError
+from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.testing import FakeMCPServer
 
 
@@ -92,3 +93,5 @@ class TestEach:
         written = session.prompts.get("about_plum", style="verse")
         assert written.text == "Praise the plum in verse."
         assert session.get_prompt("about_plum", style="verse") == written
+        with pytest.raises(ServerError, match="'style' of a prompt must be a str, not float"):
+            session.prompts.get("about_plum", style=nan)

@@ -97,6 +97,7 @@ def check_refusal(client, entry):
         ("\ud800", "surrogates not allowed"),
         (nan, "x is nan, and JSON has no such number."),
         ({"deep": [1, -inf]}, "x.deep.1 is -inf, and JSON has no such number."),
+        ({nan}, "x.0 is nan, and JSON has no such number."),
     ):
         refused = session.call("t", {"x": value})
         assert refused.is_error

@@ -1,5 +1,6 @@
 """Answers that are given in advance: to questions of runs, and to none that they do not fit."""
 
+from math import nan
 from typing import ClassVar
 
 import pytest
@@ -65,6 +66,13 @@ class TestPresets:
             observation = run_tool(tools.ask_name)
         assert observation.is_error
         assert "does not fit 'What is your name?'" in observation.text
+
+    def test_that_json_has_not_are_an_error(self):
+        """A server would get null for nan."""
+        schema = {"type": "object", "properties": {"value": {"type": "number"}}}
+        question = Question.about("How much?", schema, "")
+        with pytest.raises(ToolbenchError, match="value: is nan, and JSON has no such number"):
+            Preset([{"value": nan}])(question)
 
     @pytest.mark.parametrize(
         ("required", "advice"),

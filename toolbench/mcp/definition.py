@@ -28,7 +28,7 @@ from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.plain import clip, not_in_json
+from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import hide
 from toolbench.redaction.detection.secret_samples import without_secret_samples
 
@@ -264,8 +264,6 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             wrong = {problem.path[0] for problem in problems if problem.path}
             names = [name for name in arguments if name not in wrong]
             problems = [self._with_misspelt(problem, names) for problem in problems]
-            numbers = dict(not_in_json(sendable))
-            problems = [_about_number(problem, numbers) for problem in problems]
         if self._has_dates:
             problems += date_problems(self.input_node, sendable)
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
@@ -400,10 +398,3 @@ def named(tool: MCPToolDefinition, name: str) -> MCPToolDefinition:
         tool._renamed[name] = tool.model_copy(update={"name": name})
     renamed: MCPToolDefinition = tool._renamed[name]
     return renamed
-
-
-def _about_number(problem: Problem, numbers: Mapping[Any, float]) -> Problem:
-    """Return *problem*; if it is about one of *numbers*, which a validator takes for null, name that."""
-    if problem.path not in numbers:
-        return problem
-    return Problem(problem.path, f"is {numbers[problem.path]}, and JSON has no such number")

@@ -16,6 +16,7 @@ from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.extent import Extent, check_length
 from toolbench.jsonschema.validation.problems import schema_problems
 from toolbench.jsonschema.validation.pure_validator import PureValidator
+from toolbench.plain import not_in_json
 
 # 15 MB: loaded with the first foreign schema
 if TYPE_CHECKING:
@@ -81,9 +82,18 @@ class SchemaValidator:
             if isinstance(self._validator, PureValidator):
                 return self._validator.problems(value)[:_MOST_PROBLEMS]
             errors = islice(self._validator.iter_errors(value), _MOST_PROBLEMS)
-            return schema_problems(errors, self._schema)[:_MOST_PROBLEMS]
+            problems = schema_problems(errors, self._schema)[:_MOST_PROBLEMS]
+            numbers = dict(not_in_json(value))
+            return [_about_number(problem, numbers) for problem in problems]
         except ValueError as error:
             return [Problem((), f"cannot be sent as JSON: {error}")]
+
+
+def _about_number(problem: Problem, numbers: Mapping[Any, float]) -> Problem:
+    """Return *problem*; if it is about one of *numbers*, which jsonschema-rs takes for null, name that."""
+    if problem.path not in numbers:
+        return problem
+    return Problem(problem.path, f"is {numbers[problem.path]}, and JSON has no such number")
 
 
 def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> SchemaValidator:

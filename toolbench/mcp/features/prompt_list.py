@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resources import (
@@ -42,6 +43,10 @@ class PromptList(RemoteList[Prompt]):
         answerer: Answerer | None = None,
     ) -> MCPPromptObservation:
         inbox = self._connection.inbox
+        for key, value in arguments.items():
+            if not isinstance(value, str):
+                msg = f"The argument {key!r} of a prompt must be a str, not {type(value).__name__}."
+                raise ServerError(msg)
         inbox.keep_secret(Secrecy({}).secrets_in(arguments))
         result = await self._connection.ask_to(
             f"write the prompt {name!r}",

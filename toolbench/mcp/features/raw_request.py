@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ToolbenchError
@@ -59,7 +59,8 @@ def check_numbers(params: Mapping[str, Any]) -> None:
     Raises:
         PydanticSerializationError: If there is one that JSON has not.
     """
-    for path, number in not_in_json(params):
+    # Sets and objects of pydantic too, as the SDK writes them
+    for path, number in not_in_json(to_jsonable_python(params, serialize_unknown=True)):
         msg = f"{'.'.join(map(str, path))} is {number}, and JSON has no such number"
         raise PydanticSerializationError(msg)
 
