@@ -73,6 +73,7 @@ class SaveTalk(Deed):
         super().prepare()
         self.talk = Conversation(agent=Agent(ScriptedModel([NEW]), []))
         self.talk.send_message(OLD)
+        self.path.unlink()
         self.talk.save(self.path)
         self.talk.run()
 
