@@ -72,6 +72,9 @@ ATTRIBUTES = {
     "fastmcp.client.auth:OAuth": ["_bind"],
     "fastmcp.client.transports.base": ["ClientTransport", "TransportOptions"],
     "sys": ["_current_frames", "_getframe"],
+    # a tool of a cell runs beside the loop of its thread; these are for authors of event loops
+    "asyncio.events": ["_get_running_loop", "_set_running_loop"],
+    "asyncio.tasks": ["_enter_task", "_leave_task"],
 }  # fmt: skip
 """By `module` or `module:class`."""
 PARAMETERS = {

@@ -63,6 +63,8 @@ def private_names(trees) -> set[str]:
                 args=[_, ast.Constant(str(name)), *_],
             ) if is_private(name):
                 used.add(name)
+            case ast.ImportFrom(module, names) if not str(module).startswith("toolbench"):
+                used |= {alias.name for alias in names if is_private(alias.name)}
     return (used - own) | {"_dom_classes"}
 
 

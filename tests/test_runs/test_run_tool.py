@@ -1,5 +1,8 @@
 """`run_tool`: validated, run, recorded; what it takes beside the arguments."""
 
+import asyncio
+import sys
+
 import pytest
 
 from test_runs import tools
@@ -46,6 +49,21 @@ class TestRunTool:
         with pytest.raises(KeyboardInterrupt):
             run_tool(tools.add.set_executor(interrupted), a=1)
         assert history()[-1].state == "cancelled"
+
+    def test_leaves_the_loop_of_its_thread_as_it_was(self):
+        """Whenever an interrupt comes while it steps out of the loop and back: else a kernel is dead."""
+
+        async def body():
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            struck = True
+            moment = 0
+            while struck:
+                moment += 1
+                struck = _interrupted_at(moment)
+                assert (asyncio.get_running_loop(), asyncio.current_task()) == (loop, task)
+            return moment
+
+        assert asyncio.run(body()) > 40
 
     def test_needs_an_executor(self):
         """A tool that cannot run is wrong use, not a failed run."""
@@ -112,3 +130,29 @@ class TestRunTool:
         )
         assert run_tool(repeat, conversation="said").text == "said"
         assert run_tool(repeat, {}, None, conversation="said").text == "said"
+
+
+def _interrupted_at(moment: int) -> bool:
+    """Run a tool with an interrupt before one instruction of those that handle the thread's loop."""
+    passed = 0
+
+    def trace(frame, event, arg):
+        nonlocal passed
+        code = frame.f_code
+        if not code.co_filename.endswith("engine.py") or "loop" not in code.co_varnames:
+            return None
+        frame.f_trace_opcodes = True
+        passed += event == "opcode"
+        if event == "opcode" and passed == moment:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run_tool(tools.add, a=1)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False

@@ -1,7 +1,7 @@
 """Run a tool, in this thread or in a new one; each run is recorded."""
 
 import sys
-from asyncio import AbstractEventLoop, CancelledError, current_task
+from asyncio import AbstractEventLoop, CancelledError, Task, current_task
 from asyncio.events import _get_running_loop, _set_running_loop
 from asyncio.tasks import _enter_task, _leave_task
 from collections.abc import Callable, Iterator, Mapping
@@ -138,16 +138,25 @@ def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
     """
     __tracebackhide__ = True
     task = current_task(loop)
-    if task is not None:
-        _leave_task(loop, task)
-    _set_running_loop(None)
     try:
-        result: Observation = run.tool.execute(run.action, run.conversation)
+        try:
+            if task is not None:
+                _leave_task(loop, task)
+            _set_running_loop(None)
+            result: Observation = run.tool.execute(run.action, run.conversation)
+        finally:
+            _go_back(loop, task)
     finally:
-        _set_running_loop(loop)
-        if task is not None:
-            _enter_task(loop, task)
+        # Again: an interrupt may have hit the first call, and without its loop a kernel is dead
+        _go_back(loop, task)
     return result
+
+
+def _go_back(loop: AbstractEventLoop, task: Task[Any] | None) -> None:
+    """Let *loop* run in this thread again, in its *task*, if it does not."""
+    _set_running_loop(loop)
+    if task is not None and current_task(loop) is None:
+        _enter_task(loop, task)
 
 
 def perform(
