@@ -94,16 +94,23 @@ def test_a_person_sees_it_drawn_and_a_model_reads_it(value, read, drawn):
 
 
 def test_an_image_is_an_image():
-    """Also one with a size, and one in a list, where the rest is drawn too."""
+    """Also one with a size or a wrong label, and one in a list, where the rest is drawn too."""
     for value in (Image(PNG), Sized()):
         [block] = result_of(value).content
         assert block.image_urls == [SOURCE]
+    assert result_of(Image(PNG, format="jpeg")).content[0].image_urls == [SOURCE]
     several = result_of(["words", Image(PNG), HTML("<b>bold</b>")])
     assert [block.type for block in several.content] == ["text", "image", "text"]
     assert several.text == "words<b>bold</b>"
     both = seen(result_of([HTML("<b>one</b>"), Markdown("*two*")]))
     assert "<strong>one</strong>" in both
     assert "<em>two</em>" in both
+
+
+def test_what_is_no_image_is_text():
+    """A model's provider would refuse the whole request, and each one after it."""
+    [block] = result_of(Image(b"none", format="png")).content
+    assert block.text == "[image: image/png, 4 bytes, unreadable]"
 
 
 def test_of_long_html_a_model_gets_the_beginning():

@@ -160,9 +160,16 @@ def _is_content(value: Any) -> bool:
 def _is_list_of_contents(value: Any) -> bool:
     if not isinstance(value, list | tuple):
         return False
-    items = [item for item in value if type(item) not in _NO_CONTENT]
-    is_kind = _is_content, _image_kind, _is_pil, _is_figure, _is_ipython, is_block
-    return any(is_shown(item) for item in items for is_shown in is_kind)
+    kinds = set(map(type, value)) - _NO_CONTENT
+    if not kinds:
+        return False
+    items = [item for item in value if type(item) in kinds]
+    if any(map(_image_kind, items)):
+        return True
+    # Of other kinds, one item of each type tells it
+    of_types = {type(item): item for item in items}.values()
+    is_kind = _is_content, _is_pil, _is_figure, _is_ipython, is_block
+    return any(is_shown(item) for item in of_types for is_shown in is_kind)
 
 
 _MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [

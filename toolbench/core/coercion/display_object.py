@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from toolbench.core.content import Content, ImageContent, TextContent
+from toolbench.core.coercion.mcp_content import describe
+from toolbench.core.content import Content, TextContent
 from toolbench.plain import base64_of, json_text, text_of
 
 _METHODS = {
@@ -32,6 +33,7 @@ _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _DATA = re.compile(r"data:[^\s\"'<>()]{100,}")
 # Characters of HTML or SVG that a model gets
 _LONGEST = 20_000
+_PLAIN = frozenset({str, int, float, bool, type(None), dict, list, tuple, bytes})
 _DATA_KINDS = (Mapping, BaseModel, list, tuple, set, frozenset)
 
 
@@ -48,6 +50,9 @@ def display_bundle(value: Any) -> dict[str, Any]:
 
     A method that fails is left out, as in a notebook. Its HTML is the object's own: it is not safe.
     """
+    # As most results are
+    if type(value) in _PLAIN:
+        return {}
     bundle: dict[str, Any] = {}
     for name, mime_type in _METHODS.items():
         bundle[mime_type] = _called(value, name)
@@ -78,7 +83,9 @@ def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
         data = bundle.get(mime_type)
         if data and isinstance(data, str | bytes):
             packed = data if isinstance(data, str) else base64_of(data)
-            return [ImageContent(image_urls=[f"data:{mime_type};base64,{''.join(packed.split())}"])]
+            block = {"type": "image", "mimeType": mime_type, "data": "".join(packed.split())}
+            # No model takes data that are no image, or labelled as another kind
+            return describe(block, [])
     texts = [bundle[kind] for kind in _TEXTS if isinstance(bundle.get(kind), str)]
     text = next(filter(None, texts), "") or text_of(value)
     sources = [bundle[kind] for kind in _SOURCES if kind in bundle]
