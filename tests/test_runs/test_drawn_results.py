@@ -107,6 +107,13 @@ def test_an_image_is_an_image():
     assert "<em>two</em>" in both
 
 
+def test_of_many_long_ones_the_first_are_drawn():
+    """The file of the notebook stays one that a browser opens."""
+    html = seen(result_of([HTML("x" * 49_000)] * 14))
+    assert 500_000 < len(html) < 700_000
+    assert "3 more of 14 objects are not drawn" in html
+
+
 def test_what_is_no_image_is_text():
     """A model's provider would refuse the whole request, and each one after it."""
     [block] = result_of(Image(b"none", format="png")).content

@@ -42,6 +42,8 @@ _FIRST = 20
 _WIDE = 1_000
 # Objects in a list
 _MOST_DRAWN = 50
+# Characters of HTML, after which no other object is drawn
+_MOST_HTML = 500_000
 # Characters of remarks that a result may have in addition to its text
 _ASIDE = 1_000
 
@@ -228,8 +230,16 @@ def _drawn_html(observation: Observation) -> str:
     items = result if isinstance(result, list | tuple) else [result]
     if len(items) > _MOST_DRAWN:
         return ""
-    drawn = [safely(bundle_html, display_bundle(item), say=to_html) for item in items]
-    return "".join(drawn) if all(drawn) else ""
+    drawn = ""
+    for place, item in enumerate(items):
+        if len(drawn) > _MOST_HTML:
+            rest = f"{len(items) - place} more of {len(items)} objects are not drawn."
+            return drawn + notice(f"{rest} `observation.result` has them.", "neutral")
+        html = safely(bundle_html, display_bundle(item), say=to_html)
+        if not html:
+            return ""
+        drawn += html
+    return drawn
 
 
 def _data_html(observation: Observation, limit: int, later: int) -> str:
