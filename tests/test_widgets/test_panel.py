@@ -14,7 +14,7 @@ from test_display.inert import problems
 from test_runs import tools
 
 from test_widgets.front import click, is_of, named, only, page, receive, walk
-from test_widgets.tooling import buttons, finish, shown, tabs
+from test_widgets.tooling import buttons, finish, links, shown, tabs
 from toolbench import Observation, SecurityRisk, current_run, history, run_tool, tool
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
@@ -319,6 +319,9 @@ class TestSecrets:
         eventually(lambda: panel.form.value == {"user": "ada"})
         assert f"Run {history()[-1].id} did not keep 'code'" in unescape(shown(panel))
         assert "hunter2!" not in wire.text()
+        assert links(panel) == ["code"]
+        panel.form.value = {**panel.form.value, "code": "typed again"}
+        assert "did not keep" not in shown(panel)
 
     def test_in_a_field_that_shows_them_are_not_put_back(self, wire):
         """A setting in a plain text is a secret; the field has shown it, but does not again."""

@@ -26,7 +26,7 @@ from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
-from toolbench.widgets.panel.reload import Staleness, kept, lost_html, with_secrets
+from toolbench.widgets.panel.reload import Staleness, kept, lost_words, with_secrets
 from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
@@ -218,13 +218,16 @@ class ToolPanel(CellView):
         """Fill the form with the arguments of *record*, and open the tab with the form.
 
         The record did not keep secrets. Those that were sent from this panel are put back, if their
-        fields hide them; what is still missing is named above the form.
+        fields hide them; what is still missing is named beside Run until the form is edited.
         """
         secrets = self.sent_secrets.get(record.started, {})
         arguments = with_secrets(self.tool, record, secrets)
         lost = [name for name, value in arguments.items() if is_lost(value)]
         self.put_back({name: value for name, value in arguments.items() if name not in lost})
-        self._head.value = self._head_html(lost_html(record, lost))
+        if lost:
+            self.form.reveal_errors()
+            fields = self.form.wrong_fields()
+            self.controls.refuse(lost_words(record, lost), fields, judged_elsewhere=False)
 
     def edit(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and put the cursor into its first field."""

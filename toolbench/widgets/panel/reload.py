@@ -121,15 +121,12 @@ def with_secrets(
     return {n: whole[n] if masked.get(n) == hidden else hidden for n, hidden in arguments.items()}
 
 
-def lost_html(record: RunRecord, names: Sequence[str]) -> Html:
-    """Return a notice that *record* did not keep the arguments *names*; empty without any."""
-    if not names:
-        return Html("")
-    words = (
+def lost_words(record: RunRecord, names: Sequence[str]) -> str:
+    """Return a sentence that *record* did not keep the arguments *names*."""
+    return (
         f"Run {record.id} did not keep {', '.join(map(repr, names))}: secrets and very long texts are "
-        "not recorded. Type them again."
+        "not recorded. Type them again"
     )
-    return notice(words, "warning")
 
 
 def _is_revealed(hidden: Any, masked: Any) -> bool:
