@@ -87,7 +87,7 @@ def test_the_first_cause_is_that_of_the_last_chain():
         ("ValueError: NOTION_TOKEN is required", "NOTION_TOKEN"),
         ("KeyError: 'STRIPE_SECRET_KEY'", "STRIPE_SECRET_KEY"),
         ("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x'", ""),
-        ("ERROR: the setting is required", ""),
+        ("note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace", ""),
         ("environment variable GIVEN_TOKEN is not set", ""),
     ],
 )

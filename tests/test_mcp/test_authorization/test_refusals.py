@@ -141,9 +141,11 @@ class TestAdvice:
     def test_names_a_program_that_downloads(self):
         """The first start of uvx, npx and the like takes minutes."""
         for command in ("npx", "/usr/bin/uvx", r"C:\bin\npx.cmd", "docker"):
-            assert "may still have been downloading" in slowness_advice(command)
-        assert "only slow" in slowness_advice("python")
-        assert "--timeout 120" in slowness_advice("")
+            assert "may still have been downloading" in slowness_advice(command, 30)
+        assert "only slow" in slowness_advice("python", 30)
+        assert "--timeout 120" in slowness_advice("", 30)
+        # Who waited as long already needs more
+        assert "--timeout 600" in slowness_advice("uvx", 300)
 
     def test_is_given_when_a_download_takes_too_long(self, client, tmp_path):
         """With what to write to give it more time."""

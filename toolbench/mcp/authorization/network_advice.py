@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from math import ceil
 from urllib.parse import urlsplit
 
 from toolbench.mcp.config.program import program_name
@@ -53,15 +54,18 @@ def network_advice(
     return ""
 
 
-def slowness_advice(command: str) -> str:
-    """Return advice for a server that did not answer in time; *command* starts it, or is empty."""
+def slowness_advice(command: str, seconds: float) -> str:
+    """Return advice for a server that did not answer in *seconds*; *command* starts it, or is empty."""
     program = program_name(command)
-    if program not in _DOWNLOADERS:
-        return " If it is only slow, connect again with more time (--timeout 120, or timeout=120)."
-    return (
-        f" {program} may still have been downloading the package: connect again with more time "
-        "(--timeout 300, or timeout=300), or run the command once in a terminal."
-    )
+    is_downloader = program in _DOWNLOADERS
+    more = max(300 if is_downloader else 120, ceil(2 * seconds))
+    with_time = f"connect again with more time (--timeout {more}, or timeout={more})"
+    if is_downloader:
+        return (
+            f" {program} may still have been downloading the package: {with_time}, or run the "
+            "command once in a terminal."
+        )
+    return f" If it is only slow, {with_time}."
 
 
 def _proxy(url: str, variables: Mapping[str, str]) -> str:

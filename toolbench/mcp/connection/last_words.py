@@ -14,21 +14,24 @@ _LINKS = (
     "During handling of the above exception, another exception occurred:",
     "The above exception was the direct cause of the following exception:",
 )
-_NAME = r"(?P<name>(?!ERR_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"
+# `RUST_BACKTRACE=1` is a switch that a message offers
+_NAME = r"(?P<name>(?!ERR_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?!=\d)"
 _ASKED_FOR = [
     re.compile(pattern)
     for pattern in (
-        rf"\b{_NAME}\b.*\b(?i:environment|env var)",
-        rf"\b(?i:environment|env var).*\b{_NAME}\b",
+        rf"\b{_NAME}.*\b(?i:environment|env var)",
+        rf"\b(?i:environment|env var).*\b{_NAME}",
         rf"\b{_NAME}\W{{1,3}}(?i:is |must be |has to be )?(?i:not )?"
         r"(?i:set|defined|provided|required|missing|configured)\b",
-        rf"\b(?i:missing|set|provide|requires|needs)\W+(?i:the |required )?\W*{_NAME}\b",
+        rf"\b(?i:missing|set|provide|requires|needs)\W+(?i:the |required )?\W*{_NAME}",
         rf"KeyError: '{_NAME}'",
     )
 ]
 """How servers say that a variable of the environment is missing."""
 # Characters
 _LONGEST = 120
+# Characters of a line: in a hostile one a search takes the square of its length
+_SEARCHED = 300
 
 
 def exception_line(lines: Sequence[str]) -> str:
@@ -72,7 +75,7 @@ def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
     """Return advice if *lines* of stderr ask for a variable that is not in *known*; else an empty text."""
     for line in lines:
         for pattern in _ASKED_FOR:
-            match = pattern.search(line)
+            match = pattern.search(line[:_SEARCHED])
             if match is not None and match["name"] not in known:
                 name = match["name"]
                 return (

@@ -287,10 +287,12 @@ class ReconnectingConnection:
     def _advice(self, root: BaseException) -> str:
         """Return advice if the server is slow or not reached; empty if the reason is unknown."""
         entry = self.entry
+        if self._call.http_failure is not None:
+            return ""
         is_silent = not (self.inbox.noise_count or self._tried.unfinished_line)
         if isinstance(root, CallTimeoutError) and is_silent:
-            return f"{root}.{slowness_advice(entry.command)}"
-        if not entry.url or self._call.http_failure is not None:
+            return f"{root}.{slowness_advice(entry.command, self.seconds)}"
+        if not entry.url:
             return ""
         return network_advice(entry.url, type(root).__name__, str(root))
 
@@ -397,9 +399,13 @@ class ReconnectingConnection:
 
     async def _reopen(self, broken: Connection | None) -> None:
         """Connect again, unless another task has already replaced the connection *broken*."""
+        is_tried = self._lock.locked()
         async with self._lock:
             # While this waited for the lock
             self._refuse_closed()
+            if is_tried and self._state == "failed":
+                # Else of many calls each would wait for the whole time limit, one after another
+                raise ServerError(self.error)
             if self._connection is broken or self.status != "connected":
                 self._lost = broken or self._lost
                 await self._open(self.mode)
