@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from shells import new_shell
 
 from tests.test_evals.sample_tools import TOOLS
 from toolbench import Action, Observation, ToolDefinition, tool
@@ -202,6 +203,105 @@ def test_what_a_function_reads_is_compared(module, tmp_path, change):
     assert row.fields["result"] == module.times.function(1)
 
 
+LAZY = """
+def lazy(x):
+    return 2 * x
+"""
+CLASSES = """
+from enum import Enum
+from functools import cached_property
+from os import environ
+from types import SimpleNamespace
+
+import numpy as np
+from toolbench import tool
+
+class Level(Enum):
+    LOW = 2
+
+class Rates:
+    table = np.array([2])
+
+    class Inner:
+        rate = 2
+
+    @cached_property
+    def half(self):
+        return 2
+
+    def add(self, x):
+        return x + 2
+
+LEVEL, RATES, SETTINGS, calls = Level.LOW, Rates(), SimpleNamespace(n=2), []
+
+@tool(read_only=True)
+def times(x: int) -> int:
+    "Multiply."
+    from own_lazy import lazy
+    calls.append(x * len(environ))
+    of_class = RATES.table[0] * RATES.Inner.rate * RATES.half * RATES.add(x)
+    return int(of_class * LEVEL.value * SETTINGS.n * lazy(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LOW = 2", "LOW = 3"),
+        ("array([2])", "array([3])"),
+        ("rate = 2", "rate = 3"),
+        ("return 2\n", "return 3\n"),
+        ("x + 2", "x + 3"),
+        ("n=2", "n=3"),
+        ("2 * x", "3 * x"),
+    ],
+)
+def test_what_classes_and_later_imports_hold_is_compared(tmp_path, monkeypatch, old, new):
+    """The same cell repeats no call; after a change of a file, a new session makes it again."""
+    monkeypatch.syspath_prepend(tmp_path)
+    # Both versions of a file are of one size and one second
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def swept(first, second):
+        for name, text in (("own_classes", CLASSES), ("own_lazy", LAZY)):
+            (tmp_path / f"{name}.py").write_text(text.replace(first, second))
+            monkeypatch.setitem(sys.modules, name, None)
+            del sys.modules[name]
+        monkeypatch.setenv("UNRELATED", second)
+        module = importlib.import_module("own_classes")
+        reports = [sweep(module.times, {"x": [1]}, save=tmp_path / "s.jsonl") for _ in range(2)]
+        assert [row.fields["result"] for report in reports for row in report] == [
+            module.times.function(1)
+        ] * 2
+        return len(module.calls) - 1
+
+    # The last call of each is the one of the test
+    assert [swept(old, old), swept(old, old), swept(old, new)] == [1, 0, 1]
+
+
+def test_what_a_class_of_a_cell_changes_itself_is_no_other_tool(tmp_path):
+    """Objects that count the calls: the next run of the cell takes all from the file."""
+    cells = (
+        "from dataclasses import dataclass\nfrom pydantic import BaseModel",
+        "class Client:\n    def __init__(self):\n        self.asked = 0\n"
+        "    def ask(self, x):\n        self.asked += 1\n        return x",
+        "@dataclass\nclass Seen:\n    last: int = 0\n"
+        "    def add(self, x):\n        self.last = x\n        return x",
+        "class Sum(BaseModel):\n    total: int = 0\n"
+        "    def pay(self, x):\n        self.total += x\n        return x",
+        "client, seen, paid = Client(), Seen(), Sum()",
+        "def same(x: int) -> int:\n    'Return it.'\n    return client.ask(seen.add(paid.pay(x)))",
+    )
+    with new_shell() as shell:
+        for cell in cells:
+            shell.run_cell(cell).raise_error()
+        same = tool(shell.user_ns["same"], read_only=True)
+        for _ in range(2):
+            report = sweep(same, {"x": [1, 2]}, save=tmp_path / "sweep.jsonl")
+            assert shell.user_ns["paid"].total == 3
+    assert "client.asked, paid.total, seen.last (" in report.notices[0]
+
+
 def test_a_variable_of_the_name_of_an_attribute_is_not_read(module, tmp_path):
     """The call is not made again, and what could not be compared is named."""
     vars(module).update(strip="a variable", findall=1)
@@ -236,7 +336,7 @@ def test_an_answer_is_scored_again_if_its_case_is_mended(tmp_path):
     notices = []
     assert passed(Case("Split 84 by 4", wrong)) == [False]
     assert passed(Case("Split 84 by 4", call, name="four")) == [True]
-    assert f"Scored again: 1 answer of {path}, because the cases are others now." in notices
+    assert f"Scored again: 1 answer of {path}, because what is expected has changed." in notices
     assert len(asked) == 1
     # Of two cases with one prompt, one has an answer
     assert passed(Case("Split 84 by 4", None), Case("Split 84 by 4", wrong)) == [False, False]

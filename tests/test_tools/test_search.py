@@ -302,8 +302,9 @@ class TestIgnore:
             "2 files" not in run_tool(grep, pattern="KEY", path=str(tmp_path), include="*.py").text
         )
         assert run_tool(grep, pattern="KEY", path=str(tmp_path / ".env")).matches
-        assert (
-            "1 file and 1 folder, such as dist, src/a.log" in run_tool(glob, pattern="*.log").text
+        # glob takes no file as path
+        assert run_tool(glob, pattern="*.log").text.endswith(
+            "1 file and 1 folder, such as dist, src/a.log. To search a folder of them, give it as path.]"
         )
         assert "Not searched" not in run_tool(glob, pattern="*.py").text
 

@@ -143,6 +143,11 @@ class TestChanges:
         eventually(lambda: "Overwrite" in buttons(pane.widget))
         assert "already has other content" in page(pane.widget)
         assert file.read_text() == "a year of notes"
+        # With the sentence about the file, its button goes
+        click(buttons(pane.widget)["Compare"])
+        assert "Overwrite" not in buttons(pane.widget)
+        click(buttons(pane.widget)["Save a snapshot"])
+        eventually(lambda: "Overwrite" in buttons(pane.widget))
         click(buttons(pane.widget)["Overwrite"])
         eventually(lambda: f"The snapshot is in {file}" in page(pane.widget))
         assert '"buy"' in file.read_text()

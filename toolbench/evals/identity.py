@@ -9,10 +9,11 @@ their names are known. Any other object that cannot be identified gets a text th
 import ast
 import dis
 import json
+import os
 import pickle
 import re
 import sys
-from collections import ChainMap
+from collections import ChainMap, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -20,14 +21,16 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec, resolve_name
 from inspect import getsource, isbuiltin, ismodule
 from itertools import count
 from pathlib import Path, PurePath
 from secrets import token_hex
 from textwrap import dedent
-from types import CodeType, FunctionType, MethodType, SimpleNamespace
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from uuid import UUID
 from weakref import ref
@@ -46,8 +49,9 @@ from toolbench.llm.models import (
 from toolbench.llm.models.function import FunctionModel
 from toolbench.llm.models.transport.streamed_model import StreamedModel
 
-_WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex)
-_LOCKS = ("_thread", "threading")
+_WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex, range)
+# Packages of objects that no result depends on: locks, loggers
+_NO_DATA = ("_thread", "threading", "logging")
 # Of every executor: flags for being closed
 _OWN = ("_closed", "_to_be_closed")
 # Parts of one value
@@ -62,8 +66,8 @@ _MUTATORS = frozenset(
 _FACTS = ("provider", "model", "_place", "_base", "_options", "_settings")
 # Names of a note
 _MOST_NAMES = 5
-# Instructions that read a global variable or a module, of all supported versions of Python
-_READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_NAME")
+# Instructions that read a global variable, of all supported versions of Python
+_READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _TOO_MUCH = (RecursionError, RuntimeError, OverflowError)
 """What reading a value raises that is too deep, too large, or changed while it is read."""
 _SESSION = token_hex(8)
@@ -180,7 +184,8 @@ def _simple(value: Any) -> Any:
     """Return *value* as JSON data with its type; None if *value* has parts."""
     match value:
         case Enum():
-            return ["enum", type(value).__qualname__, value.name]
+            meaning = [_simple(value.value)] if _is_own(type(value).__module__) else []
+            return ["enum", type(value).__qualname__, value.name, *meaning]
         case None | bool():
             return repr(value)
         case int():
@@ -233,14 +238,16 @@ class _Reader:
                 return self.read(_parts_of(value))
             case SecretStr() | SecretBytes() | Secret():
                 return ["secret", self.read(value.get_secret_value())]
-            case Mapping():
+            case Mapping() if value is not os.environ:
                 pairs = [[self.read(k), self.read(v)] for k, v in value.items()]
                 return [kind.__qualname__, *sorted(pairs, key=json.dumps)]
-            case list() | tuple():
+            case list() | tuple() | deque():
                 return [kind.__qualname__, *map(self.read, value)]
             case set() | frozenset():
                 items = sorted(map(self.read, value), key=json.dumps)
                 return [kind.__qualname__, *items]
+            case SimpleNamespace():
+                return ["namespace", self.read(vars(value))]
             case partial():
                 parts = (value.func, value.args, value.keywords)
                 return ["partial", *map(self.read, parts)]
@@ -257,6 +264,8 @@ class _Reader:
                 return self.read(value.__func__)
             case property():
                 return ["property", *map(self.read, (value.fget, value.fset))]
+            case cached_property():
+                return ["property", self.read(value.func)]
             case FunctionType():
                 return self._once(value, self._function)
             case CodeType():
@@ -284,13 +293,14 @@ class _Reader:
 
     def _function(self, function: FunctionType) -> Any:
         code = function.__code__
-        changed = _changed_names(function)
         outside: dict[str, Any] = {}
         outer, names = function.__globals__, set(_global_names(code))
+        modules = _imported(code, outer.get("__package__") or "")
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
             # An empty cell
             with suppress(ValueError):
                 outside[name] = cell.cell_contents
+        changed = _changed_names(function, ChainMap(outside, outer))
         values = [
             self._compiled(code),
             self.read(function.__defaults__),
@@ -301,10 +311,11 @@ class _Reader:
             if not ismodule(value) or _is_own(value.__name__):
                 self._leave_out(name)
         found = {name: self.read(v) for name, v in outside.items() if name not in changed}
-        scope = ChainMap(outer, sys.modules)
-        for name, value in _globals(names - changed - found.keys(), scope, set(_names(code))):
-            # Of Python or of a package
-            if _named(value) is None:
+        scope = ChainMap(modules, outer)
+        read = (names | modules.keys()) - changed - found.keys()
+        for name, value in _globals(read, scope, set(_names(code))):
+            # Not of Python or of a package; a module may be read by two names
+            if _named(value) is None and name not in found:
                 found[name] = self._read_global(name, value)
         return [*values, [[name, data] for name, data in sorted(found.items())]]
 
@@ -315,7 +326,8 @@ class _Reader:
             return self.read(value)
         except _TOO_MUCH:
             self._left = left
-            return self._unknown(value)
+            self._leave_out("")
+            return ["object", type(value).__qualname__]
         finally:
             self._global = before
 
@@ -328,19 +340,22 @@ class _Reader:
 
     def _class(self, cls: type) -> Any:
         bases = [self.read(base) for base in cls.__bases__ if base is not object]
-        members = {
-            name: value
-            for name, value in sorted(vars(cls).items())
-            if isinstance(value, FunctionType | staticmethod | classmethod | property)
-            or (_is_plain(value) and not name.startswith("__"))
-        }
-        return [bases, [[name, self.read(value)] for name, value in members.items()]]
+        members = []
+        for name, value in sorted(vars(cls).items()):
+            data = self._code(value)
+            # What Python or a base class made for itself is no data of the person
+            is_made = name.startswith(("__", "_abc_")) or hasattr(type(value), "__get__")
+            if data is None and not is_made:
+                data = self._read_global(name, value)
+            if data is not None:
+                members.append([name, data])
+        return [bases, members]
 
     # --- objects -------------------------------------------------------------------
 
     def _object(self, value: Any) -> Any:
         kind = type(value)
-        if kind.__module__ in _LOCKS:
+        if kind.__module__ in _NO_DATA:
             return ["lock"]
         if id(value) in self._read:
             return ["again"]
@@ -359,11 +374,20 @@ class _Reader:
                 return [kind.__qualname__, text]
             if kind.__dictoffset__ == 0 or not self._is_read(kind.__module__):
                 return self._unknown(value)
-            changed = _changed_attributes(kind)
-            for name in sorted(changed & state.keys()):
-                self._leave_out(name)
-            state = {k: v for k, v in state.items() if k not in changed and k not in _OWN}
+            # What is made by its code, when it is asked for, counts as code
+            made = {n for n in state if isinstance(getattr(kind, n, None), cached_property)}
+            state = {n: part for n, part in state.items() if n not in made and n not in _OWN}
+        is_data = isinstance(value, BaseModel) or is_dataclass(value)
+        if not is_data or (self._global and self._is_read(kind.__module__)):
+            state = self._without_changed(kind, state)
         return [self.read(kind), [[k, self.read(v)] for k, v in sorted(state.items())]]
+
+    def _without_changed(self, kind: type, state: dict[str, Any]) -> dict[str, Any]:
+        """Return *state* without what the methods of *kind* change."""
+        changed = _changed_attributes(kind)
+        for name in sorted(changed & state.keys()):
+            self._leave_out(name)
+        return {name: part for name, part in state.items() if name not in changed}
 
     def _unknown(self, value: Any) -> Any:
         """Return a mark for *value*; of a global variable, only its class: its calls cost money too."""
@@ -400,9 +424,12 @@ def _is_own(module: str) -> bool:
     package = module.partition(".")[0]
     if package == "__main__":
         return True
+    return _is_own_file(package, getattr(sys.modules.get(module), "__file__", None))
+
+
+def _is_own_file(package: str, file: str | None) -> bool:
     if package == "toolbench" or package in sys.stdlib_module_names:
         return False
-    file = getattr(sys.modules.get(module), "__file__", None)
     installed = {"site-packages", "dist-packages"}
     return file is not None and installed.isdisjoint(Path(file).parts)
 
@@ -426,11 +453,6 @@ def _vars_of(value: Any) -> dict[str, Any]:
     return dict(state) if isinstance(state, dict) else {}
 
 
-def _is_plain(value: Any) -> bool:
-    kinds = (list, tuple, dict, set, frozenset)
-    return isinstance(value, kinds) or _simple(value) is not None
-
-
 def _names(code: CodeType) -> Iterator[str]:
     """Yield the names of variables and attributes in *code* and in the functions in it."""
     for part in _codes(code):
@@ -438,11 +460,45 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the names of the global variables and modules that *code* and functions in it read."""
+    """Yield the names of the global variables that *code* and functions in it read."""
     for part in _codes(code):
         for instruction in dis.get_instructions(part):
             if instruction.opname in _READS:
                 yield instruction.argval
+
+
+def _imported(code: CodeType, package: str) -> dict[str, ModuleType]:
+    """Return the modules of a person that *code* of *package*, or a function in it, imports, by name.
+
+    They are imported now, as *code* does: else they would count only after the first call.
+    """
+    found: dict[str, ModuleType] = {}
+    for part in _codes(code):
+        # In front of a name to import: the number of its dots, and what to take from the module
+        before: list[Any] = []
+        for instruction in dis.get_instructions(part):
+            if instruction.opname == "IMPORT_NAME":
+                # A module that cannot be imported, in a call either
+                with suppress(Exception):
+                    name = resolve_name("." * before[-2] + instruction.argval, package)
+                    if _can_be_own(name):
+                        found[name] = import_module(name)
+                        # `from . import helpers`
+                        for part_name in before[-1] or ():
+                            with suppress(ImportError):
+                                import_module(f"{name}.{part_name}")
+            if instruction.opname != "EXTENDED_ARG":
+                before.append(instruction.argval)
+    return found
+
+
+def _can_be_own(module: str) -> bool:
+    """Tell whether *module*, which need not be imported yet, is a person's."""
+    package = module.partition(".")[0]
+    if package in sys.modules:
+        return _is_own(module if module in sys.modules else package)
+    spec = find_spec(package)
+    return spec is not None and _is_own_file(package, spec.origin)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -461,8 +517,8 @@ def _tree(thing: Any) -> ast.AST | None:
         return None
 
 
-def _changed_names(function: FunctionType) -> set[str]:
-    """Return the names from outside that *function* itself changes, such as that of a counter."""
+def _changed_names(function: FunctionType, values: Mapping[str, Any]) -> set[str]:
+    """Return the names of *values* from outside that *function* changes, such as that of a counter."""
     tree = _tree(function)
     names: set[str] = set()
     for node in ast.walk(tree) if tree is not None else ():
@@ -471,29 +527,42 @@ def _changed_names(function: FunctionType) -> set[str]:
         target = _changed(node)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
             target = node
+        # `helpers.add(x)`: the code of a module or class of the person says what it changes
+        is_called = isinstance(node, ast.Call) and isinstance(target, ast.Name)
         while isinstance(target, ast.Attribute | ast.Subscript):
             target = target.value
-        if isinstance(target, ast.Name):
+        if isinstance(target, ast.Name) and not (is_called and _has_code(values.get(target.id))):
             names.add(target.id)
     return names
+
+
+def _has_code(value: Any) -> bool:
+    """Tell whether *value* is a module, or an object of a person's class: its methods are read."""
+    is_container = isinstance(value, list | dict | set | deque)
+    return ismodule(value) or (_is_own(type(value).__module__) and not is_container)
 
 
 def _changed_attributes(cls: type) -> set[str]:
     """Return the attributes that the methods of *cls* change after `__init__`."""
     names: set[str] = set()
     for base in cls.__mro__:
-        tree = _tree(base) if base.__module__ != "builtins" else None
-        for method in ast.walk(tree) if tree is not None else ():
-            if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+        if base.__module__.partition(".")[0] in ("builtins", "pydantic"):
+            continue
+        for name, method in vars(base).items():
+            function = getattr(method, "fget", method)
+            if not isinstance(function, FunctionType) or name in ("__init__", "__post_init__"):
                 continue
-            if method.name in ("__init__", "__post_init__"):
-                continue
-            for node in ast.walk(method):
+            # Not the class: of one in a cell, Python finds no source
+            tree = _tree(function)
+            for node in ast.walk(tree) if tree is not None else ():
                 target = _changed(node)
                 if target is None and isinstance(getattr(node, "ctx", None), ast.Store):
                     target = node
-                if isinstance(target, ast.Attribute):
-                    names.add(target.attr)
+                # Of `self.stats.count += 1`, both names
+                while isinstance(target, ast.Attribute | ast.Subscript):
+                    if isinstance(target, ast.Attribute):
+                        names.add(target.attr)
+                    target = target.value
     return names
 
 

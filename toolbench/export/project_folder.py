@@ -53,7 +53,7 @@ class EarlierFiles(NamedTuple):
 
 
 def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Check that no file of *folder* has other content than in *contents*.
+    """Check that no file of *folder* has other content than in *contents*; an empty one has none.
 
     Raises:
         ExportError: If a file cannot be read.
@@ -64,7 +64,7 @@ def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
             place
             for place, content in contents.items()
             if (folder / place).exists()
-            and _digest((folder / place).read_bytes()) != _digest(content)
+            and _digest((folder / place).read_bytes()) not in (_digest(b""), _digest(content))
         ]
     except OSError as error:
         raise _failure(error, "read") from error

@@ -228,7 +228,7 @@ class _Evaluation:
         if scored:
             answers = counted(scored, "answer")
             self._remarks.append(
-                f"Scored again: {answers} of {path}, because the cases are others now."
+                f"Scored again: {answers} of {path}, because what is expected has changed."
             )
         if self._trials and left_out:
             source = f"Taken from {path}: {counted(len(self._trials), 'answer')}"

@@ -87,7 +87,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
         text = report(
             matches[:CAP],
             none=f"No file in {readable(str(top))} matches {action.pattern!r}.",
-            ignored=walk.remark,
+            ignored=walk.remark("To search a folder of them, give it as path."),
             more=more,
             directories=walk.unreadable,
         )

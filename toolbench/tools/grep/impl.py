@@ -64,7 +64,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         text = report(
             matches[:CAP],
             none=f"No line matches {action.pattern!r} in {where}{of}.",
-            ignored="" if walk is None else walk.remark,
+            ignored="" if walk is None else walk.remark("To search one, give it as path."),
             more=more if len(matches) > CAP else "",
             directories=0 if walk is None else walk.unreadable,
             unread=line_pattern.unread,

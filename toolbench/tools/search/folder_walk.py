@@ -102,9 +102,11 @@ class Walk:
         """The text to put before a yielded path to make the path absolute."""
         return f"{str(self.base).rstrip('/')}/"
 
-    @property
-    def remark(self) -> str:
-        """A remark about what was ignored, for a search that found nothing; empty if nothing was."""
+    def remark(self, advice: str) -> str:
+        """Return a remark about what was ignored, for a search that found nothing; empty if nothing was.
+
+        It ends with *advice*: how to search it nevertheless.
+        """
         directories = [path for path in self.ignored if self._is_wanted(path)]
         counts = [counted(len(self.ignored_files), "file")] * bool(self.ignored_files)
         counts += [counted(len(directories), "folder")] * bool(directories)
@@ -113,7 +115,7 @@ class Walk:
         names = sorted([*self.ignored_files, *directories])[:_NAMED]
         return (
             f"[Not searched, because .gitignore excludes them: {' and '.join(counts)}, such as "
-            f"{', '.join(map(readable, names))}. To search one, give it as path.]"
+            f"{', '.join(map(readable, names))}. {advice}]"
         )
 
     def __iter__(self) -> Iterator[str]:

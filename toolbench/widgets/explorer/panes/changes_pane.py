@@ -95,7 +95,6 @@ class ChangesPane(Pane):
             *(self._state, self._overwrite, self._approve, self._page, self._saving),
         )
         self._tell("Nothing compared yet.", "neutral")
-        show_if(self._overwrite, is_shown=False)
         self.refresh()
 
     def refresh(self) -> None:
@@ -122,6 +121,8 @@ class ChangesPane(Pane):
 
     def _tell(self, text: str, tone: Tone) -> None:
         put(self._state, Html(f'<div role="status">{notice(text, tone)}</div>'))
+        # It belongs to the sentence that names the file
+        show_if(self._overwrite, is_shown=False)
 
     # --- comparing ----------------------------------------------------------------
 
@@ -181,7 +182,6 @@ class ChangesPane(Pane):
         overwrite: bool = False,
     ) -> None:
         """Let *work* write the file *name*; if it exists with other content, a button offers that."""
-        show_if(self._overwrite, is_shown=False)
         self._write_over = partial(self._write, name, work, show, overwrite=True)
 
         def tell(outcome: Path | Failure) -> None:
