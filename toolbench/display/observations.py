@@ -221,12 +221,14 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
 
 def _drawn_html(observation: Observation) -> str:
     """Return the result as a notebook draws it, made harmless; empty if it is data, text or images."""
-    if not _is_plain(observation) or observation.is_error:
+    result = vars(observation).get("result")
+    # As most are
+    is_text = type(result) in (str, type(None))
+    if is_text or not _is_plain(observation) or observation.is_error:
         return ""
     is_picture = all(block.type == "image" for block in person_content(observation))
     if is_picture or returned_frame(observation) is not None:
         return ""
-    result = vars(observation).get("result")
     items = result if isinstance(result, list | tuple) else [result]
     if len(items) > _MOST_DRAWN:
         return ""
