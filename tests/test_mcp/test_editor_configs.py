@@ -48,8 +48,10 @@ def connected(file, client, way):
 
 @pytest.mark.parametrize("way", ["file", "discover"])
 @pytest.mark.parametrize("folder", [".vscode", ".cursor"])
-def test_starts_as_in_the_editor(client, project, folder, way):
+def test_starts_as_in_the_editor(client, project, folder, way, monkeypatch):
     """The workspace is the project, not the editor's folder; the file of variables is read; `env` wins."""
+    # What was shown in the question starts
+    monkeypatch.setenv("workspaceFolder", "/elsewhere")
     entry = values_of(project / "script.json", "TOKEN", "WORDS", "A", "N", "NAME")
     (project / ".env").write_text("# mine\nexport TOKEN='a ${B}'\nWORDS=two words\nA=1\n")
     entry["args"] = [entry["args"][0], "${workspaceFolder}${pathSeparator}script.json"]

@@ -236,6 +236,7 @@ class TestKeys:
         [
             ("python", ["-m", "package.main"]),
             ("python", ["-mpackage"]),
+            ("python", ["${workspaceFolder}/package/main.py"]),
             ("npm", ["start"]),
             ("uv", ["run", "serve"]),
         ],
@@ -245,8 +246,8 @@ class TestKeys:
         keys = set()
         for place in ("one", "two"):
             (tmp_path / place / "package").mkdir(parents=True)
-            entry = {"command": command, "args": arguments, "cwd": tmp_path / place}
-            keys.add(server_key(read_entry({**entry, "cwd": str(entry["cwd"])})))
+            entry = {"command": command, "args": arguments, "cwd": "${workspaceFolder}"}
+            keys.add(server_key(read_entry(entry, base=tmp_path / place)))
         assert len(keys) == 2
 
     def test_hold_no_secret(self):

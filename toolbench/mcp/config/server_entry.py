@@ -72,7 +72,8 @@ class ServerEntry:
         own = {k: v for k, v in self.variables.items() if not environment.get(k)}
         variables = {**environment, **{k: _plain(v) for k, v in own.items()}}
         self._check_required(variables)
-        known = {**places(self.base), **variables}
+        # As they were shown in the question
+        known = {**variables, **places(self.base)}
         filled = {
             name: expand(getattr(self, name), known)
             for name in ("command", "args", "env", "cwd", "url", "headers", "auth")

@@ -6,6 +6,7 @@ A cloned repository must not bring its own approval, so no file is kept beside n
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,11 @@ def server_key(entry: ServerEntry) -> str | None:
         return entry.target
     if entry.transport != "stdio":
         return None
-    folder = with_known(entry.cwd or str(Path.cwd()), places(entry.base))
+    # In another project they are other words
+    words = [entry.command, *entry.args, entry.cwd or str(Path.cwd())]
+    command, *arguments, folder = with_known(words, places(entry.base))
     place = Path(located(folder, entry.base))
-    if starts_what_is_in(place, entry.command, entry.args):
-        return f"{entry.target} (in {place})"
-    return entry.target
+    target = replace(entry, command=command, args=tuple(arguments)).target
+    if starts_what_is_in(place, command, arguments):
+        return f"{target} (in {place})"
+    return target
