@@ -193,6 +193,13 @@ class TestTracebacks:
         assert SECRET not in text
         assert text.count(f"'{MARK}'") >= 2
 
+    def test_of_groups_show_none(self, kernel):
+        """IPython prints these as Python does."""
+        kernel.run("unlock({'password': SECRET});")
+        text = finished(kernel, "raise ExceptionGroup('two', [KeyError(SECRET)])", "two (1 sub")
+        assert SECRET not in text
+        assert MARK in text
+
 
 class TestUnloading:
     def test_leaves_the_shell_and_the_streams_as_they_were(self, kernel):
@@ -204,3 +211,4 @@ class TestUnloading:
         covered = "type(sys.stdout).__dict__['write'].__class__.__name__"
         assert kernel.value(covered) == "function"
         assert kernel.value("get_ipython()._showtraceback.__name__") == "_showtraceback"
+        assert kernel.value("get_ipython().showtraceback.__name__") == "showtraceback"

@@ -5,7 +5,9 @@ interrupt of toolbench's work is one line.
 """
 
 import re
+import sys
 from collections.abc import Callable
+from traceback import format_exception
 from typing import Any
 
 from toolbench.redaction.matching.cut_secrets import CUTS
@@ -46,6 +48,8 @@ class CellErrors:
         """Change every error that the shell shows from now on."""
         # IPython's own method for subclasses that show the traceback elsewhere
         self._patches.put(self._shell, "_showtraceback", _showing)
+        # IPython prints an exception group itself, without a call of that method
+        self._patches.put(self._shell, "showtraceback", _showing_groups)
 
     def end(self) -> None:
         """Let the shell show errors as before."""
@@ -67,3 +71,25 @@ def _showing(show: Callable[..., None]) -> Callable[..., None]:
         show(kind, error, parts)
 
     return show_without_secrets
+
+
+def _showing_groups(show: Callable[..., None]) -> Callable[..., None]:
+    def show_groups_without_secrets(exc_tuple: Any = None, *args: Any, **options: Any) -> None:
+        error = (exc_tuple or sys.exc_info())[1]
+        redactor = remembered.redactor_of_cell
+        if redactor and _is_group(error):
+            text = "".join(format_exception(error))
+            hidden = hidden_in_traceback(redactor, text)
+            if hidden != text:
+                sys.stderr.write(hidden)
+                return
+        show(exc_tuple, *args, **options)
+
+    return show_groups_without_secrets
+
+
+def _is_group(error: BaseException | None) -> bool:
+    """Tell whether *error*, or an error that it followed, is a group."""
+    while error is not None and not isinstance(error, BaseExceptionGroup):
+        error = error.__context__
+    return error is not None
