@@ -2,8 +2,10 @@
 
 from asyncio import get_running_loop
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import copy_context
+from functools import partial
+from queue import SimpleQueue
 from threading import current_thread
 from typing import Any
 
@@ -16,6 +18,7 @@ from toolbench.runs.questions import Question
 from toolbench.runs.run import Run, RunCancelled
 from toolbench.serving.call import ServedCall
 from toolbench.serving.offer import Offer
+from toolbench.threads import daemon_thread
 
 
 def stdio_server(tools: Any, *, name: str) -> Any:
@@ -41,13 +44,14 @@ def stdio_server(tools: Any, *, name: str) -> Any:
     except ImportError as error:
         extra = "serve"
         raise MissingExtraError(extra) from error
-    worker = ThreadPoolExecutor(1)
-    offer = worker.submit(Offer, tools).result()
+    worker = _Worker()
+    offer: Offer = worker.call(partial(Offer, tools))
 
     def work(run: Run) -> Observation:
         if run.tool.is_async:
             return execute(run)
-        return worker.submit(copy_context().run, _executed_here, run).result()
+        observation: Observation = worker.call(partial(copy_context().run, _executed_here, run))
+        return observation
 
     def begin(
         tool: ToolDefinition[Any, Any],
@@ -68,6 +72,28 @@ def stdio_server(tools: Any, *, name: str) -> Any:
         return call
 
     return fastmcp_server(offer, begin, name=name)
+
+
+class _Worker:
+    """A thread that makes calls, one after another. A call that hangs does not keep the process."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        daemon_thread(self._make_calls, name="toolbench-tools").start()
+
+    def call(self, function: Callable[[], Any]) -> Any:
+        """Call *function* in the thread; return its result or raise its error."""
+        result: Future[Any] = Future()
+        self._calls.put((function, result))
+        return result.result()
+
+    def _make_calls(self) -> None:
+        while True:
+            function, result = self._calls.get()
+            try:
+                result.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                result.set_exception(error)
 
 
 def _executed_here(run: Run) -> Observation:

@@ -11,6 +11,7 @@ def server_for(package: str, *, openhands: bool) -> str:
 _WITH_TOOLBENCH = '''\
 """An MCP server with these tools, over stdio: `{name}-server`."""
 
+import signal
 import sys
 from typing import Any
 
@@ -27,6 +28,7 @@ _WITH_SDK = '''\
 """An MCP server with these tools, over stdio: `{name}-server`."""
 
 import asyncio
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -87,6 +89,8 @@ def main() -> None:
         server = create_server()
     except OSError as error:  # something is missing here, as a variable or a file
         sys.exit(str(error))
+    # C-c ends it at once: FastMCP would wait for a last line of input
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     server.run(show_banner=False)
 
 

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from inspect import getsource, isfunction
+from inspect import getsource, isasyncgenfunction, iscoroutinefunction, isfunction
 from textwrap import dedent
 from types import ModuleType
 from typing import Any
@@ -219,16 +219,17 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None
 
 def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_text: bool) -> str:
     call = f"{node.name}({', '.join(_arguments(tool.action_type.model_fields, node))})"
-    awaits = isinstance(node, ast.AsyncFunctionDef) and not _is_generator(node)
-    head, result, returned = "def", call, written("Any")
+    function = innermost(tool.function)
+    head, body, returned = "def", f"return {call}", written("Any")
     if returns_text:
-        result, returned = (
-            f"{written('observation_of')}({call})",
-            types.partition(", ")[2],
-        )
+        body = f"return {written('observation_of')}({call})"
+        returned = types.partition(", ")[2]
     else:
-        if awaits:
-            head, result = "async def", f"await {call}"
+        # A call of what is async is async too, so a server runs several at once
+        if iscoroutinefunction(function):
+            head, body = "async def", f"return await {call}"
+        elif isasyncgenfunction(function):
+            head, body = "async def", f"async for item in {call}:\n            yield item"
         if node.returns is not None:
             # The output schema of an MCP server is made of it
             returned = ast.unparse(node.returns)
@@ -239,7 +240,7 @@ def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_
         f"        self, action: {types.partition(', ')[0]}, conversation: {written('Any')} = None\n"
         f"    ) -> {returned}:\n"
         '        """Run once."""\n'
-        f"        return {result}\n"
+        f"        {body}\n"
     )
 
 
@@ -253,7 +254,3 @@ def _arguments(fields: Mapping[str, FieldInfo], node: _Function) -> Iterator[str
         yield "conversation=conversation"
     if node.args.kwarg is not None:
         yield "**(action.model_extra or {})"
-
-
-def _is_generator(node: _Function) -> bool:
-    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
