@@ -1,12 +1,15 @@
 """Write a file that a person named: other content is replaced only if the person says so."""
 
 from pathlib import Path
+from threading import Lock
 
 from toolbench.errors import FileError
 from toolbench.whole_file import write_whole
 
 HOW_TO_OVERWRITE = "overwrite=True (--yes in a line)"
 """What a person writes to replace a file, in Python and in a line of a cell or of a terminal."""
+# Else two threads would both find no file, and one would replace that of the other
+_one_writes = Lock()
 
 
 def write_named(
@@ -27,16 +30,17 @@ def write_named(
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     try:
         path = Path(path).expanduser()
-        if not overwrite:
-            check_free(path, data)
-        write_whole(path, data, is_private=is_private)
+        with _one_writes:
+            if not overwrite:
+                check_free(path, data)
+            write_whole(path, data, is_private=is_private)
     except FileError:
         # A FileError is an OSError too
         raise
     except (OSError, ValueError, RuntimeError) as error:
         # ValueError: a zero byte in the name; RuntimeError: there is no home directory
         reason = getattr(error, "strerror", None) or error
-        msg = f"{str(path)!r} cannot be written: {reason}."
+        msg = f"{str(path)!r} cannot be written: {str(reason).rstrip('.')}."
         raise FileError(msg) from error
     return path
 

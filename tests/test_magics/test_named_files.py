@@ -1,5 +1,8 @@
 """A file that a person names is replaced only if the person says so, wherever it is written."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 
 from test_magics.test_over_time import looser, tighter
@@ -61,6 +64,28 @@ def test_by_a_method(shell, tmp_path):
         # Nothing is lost where nothing is
         file.write_text("")
         write(file)
+
+
+def test_by_two_threads(tmp_path):
+    """One of them writes the file; the other is told that it has other content."""
+    together = Barrier(2)
+
+    def write(prompt, file):
+        together.wait()
+        try:
+            Cases([Case(prompt)]).write(file)
+        except FileError:
+            return None
+        return prompt
+
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(20):
+            file = tmp_path / f"{number}.yaml"
+            written = [*pool.map(write, ("Hello", "Bye"), (file, file))]
+            [prompt] = filter(None, written)
+            assert [case.prompt for case in Cases.read(file)] == [prompt]
+    with pytest.raises(FileError, match="embedded null byte"):
+        Cases([Case("Hello")]).write("a\0/b.yaml")
 
 
 def test_yes_is_for_lines_that_write(mcp):

@@ -116,7 +116,7 @@ def write(path: Path, cases: Iterable[Case], head: Head, *, overwrite: bool) -> 
     data = {**head.fields, "cases": [_written(case) for case in cases]}
     text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     # Without the folder, writing says why
-    with suppress(OSError, RuntimeError):
+    with suppress(OSError, RuntimeError, ValueError):
         path.expanduser().parent.mkdir(parents=True, exist_ok=True)
     write_named(path, head.comment + text, overwrite=overwrite)
 
