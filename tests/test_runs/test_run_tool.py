@@ -148,6 +148,8 @@ def _interrupted_at(moment: int) -> bool:
         return trace
 
     before = sys.gettrace()
+    # Python 3.12 wants to know of opcodes before settrace
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(trace)
     try:
         run_tool(tools.add, a=1)
