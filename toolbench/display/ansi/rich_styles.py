@@ -61,12 +61,6 @@ def _colors(style: Style) -> list[str]:
     return [f"color:{MUTED}"] if style.dim else []
 
 
-def plain_ink(style: Style) -> Rgb | None:
-    """Return the text colour of *style*, for text without a background; None if it sets no colour."""
-    ink = _rgb(style.color)
-    return _dimmed(ink) if ink and style.dim else ink
-
-
 def _dimmed(ink: Rgb) -> Rgb:
     return mix(ink, _GREY, 0.5)
 

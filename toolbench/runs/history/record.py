@@ -179,10 +179,8 @@ class RunRecord:
         merged = {**self.arguments, **changed}
         missing = [k for k, v in merged.items() if k in marked or is_lost(v)]
         if missing:
-            msg = (
-                f"Run {self.id} did not keep {', '.join(missing)}: secrets and very long texts are "
-                f"not recorded. Give them again: {reruns.name_of(self)}.rerun({_asked_for(missing)})."
-            )
+            code = f"{reruns.name_of(self)}.rerun({_asked_for(missing)})"
+            msg = f"{lost_words(self, missing)} Give them again: {code}."
             raise ToolbenchError(msg)
         tool.as_executable()
         return run_here(tool, merged, source, self.conversation)
@@ -346,6 +344,11 @@ def _shortened(value: Any) -> Any:
     if isinstance(value, list):
         return [_shortened(item) for item in value]
     return value
+
+
+def lost_words(record: RunRecord, names: Sequence[str]) -> str:
+    """Return a sentence that *record* did not keep the arguments *names*."""
+    return f"Run {record.id} did not keep {', '.join(names)}: secrets and very long texts are not recorded."
 
 
 def is_lost(value: Any) -> bool:

@@ -16,7 +16,7 @@ from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count
 from toolbench.redaction.detection.secrecy import SecretsByPath, hidden_in
-from toolbench.runs.history.record import RunRecord, is_lost
+from toolbench.runs.history.record import RunRecord, is_lost, lost_words
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.run import Run
@@ -26,7 +26,7 @@ from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
-from toolbench.widgets.panel.reload import Staleness, kept, lost_words, with_secrets
+from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
 from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
@@ -227,7 +227,8 @@ class ToolPanel(CellView):
         if lost:
             self.form.reveal_errors()
             fields = self.form.wrong_fields()
-            self.controls.refuse(lost_words(record, lost), fields, judged_elsewhere=False)
+            words = f"{lost_words(record, [repr(name) for name in lost])} Type them again"
+            self.controls.refuse(words, fields, judged_elsewhere=False)
 
     def edit(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and put the cursor into its first field."""

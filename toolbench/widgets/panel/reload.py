@@ -121,14 +121,6 @@ def with_secrets(
     return {n: whole[n] if masked.get(n) == hidden else hidden for n, hidden in arguments.items()}
 
 
-def lost_words(record: RunRecord, names: Sequence[str]) -> str:
-    """Return a sentence that *record* did not keep the arguments *names*."""
-    return (
-        f"Run {record.id} did not keep {', '.join(map(repr, names))}: secrets and very long texts are "
-        "not recorded. Type them again"
-    )
-
-
 def _is_revealed(hidden: Any, masked: Any) -> bool:
     """Tell whether a part that has a mark in *hidden* has none in *masked*, a copy of the same value."""
     if MARK in (hidden, masked):
