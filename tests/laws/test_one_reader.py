@@ -36,7 +36,7 @@ READERS = {
     "llm/formats/root_schema.py": "writes the root that providers want: an object without alternatives",
     "llm/formats/strict.py": "judges and writes the dialect of OpenAI's strict mode",
     "mcp/features/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
-    "redaction/detection/locations.py": "has to hear every alternative, not what they have in common",
+    "redaction/detect.py": "has to hear every alternative, not what they have in common",
 }
 """Those that read keywords all the same, and why."""
 WALKERS = {
@@ -47,8 +47,7 @@ WALKERS = {
     "llm/formats/gemini.py": READERS["llm/formats/gemini.py"],
     "llm/formats/root_schema.py": READERS["llm/formats/root_schema.py"],
     "llm/formats/strict.py": READERS["llm/formats/strict.py"],
-    "redaction/detection/locations.py": READERS["redaction/detection/locations.py"],
-    "redaction/detection/secret_samples.py": "rewrites every default and example in a schema",
+    "redaction/detect.py": "rewrites every default and example in a schema",
 }
 """Those that go through a schema keyword by keyword (`jsonschema.walk`), and why."""
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolbench.plain import each_once
+from toolbench.values import each_once
 
 
 @pytest.mark.parametrize("text", ["{}", '{"a": 1, "b": {"a": 1}}'])

@@ -21,7 +21,7 @@ from toolbench import Action, ToolDefinition
 from toolbench.errors import ArgumentsError, Problem, SchemaError
 from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
-from toolbench.plain import clip
+from toolbench.values import clip
 
 
 class Status(Enum):

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, RootModel, SecretBytes, SecretStr
 
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.locations import is_secret
-from toolbench.redaction.detection.secrecy import Secrecy, hide
+from toolbench.redaction.detect import Secrecy, hide, is_secret
 
 
 class Login(BaseModel):

@@ -4,13 +4,12 @@ import pytest
 from corpus import lines_of, needs_corpus
 
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.locations import is_secret
-from toolbench.redaction.detection.names import (
+from toolbench.redaction.detect import Secrecy, hide, is_secret
+from toolbench.redaction.names import (
     is_secret_argument,
     is_secret_setting,
     name_at,
 )
-from toolbench.redaction.detection.secrecy import Secrecy, hide
 
 TEXT = {"type": "string"}
 # Of the 9,376 arguments of the corpus, each looked at

@@ -7,8 +7,7 @@ from corpus import lines_of, needs_corpus
 from pydantic import SecretStr
 
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.secrecy import Secrecy, hide, texts
-from toolbench.redaction.detection.settings import secrets_in_argument
+from toolbench.redaction.detect import Secrecy, hide, secrets_in_argument, texts
 
 # Of all texts of the tools of the corpus, each looked at
 SECRETS_IN_TEXTS = 0

@@ -11,7 +11,7 @@ from pydantic import SecretBytes
 
 from test_redaction.writings import WAYS
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.matching.encodings import encodings
 from toolbench.redaction.matching.secret_search import SHORTEST
 from toolbench.redaction.redactor import Redactor

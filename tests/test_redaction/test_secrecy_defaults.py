@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 
 PARTS = 100
 

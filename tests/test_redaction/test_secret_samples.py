@@ -9,7 +9,7 @@ from pydantic import Field
 
 from toolbench import Action, ToolDefinition, run_tool, tool
 from toolbench.llm.formats import FORMATS
-from toolbench.redaction.detection.secret_samples import without_secret_samples
+from toolbench.redaction.detect import without_secret_samples
 
 SECRETS = ("hunter2-default", "hunter2-example", "hunter2-nested")
 FOREIGN = {

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, SecretStr, field_validator
 from toolbench import Action, ToolDefinition
 from toolbench.errors import ArgumentsError
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.secrecy import texts
+from toolbench.redaction.detect import texts
 from toolbench.redaction.redactor import Redactor
 
 _SECRET = "hunter2-the-secret"

@@ -7,8 +7,8 @@ import pytest
 
 from test_widgets.front import Wire
 from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.plain import same_json
 from toolbench.redaction import MARK
+from toolbench.values import same_json
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text.raw_json import Raw
 from toolbench.widgets.form import SchemaForm

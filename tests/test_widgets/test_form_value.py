@@ -10,7 +10,7 @@ from corpus import CORPUS, lines_of, needs_corpus
 from hypothesis import HealthCheck, example, given, settings
 
 from test_widgets.schemas import JUNK, NAMES, OBJECTS, ROOTS
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.form import SchemaForm
 
 _SLOW = settings(

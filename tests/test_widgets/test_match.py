@@ -3,7 +3,7 @@
 import pytest
 
 from toolbench.jsonschema.view import read
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.fields.containers.match import admits
 
 _TEXT = {"type": "string"}

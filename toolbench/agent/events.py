@@ -18,12 +18,12 @@ from toolbench.display.escape import visible
 from toolbench.display.observations import visualized, without_secrets
 from toolbench.errors import ended
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
-from toolbench.plain import clip
-from toolbench.redaction.detection.secrecy import Secrecy, hide
+from toolbench.redaction.detect import Secrecy, hide
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, results
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
+from toolbench.values import clip
 from toolbench.wording import CROSS, counted
 
 Speaker = Literal["user", "agent", "environment"]

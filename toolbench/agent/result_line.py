@@ -7,7 +7,7 @@ from toolbench.core.schema import Observation
 from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.json_tree import parse_json
 from toolbench.display.tables import returned_frame, shape_text
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.wording import counted
 
 # Characters of a list or object inside of a result

@@ -13,8 +13,8 @@ from toolbench.core.security import SecurityRisk
 from toolbench.errors import ModelError
 from toolbench.llm.models import Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message
-from toolbench.plain import clip
 from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.values import clip
 
 Rule = Callable[[ActionEvent], SecurityRisk | None]
 """A function that rates a call, or returns None if it does not apply to the call."""

@@ -17,7 +17,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.models.protocol import copied
 from toolbench.llm.providers import Provider
-from toolbench.plain import clip
+from toolbench.values import clip
 
 AnyTool = ToolDefinition[Any, Any]
 

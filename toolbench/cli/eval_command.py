@@ -11,8 +11,8 @@ from toolbench.errors import ToolbenchError
 from toolbench.evals.cases.cases import Cases
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.trials.evaluation import evaluate
+from toolbench.files import check_free
 from toolbench.llm.models import LocalModel, RecordedModel, as_model
-from toolbench.named_file import check_free
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_MEASURED = 0, 1, 2
 """The exit codes, in this order: enough answers passed; too few; some answers are missing."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from toolbench.errors import ToolbenchError, did_you_mean
+from toolbench.files import write_whole
 from toolbench.install_commands import how_to_install
-from toolbench.whole_file import write_whole
 
 _STARTER = "toolbench.ipynb"
 _CELLS = ("%load_ext toolbench", "%tools")

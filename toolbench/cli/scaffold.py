@@ -10,7 +10,7 @@ from pathlib import Path
 from sys import stdlib_module_names
 
 from toolbench.errors import ToolbenchError
-from toolbench.whole_file import write_whole
+from toolbench.files import write_whole
 
 _SUFFIX = ".tmpl"
 

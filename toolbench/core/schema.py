@@ -22,11 +22,11 @@ from toolbench.core.classes.polymorphism import by_kind, untagged
 from toolbench.core.content import Content, TextContent
 from toolbench.core.definition.hooks import Displayed
 from toolbench.errors import KindError, RegistrationError, indefinite
-from toolbench.plain import copied, plain, text_of
-from toolbench.redaction.detection.secrecy import Secrecy, argument_name
+from toolbench.redaction.detect import Secrecy, argument_name
 from toolbench.redaction.redactor import results
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
+from toolbench.values import copied, plain, text_of
 from toolbench.wording import CROSS
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")

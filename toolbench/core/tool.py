@@ -46,7 +46,7 @@ from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationErr
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.jsonschema.view import read
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import results
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")

@@ -8,7 +8,7 @@ from toolbench.display.ansi.colors import MUTED, on_page
 from toolbench.display.caps import cap, left_out
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
-from toolbench.plain import each_once, json_default, key_text, plain
+from toolbench.values import each_once, json_default, key_text, plain
 
 LIMIT = 100_000
 """The number of characters of keys and values to show, by default."""

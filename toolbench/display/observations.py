@@ -21,8 +21,8 @@ from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, shown_of, table_html
-from toolbench.plain import sentence, text_of
 from toolbench.redaction.redactor import Redactor, results
+from toolbench.values import sentence, text_of
 from toolbench.wording import counted
 
 PERSON = "What a person sees"

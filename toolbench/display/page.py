@@ -9,7 +9,7 @@ from toolbench.display.caps import cap, left_out, shorten
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CELL, REMARK, TABLE, TEXT_FONT
 from toolbench.display.json_tree import LIMIT, json_html
-from toolbench.plain import key_text
+from toolbench.values import key_text
 
 Tone = Literal["neutral", "info", "success", "warning", "danger"]
 """The meaning of a badge or a notice, which its colour shows."""

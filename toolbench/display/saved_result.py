@@ -23,8 +23,8 @@ from toolbench.display.observations import (
 from toolbench.display.render import to_text
 from toolbench.display.tables import as_frame, index_name
 from toolbench.errors import ToolbenchError
-from toolbench.plain import is_readable, plain, str_of, whole_characters
 from toolbench.redaction.redactor import Redactor
+from toolbench.values import is_readable, plain, str_of, whole_characters
 
 MOST = 100_000_000
 """The most bytes of a result to save from a page."""

@@ -15,7 +15,7 @@ from toolbench.display.caps import left_out, shorten
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CELL, LINE, REMARK, TABLE
 from toolbench.display.render import to_text
-from toolbench.plain import str_of
+from toolbench.values import str_of
 from toolbench.wording import counted
 
 ROWS = 50

@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from toolbench.errors import ToolbenchError
+from toolbench.files import open_unlinked
 from toolbench.jsonschema.types import Json
-from toolbench.plain import plain
-from toolbench.whole_file import open_unlinked
+from toolbench.values import plain
 from toolbench.wording import counted
 
 # Damaged lines

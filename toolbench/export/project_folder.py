@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from toolbench.errors import ExportError, FileError
-from toolbench.named_file import HOW_TO_OVERWRITE
-from toolbench.whole_file import write_whole
+from toolbench.files import HOW_TO_OVERWRITE, write_whole
 
 LIST_OF_FILES = ".toolbench-export.json"
 """The file in the folder that says which files exports wrote there, each with its SHA-256."""

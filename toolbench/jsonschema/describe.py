@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.jsonschema.enumeration import takes_nothing
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.words import limits, words
-from toolbench.plain import clip
+from toolbench.values import clip
 
 # Levels of lists to describe
 _NESTING = 3

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolbench.jsonschema.refs import follow
 from toolbench.jsonschema.types import Json, Schema
-from toolbench.plain import copied
+from toolbench.values import copied
 
 ALTERNATIVES = ("anyOf", "oneOf")
 """The keywords that list schemas of which a value has to fit one."""

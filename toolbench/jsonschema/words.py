@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolbench.plain import clip
+from toolbench.values import clip
 
 NOUNS: Mapping[str, str] = {
     "string": "a string",

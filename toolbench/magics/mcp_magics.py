@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from toolbench.errors import ToolNotFoundError
+from toolbench.files import write_named
 from toolbench.magics import mcp_listing
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.catalog import Catalog
@@ -29,7 +30,6 @@ from toolbench.magics.option_checks import check_mcp
 from toolbench.magics.parsers import HelpWanted, LineParser, split, with_whole_lists
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.named_file import write_named
 from toolbench.wording import counted
 
 if TYPE_CHECKING:

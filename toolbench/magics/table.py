@@ -10,7 +10,7 @@ from rich.text import Text
 
 from toolbench.display.html.listing_table import listing_html
 from toolbench.display.render import bundle
-from toolbench.plain import str_of
+from toolbench.values import str_of
 
 
 class Listing:

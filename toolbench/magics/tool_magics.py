@@ -23,6 +23,7 @@ from toolbench.errors import (
     ToolFailedError,
     ToolStoppedError,
 )
+from toolbench.files import write_named
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import (
     FORMS,
@@ -40,12 +41,11 @@ from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.named_file import write_named
-from toolbench.plain import plain
 from toolbench.runs.engine import perform
 from toolbench.runs.history.history import history, tool_names
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run_here import run_here
+from toolbench.values import plain
 from toolbench.wording import counted
 
 if TYPE_CHECKING:

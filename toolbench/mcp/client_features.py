@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ToolbenchError
-from toolbench.plain import clip
+from toolbench.values import clip
 
 if TYPE_CHECKING:
     from toolbench.mcp.connection.connection import Connection

@@ -28,9 +28,8 @@ from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.plain import clip
-from toolbench.redaction.detection.secrecy import hide
-from toolbench.redaction.detection.secret_samples import without_secret_samples
+from toolbench.redaction.detect import hide, without_secret_samples
+from toolbench.values import clip
 
 
 class MCPToolAction(Action):

@@ -14,8 +14,8 @@ from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validation.validator import SchemaValidator
 from toolbench.mcp.content_annotations import Reader, is_for, priority_of
-from toolbench.plain import clip
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.values import clip
 
 # Messages of servers of FastMCP and of the Python SDK
 _OLDER_WAY = (

@@ -9,7 +9,7 @@ from threading import Event, RLock, Timer
 from time import monotonic
 from typing import Any
 
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, Stream
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import left_out, shorten
 from toolbench.display.escape import visible
-from toolbench.plain import json_text
 from toolbench.runs.questions import ConsentLabels, Question
 from toolbench.runs.run import Run
+from toolbench.values import json_text
 from toolbench.wording import counted
 
 # Characters of a call that are shown at once, in lines that count as so many at least

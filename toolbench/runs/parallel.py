@@ -17,7 +17,6 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
-from toolbench.plain import sentence
 from toolbench.runs.background import active
 from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.cancellation.withdrawn_question import withdrawable
@@ -27,6 +26,7 @@ from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
+from toolbench.values import sentence
 
 Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
 """A tool (or its registered name, or its spec) and its arguments."""

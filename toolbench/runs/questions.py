@@ -13,8 +13,8 @@ from toolbench.errors import Problem, ToolbenchError
 from toolbench.jsonschema.validation.formats import format_problems
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import read
-from toolbench.plain import plain
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
+from toolbench.values import plain
 
 Reply = Literal["accept", "decline", "cancel"]
 YES_OR_NO: dict[str, Any] = {

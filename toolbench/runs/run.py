@@ -17,7 +17,7 @@ from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.network_errors import ErrorKind
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible
 from toolbench.runs.cancellation.child_processes import Children

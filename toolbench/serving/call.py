@@ -15,13 +15,13 @@ from toolbench.core.coercion.coercion import masked_observation
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
-from toolbench.plain import sentence, whole_characters
 from toolbench.runs.engine import execute, start, stop
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
+from toolbench.values import sentence, whole_characters
 
 # Seconds for an answer of the person who uses the agent
 CLIENT_PATIENCE = 600.0

@@ -8,8 +8,8 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.plain import sendable
 from toolbench.serving.result_schema import ResultSchema, result_schema, unwrapped
+from toolbench.values import sendable
 
 _STRUCTURED = "structuredContent"
 

@@ -13,8 +13,8 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import read
-from toolbench.plain import sendable, whole_characters
 from toolbench.runs.questions import Answer, Question
+from toolbench.values import sendable, whole_characters
 
 _SIMPLE = frozenset({"string", "number", "integer", "boolean"})
 

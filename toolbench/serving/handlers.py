@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean
-from toolbench.plain import clip
 from toolbench.runs.questions import Answer, Question
 from toolbench.serving.announcements import Announcements
 from toolbench.serving.call import (
@@ -28,6 +27,7 @@ from toolbench.serving.call import (
 )
 from toolbench.serving.client_questions import answer_of, can_ask, request_for
 from toolbench.serving.offer import Offer
+from toolbench.values import clip
 
 Context = ServerRequestContext[Any, Any]
 Begin = Callable[

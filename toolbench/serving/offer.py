@@ -14,8 +14,8 @@ from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError, ToolbenchError
-from toolbench.plain import clip, sendable
 from toolbench.serving.call_results import output_schema_of
+from toolbench.values import clip, sendable
 
 _log = logging.getLogger(__name__)
 AnyTool = ToolDefinition[Any, Any]

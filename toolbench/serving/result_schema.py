@@ -13,7 +13,7 @@ from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.executor import FunctionExecutor, innermost
 from toolbench.core.schema import Schema
 from toolbench.core.tool import ToolDefinition
-from toolbench.plain import plain
+from toolbench.values import plain
 
 WRAPPED = "result"
 """MCP requires an object: a result that is not an object is put into one, under this key."""

@@ -32,13 +32,13 @@ from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import KindError, Problem, ToolbenchError
+from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
 from toolbench.llm.models import Usage
-from toolbench.named_file import write_named
-from toolbench.plain import plain
 from toolbench.runs.history.recorded_observation import kept_of
 from toolbench.runs.output.exception_text import sentence_of
+from toolbench.values import plain
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop

@@ -32,7 +32,6 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.state import Conversation
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
-from toolbench.plain import plain
 from toolbench.runs.cancellation.cancel_token import CancelToken
 from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.engine import stop
@@ -42,6 +41,7 @@ from toolbench.runs.parallel import perform_together
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
+from toolbench.values import plain
 
 _LIMIT = 3
 

@@ -15,8 +15,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from toolbench.jsonschema.composition.inline import inline_defs, without_unset_nulls
 from toolbench.jsonschema.refs import resolve
 from toolbench.jsonschema.walk import every, mapping
-from toolbench.plain import as_sent
-from toolbench.redaction.detection.locations import is_secret
+from toolbench.redaction.detect import is_secret
+from toolbench.values import as_sent
 
 BASE64 = "toolbench_base64"
 """The mark in the metadata of pydantic's schema of `bytes`: its JSON is base64."""

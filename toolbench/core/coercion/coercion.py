@@ -22,8 +22,8 @@ from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, indefinite
 from toolbench.jsonschema.validation.problems import pydantic_problems
-from toolbench.plain import text_of
 from toolbench.redaction.redactor import Redactor, results
+from toolbench.values import text_of
 
 
 def contents_of(value: Any) -> list[Content]:

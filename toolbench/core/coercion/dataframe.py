@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from toolbench.errors import MissingExtraError
-from toolbench.plain import clip
+from toolbench.values import clip
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from toolbench.core.coercion.mcp_content import describe
 from toolbench.core.content import Content, TextContent
-from toolbench.plain import base64_of, json_text, text_of
+from toolbench.values import base64_of, json_text, text_of
 
 _METHODS = {
     "_repr_png_": "image/png",

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from toolbench.core.content import Content, ImageContent, TextContent
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _IMAGES = (
     (rb"\x89PNG\r\n\x1a\n", "image/png"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.schema import Action, Observation
 from toolbench.errors import RegistrationError, did_you_mean
-from toolbench.plain import clip
+from toolbench.values import clip
 
 if TYPE_CHECKING:
     from toolbench.core.tool import ToolDefinition

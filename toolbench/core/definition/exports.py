@@ -12,7 +12,7 @@ from toolbench.core.definition.parameters import Ready, parameters_of
 from toolbench.core.schema import Action, Observation, Schema
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import with_properties
-from toolbench.plain import sendable
+from toolbench.values import sendable
 
 _EVERYBODY = frozenset({"model", "app"})
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError, Problem, indefinite
-from toolbench.plain import sentence
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
+from toolbench.values import sentence
 
 
 def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeError:

@@ -12,8 +12,8 @@ from toolbench.core.classes.model_schema import full_schema
 from toolbench.core.schema import Schema
 from toolbench.core.security import SecurityRisk
 from toolbench.jsonschema.view import read
-from toolbench.plain import sendable
-from toolbench.redaction.detection.secret_samples import without_secret_samples
+from toolbench.redaction.detect import without_secret_samples
+from toolbench.values import sendable
 
 _SECURITY_RISK = {
     "type": "string",

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 from toolbench.display.escape import NO_MATHS, Html, escape, link, safe_address, visible
 from toolbench.display.html.css import REMARK
 from toolbench.display.sizes import human_size
-from toolbench.plain import clip
+from toolbench.values import clip
 
 LARGEST = 5_000_000
 """The most bytes of an image that is put into a page, and so into a saved notebook."""

@@ -14,7 +14,7 @@ from toolbench.display.html.css import (
     TEXT_COLOR,
     TEXT_FONT,
 )
-from toolbench.plain import str_of
+from toolbench.values import str_of
 
 # Characters of one cell
 _LONGEST = 2_000

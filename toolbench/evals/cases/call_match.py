@@ -8,8 +8,8 @@ from typing import Any
 from toolbench.errors import Path, Problem
 from toolbench.evals.cases.best_pairs import most_pairs
 from toolbench.evals.cases.field_rules import EQUAL, FieldRule
-from toolbench.plain import clip
-from toolbench.redaction.detection.secrecy import BY_NAMES
+from toolbench.redaction.detect import BY_NAMES
+from toolbench.values import clip
 
 # Up to this number of calls of one tool, every order is tried
 _MOST = 5

@@ -9,9 +9,9 @@ from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.cases.call_match import ExpectedCall
 from toolbench.evals.cases.field_rules import FieldRule, rules_of
 from toolbench.llm.calls import ToolCall
-from toolbench.plain import clip, plain
-from toolbench.redaction.detection.secrecy import BY_NAMES
+from toolbench.redaction.detect import BY_NAMES
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.values import clip, plain
 
 PROPOSAL = "proposal"
 """The tag of a case that a program wrote and no person has confirmed."""

@@ -16,8 +16,8 @@ import yaml
 
 from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
-from toolbench.named_file import write_named
-from toolbench.plain import clip, plain
+from toolbench.files import write_named
+from toolbench.values import clip, plain
 
 _OURS = ("match", "forbid", "tags")
 _KNOWN = frozenset({"name", "inputs", "expected_output", "metadata", "evaluators"})

@@ -7,8 +7,8 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import Html
 from toolbench.display.html.listing_table import listing_html
 from toolbench.evals.cases.case import Case
-from toolbench.plain import clip
-from toolbench.redaction.detection.secrecy import BY_NAMES
+from toolbench.redaction.detect import BY_NAMES
+from toolbench.values import clip
 from toolbench.wording import counted
 
 # Cases

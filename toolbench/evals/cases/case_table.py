@@ -6,7 +6,7 @@ from typing import Any
 
 from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _COLUMNS = ("prompt", "tool", "arguments", "forbid", "match", "name", "tags")
 

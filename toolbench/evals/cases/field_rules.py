@@ -8,7 +8,7 @@ from typing import Any
 
 from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.cases.best_pairs import most_pairs
-from toolbench.plain import clip
+from toolbench.values import clip
 
 # Tolerance of `approx`, because models round numbers
 _RELATIVE = 1e-3

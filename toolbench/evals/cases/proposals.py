@@ -12,8 +12,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.evals.cases.case import PROPOSAL, Case
 from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.normal import Node
-from toolbench.plain import clip, plain
-from toolbench.redaction.detection.secrecy import hide
+from toolbench.redaction.detect import hide
+from toolbench.values import clip, plain
 from toolbench.wording import words_of
 
 _TEXTS = ("alpha", "the second example", "München")

@@ -22,7 +22,7 @@ from toolbench.evals.reports.summary import Summary
 from toolbench.evals.trials.estimate import Estimate
 from toolbench.evals.trials.trial import Trial
 from toolbench.llm.lint import Finding, lint_tools
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.wording import CROSS, counted
 
 # Failures in the text of a report

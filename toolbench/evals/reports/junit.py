@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from toolbench.display.escape import visible
 from toolbench.evals.trials.trial import Trial
-from toolbench.plain import clip
+from toolbench.values import clip
 
 # Characters of a value
 _LONGEST = 2_000

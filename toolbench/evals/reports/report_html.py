@@ -22,7 +22,7 @@ from toolbench.evals.reports.report_page import framed, scrolled
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
-from toolbench.redaction.detection.secrecy import hide
+from toolbench.redaction.detect import hide
 from toolbench.wording import counted
 
 

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from toolbench.display.escape import NO_MATHS, Html
 from toolbench.display.html.css import LINE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import whole_page
-from toolbench.named_file import write_named
+from toolbench.files import write_named
 
 
 def page(title: str, body: str) -> str:

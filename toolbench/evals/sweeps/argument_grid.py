@@ -9,7 +9,7 @@ from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.tables import Frame, as_frame
 from toolbench.errors import CaseError, did_you_mean
-from toolbench.plain import clip
+from toolbench.values import clip
 
 # One value, although it is iterable
 _SINGLE = (str, bytes, Mapping)

@@ -18,12 +18,12 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.tables import Frame, as_frame, index_name, returned_frame, shape_text
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
-from toolbench.plain import plain, str_of
 from toolbench.redaction.known import KnownSecrets
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.run import Run
+from toolbench.values import plain, str_of
 
 # Characters of a result that are kept
 _TEXT = 10_000

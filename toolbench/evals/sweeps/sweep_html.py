@@ -12,7 +12,7 @@ from toolbench.display.tables import LATER, table_html
 from toolbench.evals.reports.html_table import text_table
 from toolbench.evals.reports.report_page import framed, scrolled
 from toolbench.evals.sweeps.sweep_row import Row
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from toolbench.evals.reports.report_entries import ReportEntries
 from toolbench.evals.reports.report_page import page, written
 from toolbench.evals.sweeps.sweep_html import sweep_html
 from toolbench.evals.sweeps.sweep_row import OWN_COLUMNS, Row
-from toolbench.plain import str_of
+from toolbench.values import str_of
 from toolbench.wording import counted
 
 # Rows in the text of a report

@@ -17,10 +17,10 @@ from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, Model, Usage
 from toolbench.llm.models.protocol import writes_calls
-from toolbench.plain import plain, str_of
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.output.exception_text import sentence_of
+from toolbench.values import plain, str_of
 
 # Characters of a finish reason
 _WORD = 200

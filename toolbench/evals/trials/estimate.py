@@ -9,7 +9,7 @@ from toolbench.display.sizes import estimate_tokens
 from toolbench.evals.cases.case import Case
 from toolbench.llm.models import Model, Price
 from toolbench.llm.models.protocol import offered
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.wording import counted
 
 # The assumed number of tokens of an answer

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 from toolbench.errors import did_you_mean
 from toolbench.evals.cases.case import Case
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.wording import counted
 
 # Names of each kind that get a sentence

@@ -10,9 +10,9 @@ from toolbench.evals.cases.call_match import SentCall, paired
 from toolbench.evals.cases.case import Case
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
-from toolbench.plain import plain
-from toolbench.redaction.detection.secrecy import BY_NAMES, Secrecy
+from toolbench.redaction.detect import BY_NAMES, Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.values import plain
 
 # Characters of the name of a tool that a model made up
 _NAME = 500

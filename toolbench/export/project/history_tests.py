@@ -12,12 +12,12 @@ from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
 from toolbench.export.project.call_conditions import CallConditions
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
-from toolbench.plain import NOT_KEPT, plain
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.key_shapes import keys_in
+from toolbench.redaction.detect import keys_in
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.history.record import RunRecord, is_lost
 from toolbench.runs.questions import Answer
+from toolbench.values import NOT_KEPT, plain
 from toolbench.wording import counted
 
 

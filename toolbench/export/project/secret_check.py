@@ -9,8 +9,8 @@ from toolbench.export.code.code_secrets import secrets_in_code
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_of
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.key_shapes import keys_in
-from toolbench.redaction.detection.names import is_secret_argument
+from toolbench.redaction.detect import keys_in
+from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
 

@@ -15,7 +15,7 @@ from toolbench.export.stubs.model_classes import (
     docstring,
     function_name,
 )
-from toolbench.named_file import write_named
+from toolbench.files import write_named
 from toolbench.redaction.remembered_secrets import remembered
 
 _IMPORTED = {

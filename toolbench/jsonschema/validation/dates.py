@@ -10,7 +10,7 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.formats import DEEPEST, format_of, named_texts
 from toolbench.jsonschema.validation.problems import NO_DATE
 from toolbench.jsonschema.walk import every
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _NUMBERS = re.compile(r"\s*\d{1,4}\s*([./-])\s*\d{1,2}\s*\1\s*\d{1,4}\s*")
 

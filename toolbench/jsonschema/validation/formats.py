@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.normal import Node
-from toolbench.plain import clip
+from toolbench.values import clip
 
 # Levels to search
 DEEPEST = 50

@@ -15,7 +15,7 @@ from toolbench.jsonschema.validation.misfits import (
     nearest_misfits,
 )
 from toolbench.jsonschema.words import NOUNS, demand
-from toolbench.plain import clip, sentence
+from toolbench.values import clip, sentence
 
 # Only for annotations
 if TYPE_CHECKING:

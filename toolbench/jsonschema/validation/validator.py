@@ -16,7 +16,7 @@ from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.extent import Extent, check_length
 from toolbench.jsonschema.validation.problems import schema_problems
 from toolbench.jsonschema.validation.pure_validator import PureValidator
-from toolbench.plain import not_in_json
+from toolbench.values import not_in_json
 
 # 15 MB: loaded with the first foreign schema
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from toolbench.display.page import Tone, key_values, notice, section
 from toolbench.display.render import to_text
 from toolbench.llm.answers import respond
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.redaction.detection.secrecy import hide
+from toolbench.redaction.detect import hide
 
 ANSWER = "What goes back to the model"
 NO_CALL = "This message has no tool call that can be read: the model only wrote text."

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import count
 from typing import Any, NoReturn
 
-from toolbench.plain import each_once
+from toolbench.values import each_once
 
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")

@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.errors import BodyError
 from toolbench.llm.calls.json_text import NotJsonError, embedded, read_json
 from toolbench.llm.providers import Provider
-from toolbench.plain import clip
+from toolbench.values import clip
 
 Json = Mapping[str, Any]
 

@@ -25,7 +25,7 @@ from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.llm.calls.written_calls import written_calls as calls_in
 from toolbench.llm.formats.argument_names import from_provider, sent_names
 from toolbench.llm.providers import Provider, tool_name
-from toolbench.plain import clip
+from toolbench.values import clip
 
 __all__ = [
     "CallMetadata",

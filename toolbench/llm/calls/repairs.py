@@ -8,7 +8,7 @@ from typing import Any
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.normal import Node
 from toolbench.llm.calls.json_text import NotJsonError, read_json
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _NOUNS: Mapping[type, str] = {
     int: "a number",

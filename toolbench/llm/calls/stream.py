@@ -8,7 +8,7 @@ from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import plain
 from toolbench.llm.calls.partial_arguments import put
-from toolbench.plain import clip
+from toolbench.values import clip
 
 
 class _Joiner(Protocol):

@@ -14,11 +14,11 @@ from toolbench.llm.calls.call_errors import (
 )
 from toolbench.llm.calls.repairs import Repair
 from toolbench.llm.providers import Provider
-from toolbench.plain import clip
-from toolbench.redaction.detection.secrecy import hide
+from toolbench.redaction.detect import hide
 from toolbench.runs.engine import perform
 from toolbench.runs.run import Source
 from toolbench.runs.run_here import run_here
+from toolbench.values import clip
 
 CallError = FunctionCallValidationError | FunctionCallNotExistsError
 

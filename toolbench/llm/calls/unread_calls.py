@@ -18,7 +18,7 @@ from toolbench.llm.calls.alias_names import meant_by
 from toolbench.llm.calls.json_text import NotJsonError, read_json
 from toolbench.llm.calls.messages import UNREADABLE, as_sent_first, plain, read_message
 from toolbench.llm.calls.written_calls import WrittenCall, words_before_calls, written_calls
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor
 
 ARGUMENTS = ("arguments", "input", "args")

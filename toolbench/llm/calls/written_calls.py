@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.llm.calls.json_text import NotJsonError, embedded, json_at, read_json
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _THINKING = re.compile(
     r"\A\s*<think>.*?(?:</think>|\Z)|\A(?!\s*(?:[{\[`]|<(?!think>))).*?</think>",

@@ -23,7 +23,7 @@ from toolbench.jsonschema.walk import (
 from toolbench.jsonschema.words import words
 from toolbench.llm.formats.format_changes import Changes
 from toolbench.llm.providers import ARGUMENT_NAMES
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _NAMES = ARGUMENT_NAMES["gemini"]
 _SUPPORTED: Mapping[str, tuple[str, ...]] = {

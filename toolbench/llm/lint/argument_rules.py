@@ -8,8 +8,8 @@ from toolbench.errors import did_you_mean
 from toolbench.jsonschema.normal import Node
 from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Argument, Subject
-from toolbench.plain import clip
-from toolbench.redaction.detection.locations import is_secret
+from toolbench.redaction.detect import is_secret
+from toolbench.values import clip
 
 _MOST_ARGUMENTS = 12
 _MAX_NAMES = 6

@@ -9,7 +9,7 @@ from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Subject
 from toolbench.llm.providers import Provider
 from toolbench.llm.tokens import offer_of
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _MOST_TOKENS = 2_500
 # Further places listed in one message

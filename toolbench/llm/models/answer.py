@@ -11,7 +11,7 @@ from toolbench.llm.calls.messages import plain, read_message
 from toolbench.llm.models.protocol import Answer, Chunk, OnChunk, Usage
 from toolbench.llm.models.sendable import dollars, sendable, whole_number
 from toolbench.llm.providers import Provider
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _FINISH: Mapping[str, str] = {
     # OpenAI

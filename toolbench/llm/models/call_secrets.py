@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.llm.calls.unread_calls import ARGUMENTS, named_schema, read_arguments
 from toolbench.llm.calls.written_calls import written_calls
 from toolbench.llm.models.protocol import OfferedTools
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 
 
 def call_secrets(messages: Iterable[Any], tools: OfferedTools) -> Iterator[str]:

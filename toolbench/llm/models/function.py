@@ -31,10 +31,10 @@ from toolbench.llm.models.transport.inbox import (
     received,
 )
 from toolbench.llm.providers import Provider
-from toolbench.plain import whole_characters
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.threads import daemon_thread
+from toolbench.values import whole_characters
 
 
 class FunctionModel:

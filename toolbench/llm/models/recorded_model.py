@@ -12,6 +12,7 @@ from typing import Any
 from warnings import warn
 
 from toolbench.errors import ModelDriftError, ModelError
+from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.models.answer import report
@@ -28,14 +29,13 @@ from toolbench.llm.models.protocol import (
     writes_calls,
 )
 from toolbench.llm.providers import Provider
-from toolbench.plain import plain
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
-from toolbench.whole_file import append_whole, write_whole
+from toolbench.values import plain
 
 # Incomplete characters are accepted too
 _ANY = "surrogatepass"

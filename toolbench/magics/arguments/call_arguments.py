@@ -23,8 +23,8 @@ from toolbench.magics.arguments.word_values import (
     value_of,
 )
 from toolbench.magics.usage_error import UsageError
-from toolbench.plain import clip, each_once
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
+from toolbench.values import clip, each_once
 
 Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)

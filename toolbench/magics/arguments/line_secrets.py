@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from toolbench.magics.parsers import split
 from toolbench.magics.usage_error import UsageError
-from toolbench.redaction.detection.names import is_secret_argument
-from toolbench.redaction.detection.settings import secrets_in_words
+from toolbench.redaction.detect import secrets_in_words
+from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
 
 _Magic = TypeVar("_Magic", bound=Callable[..., Any])

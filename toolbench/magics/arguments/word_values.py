@@ -7,8 +7,8 @@ from typing import Any
 
 from toolbench.jsonschema.example_values import FORMAT_EXAMPLES, TEXTS, example_values
 from toolbench.jsonschema.normal import Node
-from toolbench.plain import base64_of
-from toolbench.redaction.detection.locations import is_secret
+from toolbench.redaction.detect import is_secret
+from toolbench.values import base64_of
 
 
 def value_of(text: str, node: Node) -> Any:

@@ -9,7 +9,7 @@ import yaml
 from toolbench.errors import BodyError
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER_STARTS = "-+.0123456789"

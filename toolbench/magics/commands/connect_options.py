@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from toolbench.errors import ToolbenchError
 from toolbench.magics.parsers import seconds
 from toolbench.magics.usage_error import UsageError
-from toolbench.redaction.detection.settings import secrets_in
+from toolbench.redaction.detect import secrets_in
 
 OPTIONS = ("--header", "--auth", "--timeout", "--cwd", "--root")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")

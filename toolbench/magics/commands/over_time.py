@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError
+from toolbench.files import write_named
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.named_file import write_named
 from toolbench.wording import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_state_path
 
-from toolbench.whole_file import write_whole
+from toolbench.files import write_whole
 
 _SERVICE = "jupyter-toolbench"
 _log = logging.getLogger(__name__)

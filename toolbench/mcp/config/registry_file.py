@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from toolbench.errors import ServerError
-from toolbench.plain import clip
 from toolbench.redaction.matching.credential_parts import parts
+from toolbench.values import clip
 
 _RUNNERS = {
     "npm": ("npx", ["-y"], "@"),

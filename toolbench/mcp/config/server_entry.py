@@ -11,13 +11,13 @@ from toolbench.errors import ServerError
 from toolbench.mcp.config.env_file import EnvFile
 from toolbench.mcp.config.placeholders import expand, names_in
 from toolbench.mcp.config.workspace import located, places
-from toolbench.redaction.detection.names import is_secret_setting
-from toolbench.redaction.detection.settings import (
+from toolbench.redaction.detect import (
     IsSecret,
     is_short_secret,
     secrets_in,
     secrets_in_words,
 )
+from toolbench.redaction.names import is_secret_setting
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 Transport = Literal["stdio", "http", "sse", "memory", "replay"]

@@ -21,7 +21,7 @@ from toolbench.mcp.connection.open_calls import (
     HttpFailure,
 )
 from toolbench.mcp.recording.failure import NOT_RECORDED, recorded_failure
-from toolbench.plain import clip
+from toolbench.values import clip
 
 if TYPE_CHECKING:
     from toolbench.mcp.monitoring.notifications import Inbox

@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.resources import Prompt, ResourceTemplate
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 
 
 class Completions(list[str]):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.plain import clip
+from toolbench.values import clip
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from toolbench.mcp.features.resources import (
     prompt_observation,
     read_prompts,
 )
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import results
 
 

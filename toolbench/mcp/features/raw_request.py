@@ -9,8 +9,8 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from toolbench.core.background_loop import portal
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.plain import not_in_json
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
+from toolbench.values import not_in_json
 
 _ANY: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 ELSEWHERE = {

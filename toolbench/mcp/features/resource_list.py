@@ -18,8 +18,7 @@ from toolbench.mcp.features.resources import (
     resource_observation,
 )
 from toolbench.mcp.features.uri_variables import values_in
-from toolbench.redaction.detection.secrecy import Secrecy
-from toolbench.redaction.detection.settings import secrets_in_argument
+from toolbench.redaction.detect import Secrecy, secrets_in_argument
 from toolbench.redaction.redactor import results
 
 

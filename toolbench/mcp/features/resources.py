@@ -10,7 +10,7 @@ from pydantic import Field
 from toolbench.core.coercion.mcp_content import decoded, describe
 from toolbench.core.content import Content, TextContent
 from toolbench.mcp.results import MCPObservation, blocks_in
-from toolbench.plain import clip
+from toolbench.values import clip
 
 if TYPE_CHECKING:
     from uritemplate import URITemplate

@@ -16,7 +16,7 @@ from toolbench.mcp.features.listing import (
     read_tools,
 )
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 
 if TYPE_CHECKING:
     from toolbench.mcp.trust.trust import Trust

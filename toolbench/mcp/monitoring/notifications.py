@@ -31,7 +31,7 @@ from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.monitoring.traffic import Traffic
 from toolbench.mcp.recording.opening import Opening
 from toolbench.mcp.recording.server_recorder import ServerRecorder
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.library_logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.errors import ServerError
+from toolbench.files import write_named
 from toolbench.mcp.recording.recording import RecordedCall, Recording
 from toolbench.mcp.session import MCPServerSession
-from toolbench.named_file import write_named
-from toolbench.plain import clip
 from toolbench.redaction.marks import without_numbers
+from toolbench.values import clip
 
 
 def write_notebook(session: MCPServerSession, path: str | Path, *, overwrite: bool = False) -> Path:

@@ -15,6 +15,7 @@ from pydantic_core import to_json
 
 from toolbench._version import __version__
 from toolbench.errors import ServerError
+from toolbench.files import open_unlinked
 from toolbench.mcp.recording.frame import (
     FORMAT,
     VERSION,
@@ -30,7 +31,6 @@ from toolbench.mcp.recording.hidden_secrets.running_text import (
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
-from toolbench.whole_file import open_unlinked
 
 _log = logging.getLogger(__name__)
 # Secrets of one file with their own number

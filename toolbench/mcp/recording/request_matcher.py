@@ -17,8 +17,8 @@ from typing import Any
 
 from toolbench.errors import did_you_mean
 from toolbench.mcp.recording.tape import Exchange
-from toolbench.plain import clip
 from toolbench.redaction.marks import split_at_marks
+from toolbench.values import clip
 
 HANDSHAKE = frozenset({"initialize", "server/discover"})
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")

@@ -5,8 +5,8 @@ from typing import Any
 
 from toolbench.errors import ServerError, did_you_mean
 from toolbench.mcp.sampling.sampling_request import tool_choice_in, tools_in
-from toolbench.plain import clip
 from toolbench.runs.questions import Answer
+from toolbench.values import clip
 
 _PERSON = "a person"
 

@@ -10,7 +10,7 @@ from toolbench.errors import SchemaError
 from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import one_of
-from toolbench.plain import clip
+from toolbench.values import clip
 
 MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}
 # Characters of a value in the conversation

@@ -11,7 +11,7 @@ from typing import Any
 from toolbench.core.coercion.mcp_content import decoded
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.plain import clip
+from toolbench.values import clip
 
 EXTENSION = "io.modelcontextprotocol/skills"
 # Of a digest in a message

@@ -9,7 +9,7 @@ from toolbench.mcp.snapshots.change import Change, Severity
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.mcp.snapshots.schema_diff.guidance import worded
 from toolbench.mcp.snapshots.tool_changes import tool_changes
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _NAMES = frozenset({"name", "title", "description"})
 _PARTS = {

@@ -12,10 +12,10 @@ from toolbench.jsonschema.validation.validator import SchemaValidator, validator
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
 from toolbench.mcp.snapshots.snapshot import Snapshot
-from toolbench.plain import NOT_KEPT, clip
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import has_mark
 from toolbench.runs.history.history import history
+from toolbench.values import NOT_KEPT, clip
 from toolbench.wording import counted
 
 if TYPE_CHECKING:

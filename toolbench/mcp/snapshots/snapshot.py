@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from toolbench.errors import ServerError
+from toolbench.files import write_named
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.diff import changes_between
-from toolbench.named_file import write_named
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
 """Keys of items that change although the server offers the same, such as times."""

@@ -20,7 +20,7 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.mcp.snapshots.schema_diff.guidance import worded
 from toolbench.mcp.snapshots.schema_diff.sample_values import ANOTHER, samples
-from toolbench.plain import clip
+from toolbench.values import clip
 
 Direction = Literal["input", "output"]
 """Whether a schema is of the input, which the server reads, or of the output, which the caller

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from platformdirs import user_state_path
 
-from toolbench.whole_file import write_whole
+from toolbench.files import write_whole
 
 # Tasks of one server
 _MOST = 100

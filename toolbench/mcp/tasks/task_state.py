@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Self
 
 from toolbench.mcp.connection.failure_messages import CallFailedError
-from toolbench.plain import clip
+from toolbench.values import clip
 
 ENDED = frozenset({"completed", "failed", "cancelled"})
 """The states that a task does not leave."""

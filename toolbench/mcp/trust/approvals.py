@@ -14,11 +14,11 @@ from typing import Any
 from platformdirs import user_state_path
 
 from toolbench.errors import ServerError
+from toolbench.files import write_whole
 from toolbench.mcp.config.placeholders import with_known
 from toolbench.mcp.config.program import starts_what_is_in
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.config.workspace import located, places
-from toolbench.whole_file import write_whole
 
 _REMOTE = ("http", "sse")
 _log = logging.getLogger(__name__)

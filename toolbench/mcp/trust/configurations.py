@@ -23,18 +23,18 @@ from typing import Any
 from platformdirs import user_state_path
 
 from toolbench.errors import ConsentError
+from toolbench.files import write_whole
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
 from toolbench.mcp.config.reader import TRANSFORMS, load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.config.workspace import located, places
-from toolbench.redaction.detection.names import is_secret_argument
-from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
+from toolbench.redaction.detect import secrets_in, secrets_in_words
+from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.consent_question import one_line
 from toolbench.runs.input_prompt import ask_in_cell, can_ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.runs.shell import has_kernel
-from toolbench.whole_file import write_whole
 
 # Servers in one question: nobody reads more
 _MOST = 20

@@ -10,7 +10,7 @@ import mcp_types
 from pydantic_core import from_json
 
 from toolbench.answer_limits import MOST_BYTES
-from toolbench.plain import clip, whole_characters
+from toolbench.values import clip, whole_characters
 
 # Bytes: longer than any secret, so that the secrets can be hidden
 _START = 100_000

@@ -25,7 +25,7 @@ from toolbench.mcp.sampling.sampled_message import message_of
 from toolbench.mcp.sampling.sampling_request import answer_schema
 from toolbench.mcp.wire.written_message import WrittenMessage, written
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor
 
 

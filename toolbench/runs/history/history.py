@@ -20,11 +20,11 @@ from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.display.render import bundle
-from toolbench.plain import plain, text_of
 from toolbench.runs.history.journal import Journal
 from toolbench.runs.history.numbering import numbers
 from toolbench.runs.history.record import RunRecord, reruns
 from toolbench.runs.history.state_words import state_words
+from toolbench.values import plain, text_of
 from toolbench.wording import listed
 
 if TYPE_CHECKING:

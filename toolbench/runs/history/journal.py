@@ -11,10 +11,10 @@ from typing import Any, Literal
 from warnings import warn
 
 from toolbench.errors import ToolbenchError
+from toolbench.files import open_unlinked
 from toolbench.runs.history.record import RunRecord, address_in
 from toolbench.runs.history.recorded_observation import recorded_in
 from toolbench.runs.questions import Answer
-from toolbench.whole_file import open_unlinked
 
 # Bytes to read, from the end; older records stay in the file
 _READ = 50_000_000

@@ -13,7 +13,6 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
 from toolbench.errors import ToolbenchError, ToolNotFoundError
-from toolbench.plain import NOT_KEPT, is_json, plain, text_of
 from toolbench.redaction import MARK
 from toolbench.runs.history.argument_forms import form_by_type
 from toolbench.runs.history.recorded_observation import (
@@ -27,6 +26,7 @@ from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source
 from toolbench.runs.run_here import run_here
 from toolbench.runs.shell import running_shell
+from toolbench.values import NOT_KEPT, is_json, plain, text_of
 from toolbench.wording import time_taken
 
 AnyTool = ToolDefinition[Any, Any]

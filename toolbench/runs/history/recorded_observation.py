@@ -21,9 +21,9 @@ from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.tables import TableHead, head_of, returned_frame
 from toolbench.errors import ToolbenchError
-from toolbench.plain import text_of
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.values import text_of
 
 # Bytes of one observation, and of one text among the arguments
 LIMIT = 1_000_000

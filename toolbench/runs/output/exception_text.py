@@ -8,8 +8,8 @@ from pathlib import Path
 from types import FrameType
 
 from toolbench.errors import ToolbenchError
-from toolbench.plain import sentence
 from toolbench.runs.shell import running_shell
+from toolbench.values import sentence
 
 # Not a package such as `toolbench_of_mine` beside it
 _OURS = str(Path(__file__).parents[2]) + os.sep

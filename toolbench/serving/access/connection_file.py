@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_state_path
 
 from toolbench.errors import ServerError
-from toolbench.whole_file import write_whole
+from toolbench.files import write_whole
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _PROBING_SECONDS = 5.0

@@ -8,8 +8,8 @@ from threading import TIMEOUT_MAX
 from typing import Any, Literal
 
 from toolbench.errors import ToolbenchError
-from toolbench.plain import text_of
 from toolbench.serving.access.connection_file import check_name
+from toolbench.values import text_of
 
 Require = Literal["policy", "always", "never"]
 _LARGEST_PORT = 65_535

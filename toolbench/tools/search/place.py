@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from toolbench.plain import clip
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.search.globs import is_magic
+from toolbench.values import clip
 
 
 class Pattern(NamedTuple):

@@ -11,7 +11,7 @@ from toolbench.display.page import notice
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.case_listing import expected_text
 from toolbench.evals.cases.cases import Cases
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.widgets.evaluation_views.case_fields import CaseFields
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.debounce import Debounce

@@ -2,8 +2,8 @@
 
 from toolbench.errors import Path
 from toolbench.jsonschema.normal import Node
-from toolbench.redaction.detection.locations import is_secret
-from toolbench.redaction.detection.names import name_at
+from toolbench.redaction.detect import is_secret
+from toolbench.redaction.names import name_at
 from toolbench.widgets.fields.choice import (
     Choice,
     Search,

@@ -10,7 +10,7 @@ from ipywidgets import Checkbox, Combobox, Dropdown, RadioButtons, Widget
 from toolbench.errors import did_you_mean
 from toolbench.jsonschema.enumeration import lists_null
 from toolbench.jsonschema.normal import Node
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError

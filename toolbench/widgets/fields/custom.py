@@ -5,7 +5,7 @@ from typing import Any
 from ipywidgets import Widget
 from traitlets import TraitError
 
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.unset import UNSET

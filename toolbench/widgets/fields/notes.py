@@ -15,7 +15,7 @@ from typing import Any
 from toolbench.display.escape import Html, escape, visible
 from toolbench.errors import Problem, ended
 from toolbench.jsonschema.words import limits
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.widgets.fields.position import Position
 from toolbench.wording import counted
 

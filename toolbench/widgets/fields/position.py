@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from toolbench.errors import Path
 from toolbench.jsonschema.normal import Node
-from toolbench.redaction.detection.locations import is_secret
-from toolbench.redaction.detection.names import name_at, name_in_map
+from toolbench.redaction.detect import is_secret
+from toolbench.redaction.names import name_at, name_in_map
 from toolbench.widgets.fields.form_context import Drawn, Frame
 from toolbench.widgets.fields.unset import UNSET
 

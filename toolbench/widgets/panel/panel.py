@@ -15,7 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count
-from toolbench.redaction.detection.secrecy import SecretsByPath, hidden_in
+from toolbench.redaction.detect import SecretsByPath, hidden_in
 from toolbench.runs.history.record import RunRecord, is_lost, lost_words
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline

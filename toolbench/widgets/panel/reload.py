@@ -8,10 +8,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
-from toolbench.plain import clip
 from toolbench.redaction import MARK
-from toolbench.redaction.detection.secrecy import SecretsByPath, put_back
+from toolbench.redaction.detect import SecretsByPath, put_back
 from toolbench.runs.history.record import RunRecord
+from toolbench.values import clip
 from toolbench.widgets.fields.text.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts

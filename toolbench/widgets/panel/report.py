@@ -16,9 +16,9 @@ from toolbench.display.page import notice
 from toolbench.display.render import to_html
 from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.tables import LATER
-from toolbench.plain import same_json
 from toolbench.runs.output.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Run
+from toolbench.values import same_json
 from toolbench.widgets.kit.parts import Parts, mark, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge

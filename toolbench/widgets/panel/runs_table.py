@@ -6,8 +6,8 @@ from typing import Any
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE, TEXT_FONT
 from toolbench.display.page import short
-from toolbench.plain import clip
 from toolbench.runs.history.record import RunRecord
+from toolbench.values import clip
 from toolbench.widgets.panel.run_state import state_badge
 
 _HEADS = ("Time", "State", "Arguments", "Duration", "Source")

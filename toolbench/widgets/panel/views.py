@@ -17,10 +17,10 @@ from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import FORMATS, format_report
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
-from toolbench.plain import as_sent
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.history.state_words import state_words
+from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls

@@ -15,9 +15,9 @@ from toolbench.core.state import Conversation
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
 from toolbench.llm.models.person import asked_by
-from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.threads import daemon_thread
+from toolbench.values import sentence
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.look import STYLE

@@ -15,8 +15,8 @@ from toolbench.display.escape import Html
 from toolbench.display.html.css import CODE_FONT, REMARK
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
-from toolbench.plain import clip, same_json
 from toolbench.serving.call_results import output_schema_of
+from toolbench.values import clip, same_json
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce

@@ -18,8 +18,8 @@ from toolbench.network_errors import (
     class_names,
     status_of,
 )
-from toolbench.plain import sentence
 from toolbench.redaction.redactor import Redactor
+from toolbench.values import sentence
 from toolbench.wording import counted
 
 TRIES = 4

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolbench.llm.models.protocol import Chunk
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _LONGEST = 1_000_000
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbench.mcp.recording.tape import mapping_of, params_of
-from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.detect import Secrecy
 
 Path = tuple[str, ...]
 """The keys that lead to a part of a message."""

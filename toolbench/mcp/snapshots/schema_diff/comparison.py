@@ -46,7 +46,7 @@ from toolbench.mcp.snapshots.schema_diff.pairing import (
     partners,
     remaining_losses,
 )
-from toolbench.plain import clip
+from toolbench.values import clip
 
 
 def stated_type(before: Node, after: Node) -> Iterator[Difference]:

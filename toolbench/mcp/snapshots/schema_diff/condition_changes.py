@@ -15,7 +15,7 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
 )
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.mcp.snapshots.schema_diff.sample_values import samples
-from toolbench.plain import clip
+from toolbench.values import clip
 
 Compare = Callable[[Node, Node], list[Difference]]
 _REVERSED = frozenset({"not"})

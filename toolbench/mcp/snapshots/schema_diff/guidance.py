@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.jsonschema.normal import Node
 from toolbench.mcp.snapshots.schema_diff.difference import Difference, difference
 from toolbench.mcp.snapshots.schema_diff.equality import same
-from toolbench.plain import clip
+from toolbench.values import clip
 
 _GUIDING = ("default", "format", "examples", "deprecated", "contentMediaType")
 """Keywords that guide a model or a person to a value."""

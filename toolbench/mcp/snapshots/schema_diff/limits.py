@@ -22,7 +22,7 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     texts_matching,
 )
 from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import beyond
-from toolbench.plain import clip
+from toolbench.values import clip
 
 # Characters or items of an example
 _LONGEST = 10_000

@@ -17,7 +17,7 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
     numbers_of,
     texts_of,
 )
-from toolbench.plain import clip
+from toolbench.values import clip
 from toolbench.wording import counted
 
 # Values that a sentence names

@@ -23,7 +23,7 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     texts_matching,
 )
 from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import is_within
-from toolbench.plain import clip
+from toolbench.values import clip
 
 Compare = Callable[[Node, Node], list[Difference]]
 # The name of a key that no schema declares

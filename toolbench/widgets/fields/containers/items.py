@@ -7,7 +7,7 @@ from ipywidgets import Box, SelectMultiple, Textarea, Widget
 
 from toolbench.errors import did_you_mean
 from toolbench.jsonschema.words import limits
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.choice import labels_of, values_of
 from toolbench.widgets.fields.containers.rows import Rows

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ipywidgets import Button, Combobox, Text, Widget
 
 from toolbench.display.escape import Html
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.containers.growing_list import Listing
 from toolbench.widgets.fields.grid import Entry

@@ -4,7 +4,7 @@ from typing import Any
 
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.types import TYPES, types_of_value
-from toolbench.plain import same_json
+from toolbench.values import same_json
 
 _DEPTH = 4
 _SAMPLE = 20

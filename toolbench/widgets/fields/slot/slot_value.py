@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from toolbench.plain import same_json
+from toolbench.values import same_json
 from toolbench.widgets.fields.editor import Container, Editor
 from toolbench.widgets.fields.text.raw_json import Raw
 from toolbench.widgets.fields.text.text_box import TextBox

@@ -10,7 +10,7 @@ from traitlets import Int
 
 from toolbench.display.escape import escape
 from toolbench.display.html.images import LARGEST
-from toolbench.plain import base64_of, bytes_in
+from toolbench.values import base64_of, bytes_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line, TextBox
 from toolbench.widgets.kit.parts import show_if

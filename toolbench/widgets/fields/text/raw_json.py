@@ -7,13 +7,13 @@ from typing import Any
 
 from ipywidgets import Textarea
 
-from toolbench.plain import each_once
-from toolbench.redaction.detection.secrecy import (
+from toolbench.redaction.detect import (
     Secrecy,
     SecretsByPath,
     put_back,
     texts,
 )
+from toolbench.values import each_once
 from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError
 from toolbench.widgets.fields.unset import UNSET
 

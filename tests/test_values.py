@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from toolbench.display.json_tree import json_text
 from toolbench.display.tables import table_html
 from toolbench.magics.table import Listing
-from toolbench.plain import (
+from toolbench.values import (
     NOT_KEPT,
     as_sent,
     clip,

@@ -13,10 +13,10 @@ from toolbench import Conversation, history, tool
 from toolbench.agent import Agent
 from toolbench.errors import ToolbenchError
 from toolbench.evals import Case, evaluate, sweep
+from toolbench.files import append_whole, write_whole
 from toolbench.llm.models import RecordedModel, ScriptedModel
 from toolbench.mcp import MCPClient
 from toolbench.mcp.trust.approvals import Approvals
-from toolbench.whole_file import append_whole, write_whole
 
 
 def test_what_was_there_is_replaced(tmp_path):
@@ -42,7 +42,7 @@ def test_what_was_there_stays_when_writing_fails(tmp_path):
 _FULL = """
 import resource, sys
 from pathlib import Path
-from toolbench.whole_file import append_whole
+from toolbench.files import append_whole
 path = Path(sys.argv[1])
 append_whole(path, "one\\n")
 resource.setrlimit(resource.RLIMIT_FSIZE, (6, 6))
@@ -83,7 +83,7 @@ from toolbench import Conversation, tool
 from toolbench.agent import Agent
 from toolbench.evals import Case, Cases, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
-from toolbench.named_file import write_named
+from toolbench.files import write_named
 
 @tool(read_only=True)
 def double(n: int) -> int:

@@ -1,6 +1,7 @@
-"""Write a file completely or not at all; readers see the old content until the write ends.
+"""Write a file completely or not at all; replace what a user named only if the user says so.
 
-A file with state is no link: one that comes with a cloned repository could lead to any file.
+Readers see the old content until the write ends. A file with state is no link: one that comes with
+a cloned repository could lead to any file.
 """
 
 import errno
@@ -10,6 +11,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from threading import Lock
+
+from toolbench.errors import FileError
 
 
 def open_unlinked(path: str | os.PathLike[str], flags: int, mode: int = 0o666) -> int:
@@ -104,3 +108,56 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
             raise
     finally:
         os.close(place)
+
+
+HOW_TO_OVERWRITE = "overwrite=True (--yes in a line)"
+"""What a person writes to replace a file, in Python and in a line of a cell or of a terminal."""
+# Else two threads would both find no file, and one would replace that of the other
+_one_writes = Lock()
+
+
+def write_named(
+    path: Path | str, content: str | bytes, *, overwrite: bool, is_private: bool = False
+) -> Path:
+    """Write *content* to the file at *path*, completely or not at all, and return its path.
+
+    Args:
+        path: The file; `~` is the home directory.
+        content: The new content; a text is written as UTF-8.
+        overwrite: Replace a file that has other content. One that is empty, or has this content
+            already, needs no permission.
+        is_private: As in `write_whole`.
+
+    Raises:
+        FileError: If the file has other content, or cannot be written; the old content stays.
+    """
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    try:
+        path = Path(path).expanduser()
+        with _one_writes:
+            if not overwrite:
+                check_free(path, data)
+            write_whole(path, data, is_private=is_private)
+    except FileError:
+        # A FileError is an OSError too
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
+        # ValueError: a zero byte in the name; RuntimeError: there is no home directory
+        reason = getattr(error, "strerror", None) or error
+        msg = f"{str(path)!r} cannot be written: {str(reason).rstrip('.')}."
+        raise FileError(msg) from error
+    return path
+
+
+def check_free(path: Path, data: bytes | None = None) -> None:
+    """Check that there is no file at *path*, or that it is empty or has the content *data*.
+
+    Raises:
+        FileError: If the file has other content.
+    """
+    if path.is_file() and path.read_bytes() not in (b"", data):
+        msg = (
+            f"{str(path)!r} already has other content: nothing was written. Name another file, or "
+            f"overwrite it with {HOW_TO_OVERWRITE}."
+        )
+        raise FileError(msg)
