@@ -15,8 +15,8 @@ from toolbench.llm.formats import FORMATS
 from toolbench.llm.lint import lint_tools
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.magics.catalog import Catalog
-from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history import RunHistory
+from toolbench.runs.record import RunRecord
 from toolbench.widgets.bench import Bench
 from toolbench.widgets.form import SchemaForm
 

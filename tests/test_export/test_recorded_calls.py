@@ -7,7 +7,7 @@ import pytest
 from test_export.notebook import run_tests_of
 from toolbench import answering, history, run_tool
 from toolbench.export import export_package
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 
 TOOL = "from toolbench import tool\n@tool\ndef price(n: int) -> int:\n    '''Price.'''\n    return n * rate()"
 

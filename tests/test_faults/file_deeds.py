@@ -16,7 +16,7 @@ from toolbench.llm.models import RecordedModel, ScriptedModel
 from toolbench.mcp import Snapshot, create_mcp_tools
 from toolbench.mcp.recording import Recording
 from toolbench.mcp.trust.approvals import Approvals
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 from toolbench.testing import FakeMCPServer
 from toolbench.tools import TaskTrackerTool
 

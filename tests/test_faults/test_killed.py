@@ -12,7 +12,7 @@ from patience import PATIENCE
 
 from test_faults.tool_deeds import NEW, OLD
 from toolbench import history, run_tool
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 from toolbench.tools import TaskTrackerTool
 
 # How many were begun when the process is killed
@@ -22,7 +22,7 @@ import itertools, sys
 from pathlib import Path
 from test_faults.tool_deeds import NEW, OLD
 from toolbench import history, run_tool
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 from toolbench.tools import ApplyPatchTool, TaskTrackerTool
 place = Path(sys.argv[1])
 """

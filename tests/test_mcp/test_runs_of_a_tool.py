@@ -6,7 +6,7 @@ import pytest
 
 from toolbench import history, run_tool, tool
 from toolbench.errors import ToolNotFoundError
-from toolbench.runs.history.history import RunHistory, tool_names
+from toolbench.runs.history import RunHistory, tool_names
 from toolbench.runs.policy import policy
 from toolbench.testing import FakeMCPServer
 

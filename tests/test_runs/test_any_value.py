@@ -7,7 +7,7 @@ import pytest
 from hostile_values import HOSTILE
 
 from toolbench import Action, Observation, ToolDefinition, history, run_tool, tool
-from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history import RunHistory
 
 SECRET = "hunter2-tHe_sEcret"
 pytestmark = pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)

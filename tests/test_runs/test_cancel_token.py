@@ -1,5 +1,5 @@
 from toolbench.runs.cancellation.cancel_token import CancelToken
-from toolbench.runs.history.numbering import numbers
+from toolbench.runs.numbering import numbers
 
 
 class TestCancelToken:

@@ -23,8 +23,8 @@ from toolbench import (
 )
 from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform
-from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.recorded_observation import LIMIT
+from toolbench.runs.history import RunHistory
+from toolbench.runs.record import LIMIT
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 

@@ -10,8 +10,8 @@ from toolbench import history, register_tool, run_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform
-from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.numbering import numbers
+from toolbench.runs.history import RunHistory
+from toolbench.runs.numbering import numbers
 from toolbench.runs.run_here import run_here
 
 RECORD = {

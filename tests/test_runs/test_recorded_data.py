@@ -16,8 +16,8 @@ from toolbench import Observation, TextContent, history, run_tool, tool
 from toolbench.display.tables import ROWS
 from toolbench.errors import ToolbenchError
 from toolbench.mcp import create_mcp_tools
-from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.recorded_observation import LIMIT, kept_of, recorded_in
+from toolbench.runs.history import RunHistory
+from toolbench.runs.record import LIMIT, kept_of, recorded_in
 from toolbench.testing import FakeMCPServer
 
 SECRET = "sk-very-secret-1"

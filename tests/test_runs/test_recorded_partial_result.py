@@ -8,8 +8,8 @@ import pytest
 from toolbench import Observation, TextContent, ToolDefinition, history
 from toolbench.core.schema import Action
 from toolbench.runs.engine import perform
-from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.recorded_observation import LIMIT
+from toolbench.runs.history import RunHistory
+from toolbench.runs.record import LIMIT
 from toolbench.runs.run import Run
 
 pytestmark = pytest.mark.usefixtures("no_records")

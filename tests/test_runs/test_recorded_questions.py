@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from toolbench import current_run, history, run_tool, tool
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 from toolbench.runs.questions import answering
 
 SECRET = "hunter2-the-secret"

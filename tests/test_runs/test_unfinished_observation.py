@@ -18,7 +18,7 @@ from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
 from toolbench.runs.background import active
 from toolbench.runs.engine import perform, start
-from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history import RunHistory
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from toolbench import current_run, history, run_tool, tool
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 from toolbench.runs.questions import Answer
 from toolbench.runs.run_here import run_here
 

@@ -7,7 +7,7 @@ from patience import PATIENCE
 
 from test_tools.terminal_parts import Terminal
 from toolbench import Conversation, ConversationState, history, run_tool
-from toolbench.runs.history.journal import Journal
+from toolbench.runs.history import Journal
 from toolbench.tools.terminal import TerminalAction, TerminalTool
 from toolbench.tools.terminal.screen_text import clean
 

@@ -19,7 +19,7 @@ from toolbench.display.page import badge
 from toolbench.evals import sweep
 from toolbench.mcp import MCPClient
 from toolbench.runs.engine import perform
-from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history import RunHistory
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import ToolPanel

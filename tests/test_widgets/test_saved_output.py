@@ -30,7 +30,7 @@ client.connect("counter", server)
 """
 COUNTING = """
 from collections import Counter
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 
 rendered, to_html = Counter(), RunRecord.to_html
 

@@ -22,7 +22,7 @@ from toolbench.redaction.detect import Secrecy, hide
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, results
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
-from toolbench.runs.history.state_words import STATE_WORDS
+from toolbench.runs.record import STATE_WORDS
 from toolbench.values import clip
 from toolbench.wording import CROSS, counted
 

@@ -17,7 +17,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.calls.alias_names import meant_by
 from toolbench.magics.tool_classes import classes_without_tools
-from toolbench.runs.history.history import history
+from toolbench.runs.history import history
 from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:

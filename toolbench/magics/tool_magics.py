@@ -42,8 +42,8 @@ from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, s
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
 from toolbench.runs.engine import perform
-from toolbench.runs.history.history import history, tool_names
-from toolbench.runs.history.state_words import state_words
+from toolbench.runs.history import history, tool_names
+from toolbench.runs.record import state_words
 from toolbench.runs.run_here import run_here
 from toolbench.values import plain
 from toolbench.wording import counted

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.errors import ToolNotFoundError, did_you_mean
-from toolbench.runs.history.record import reruns
+from toolbench.runs.record import reruns
 
 _THERE = ("connected", "incomplete", "lost")
 

@@ -32,8 +32,7 @@ from toolbench.runs.cancellation.unfinished_observation import (
 )
 from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
-from toolbench.runs.history.history import history as history
-from toolbench.runs.history.record import RunRecord, reruns
+from toolbench.runs.history import history as history
 from toolbench.runs.kernel_loop.loop_runs import in_loop, outcome_of
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.output.exception_text import (
@@ -45,6 +44,7 @@ from toolbench.runs.output.exception_text import (
 from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.policy import Refusal, has_changed, policy
+from toolbench.runs.record import RunRecord, reruns
 from toolbench.runs.run import Run, RunCancelled
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads

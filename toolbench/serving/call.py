@@ -16,9 +16,9 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import execute, start, stop
-from toolbench.runs.history.state_words import state_words
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question
+from toolbench.runs.record import state_words
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
 from toolbench.values import sentence, whole_characters

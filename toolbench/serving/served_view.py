@@ -14,7 +14,7 @@ from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT
 from toolbench.display.objects import call_html
 from toolbench.display.page import Tone, badge, fold, notice, short
 from toolbench.display.render import to_html, to_text
-from toolbench.runs.history.state_words import state_tone, state_words
+from toolbench.runs.record import state_tone, state_words
 from toolbench.serving.access.client_config import CLIENTS, ClientConfig
 from toolbench.serving.call import ServedCall
 from toolbench.values import clip

@@ -14,8 +14,7 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
-from toolbench.runs.history.record import RunRecord
-from toolbench.runs.history.state_words import state_words
+from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList

@@ -13,7 +13,7 @@ from toolbench.llm.calls.call_display import (
     calls_bundle,
 )
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.look import STYLE

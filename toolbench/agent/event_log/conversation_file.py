@@ -36,8 +36,8 @@ from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
 from toolbench.llm.models import Usage
-from toolbench.runs.history.recorded_observation import kept_of
 from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.record import kept_of
 from toolbench.values import plain
 
 if TYPE_CHECKING:

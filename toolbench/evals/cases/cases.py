@@ -13,8 +13,8 @@ from toolbench.evals.cases import case_file, proposals
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.case_listing import cases_html, cases_text
 from toolbench.evals.cases.case_table import cases_of_rows
-from toolbench.runs.history.history import history as session_history
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history import history as session_history
+from toolbench.runs.record import RunRecord
 from toolbench.values import clip
 from toolbench.wording import counted
 

@@ -11,7 +11,7 @@ from toolbench.export.code.outside import outside_of
 from toolbench.export.code.statements import Statement
 from toolbench.export.project.preparation import needed_by_tool
 from toolbench.export.tool_code.tool_parts import ToolParts
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 
 _NONE = frozenset[str]()
 _ENDS_WITHOUT_WORK = ("denied",)

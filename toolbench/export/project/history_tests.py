@@ -15,8 +15,8 @@ from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import keys_in
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.runs.history.record import RunRecord, is_lost
 from toolbench.runs.questions import Answer
+from toolbench.runs.record import RunRecord, is_lost
 from toolbench.values import NOT_KEPT, plain
 from toolbench.wording import counted
 

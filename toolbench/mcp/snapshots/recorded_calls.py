@@ -14,7 +14,7 @@ from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import has_mark
-from toolbench.runs.history.history import history
+from toolbench.runs.history import history
 from toolbench.values import NOT_KEPT, clip
 from toolbench.wording import counted
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolbench.display.escape import Html
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.serving.call import ServedCall
 from toolbench.serving.served_view import call_whole
 from toolbench.widgets.kit.notebook_variables import Variables

@@ -16,7 +16,7 @@ from toolbench.evals.reports.report_html import (
 )
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
-from toolbench.runs.history.record import is_lost
+from toolbench.runs.record import is_lost
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.panel import ToolPanel
 

@@ -19,7 +19,7 @@ from toolbench.display.servers import (
 )
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.session import MCPServerSession
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.runs.shell import has_kernel
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, cast
 
 from toolbench.mcp.session import MCPServerSession
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.widgets.explorer.panes.pane import ListPane, Lock
 from toolbench.widgets.explorer.panes.prompts import PromptsPane
 from toolbench.widgets.explorer.panes.resources import ResourcesPane

@@ -5,7 +5,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.shown_views import shown_views
 

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from toolbench.display.escape import Html
 from toolbench.display.html.css import REMARK, TEXT_FONT
-from toolbench.runs.history.record import RunRecord
 from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.runs.record import RunRecord
 from toolbench.runs.shell import running_shell
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"

@@ -16,9 +16,9 @@ from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count
 from toolbench.redaction.detect import SecretsByPath, hidden_in
-from toolbench.runs.history.record import RunRecord, is_lost, lost_words
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
+from toolbench.runs.record import RunRecord, is_lost, lost_words
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.cell_view import CellView

@@ -10,11 +10,11 @@ from typing import Any
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.background import active
 from toolbench.runs.engine import start
-from toolbench.runs.history.history import history
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history import history
 from toolbench.runs.kernel_loop.loop_runs import already_answered
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question, decline
+from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
 from toolbench.threads import have_threads
 from toolbench.widgets.form.question import QuestionBox, settle

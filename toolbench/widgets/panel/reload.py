@@ -10,7 +10,7 @@ from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import SecretsByPath, put_back
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.values import clip
 from toolbench.widgets.fields.text.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm

@@ -7,7 +7,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
 from toolbench.display.page import badge
-from toolbench.runs.history.state_words import state_tone, state_words
+from toolbench.runs.record import state_tone, state_words
 from toolbench.threads import NO_THREADS, have_threads
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE, TEXT_FONT
 from toolbench.display.page import short
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.record import RunRecord
 from toolbench.values import clip
 from toolbench.widgets.panel.run_state import state_badge
 

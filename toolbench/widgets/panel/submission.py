@@ -10,7 +10,7 @@ from toolbench.core.definition.misuse import misfits
 from toolbench.core.schema import Action
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.runs.history.argument_forms import forms_by_action
+from toolbench.runs.argument_forms import forms_by_action
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
 from toolbench.values import is_json, is_readable, same_json

@@ -6,7 +6,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from toolbench.runs.history.history import history
+from toolbench.runs.history import history
 from toolbench.widgets.kit.parts import Parts, show_if
 from toolbench.widgets.kit.ticker import PacedUpdate
 from toolbench.widgets.panel.views import VIEWS, Panel, View

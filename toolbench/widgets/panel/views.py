@@ -17,9 +17,8 @@ from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import FORMATS, format_report
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
-from toolbench.runs.history.history import history
-from toolbench.runs.history.record import RunRecord
-from toolbench.runs.history.state_words import state_words
+from toolbench.runs.history import history
+from toolbench.runs.record import RunRecord, state_words
 from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put

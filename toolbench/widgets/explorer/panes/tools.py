@@ -11,8 +11,7 @@ from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.features.listing import DisabledTool
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.token_bill import TokenBill
-from toolbench.runs.history.record import RunRecord
-from toolbench.runs.history.state_words import state_words
+from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.explorer.panes.app_preview import AppView
 from toolbench.widgets.explorer.panes.pane import (
     ListPane,
