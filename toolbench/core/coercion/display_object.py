@@ -30,7 +30,7 @@ _SOURCES = ("text/latex", "application/json", "text/html", "image/svg+xml")
 _NO_WORDS = re.compile(r"<[\w.<>]+ object( at 0x[0-9a-fA-F]+)?>")
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 # An image or a sound inside of HTML
-_DATA = re.compile(r"data:[^\s\"'<>()]{100,}")
+_LONG_DATA = re.compile(r"data:[^\s\"'<>()]{100,}")
 # Characters of HTML or SVG that a model gets
 _LONGEST = 20_000
 _PLAIN = frozenset({str, int, float, bool, type(None), dict, list, tuple, bytes})
@@ -99,7 +99,7 @@ def _source(source: Any, *, is_whole: bool) -> str:
         return json_text(source, indent=2)
     if is_whole:
         return source
-    text = _DATA.sub("data:…", source).strip()
+    text = _LONG_DATA.sub("data:…", source).strip()
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]}\n… {len(text) - _LONGEST:,} more characters"
