@@ -1,10 +1,14 @@
 """Content that a model can read: blocks of text and images."""
 
-from base64 import b64encode
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from pydantic import BaseModel, ConfigDict
+
+from toolbench.values import clip
 
 
 class TextContent(BaseModel):
@@ -57,3 +61,137 @@ def _mcp_image(url: str) -> dict[str, Any]:
 
 Content = TextContent | ImageContent
 """A block of an observation, as the model receives it."""
+
+
+# --- Turn the content blocks of MCP into content for a model: of servers, and of MCP's Python packages.
+
+_IMAGES = (
+    (rb"\x89PNG\r\n\x1a\n", "image/png"),
+    (rb"\xff\xd8\xff", "image/jpeg"),
+    (rb"GIF8", "image/gif"),
+    # Other RIFF files are sounds and films
+    (rb"RIFF....WEBP", "image/webp"),
+    # After 14 bytes, the size of the header
+    (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),
+    (rb"<svg|<\?xml", "image/svg+xml"),
+)
+_ANYTHING = ("unknown type", "application/octet-stream")
+
+
+def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
+    """Return the content that a model gets for *block*; add problems of the block to *warnings*."""
+    match block.get("type"):
+        case "text" if isinstance(block.get("text"), str):
+            return [TextContent(text=block["text"])]
+        case "image":
+            return [_image(block, warnings)]
+        case "audio":
+            return [TextContent(text=f"[audio: {_kind(block)}, {_size(block, warnings)}]")]
+        case "resource_link":
+            return [TextContent(text=_link(block))]
+        case "resource" if isinstance(block.get("resource"), Mapping):
+            return [_resource(block["resource"], warnings)]
+    warnings.append(f"A block of the unknown type {clip(block.get('type'))} is in the result.")
+    return [TextContent(text=clip(block, 2000))]
+
+
+def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
+    data = decoded(block.get("data"))
+    if data is None:
+        warnings.append("The data of an image is not base64.")
+        return TextContent(text=f"[image: {_kind(block)}, unreadable]")
+    mime_type = _image_type(data)
+    if mime_type is None:
+        warnings.append(f"Data labelled {_kind(block)} is not an image of a known kind.")
+        return TextContent(text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]")
+    if mime_type != block.get("mimeType"):
+        warnings.append(f"An image of type {mime_type} is labelled {_kind(block)}.")
+    return ImageContent(image_urls=[f"data:{mime_type};base64,{block['data']}"])
+
+
+def _image_type(data: bytes) -> str | None:
+    """Return the MIME type of an image, read from the first bytes of *data*; None if unknown."""
+    kinds = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
+    return next(kinds, None)
+
+
+def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
+    head = f"[resource {resource.get('uri')}: {_kind(resource)}"
+    if isinstance(resource.get("text"), str):
+        return TextContent(text=f"{head}]\n{resource['text']}")
+    data = decoded(resource.get("blob"))
+    if data is None:
+        warnings.append(f"The resource {clip(resource.get('uri'))} has no readable data.")
+        return TextContent(text=f"{head}, unreadable]")
+    kind = _kind(resource)
+    may_be_image = kind.startswith("image/") or kind in _ANYTHING
+    if may_be_image and _image_type(data) not in (None, "image/svg+xml"):
+        return _image({"data": resource["blob"], "mimeType": kind}, warnings)
+    return TextContent(text=f"{head}, {len(data):,} bytes]")
+
+
+def _link(block: Mapping[str, Any]) -> str:
+    name = block.get("title") or block.get("name") or ""
+    note = f" — {block['description']}" if block.get("description") else ""
+    return f"[link to resource {name} <{block.get('uri')}>: {_kind(block)}{note}]"
+
+
+def _kind(block: Mapping[str, Any]) -> str:
+    return str(block.get("mimeType") or "unknown type")
+
+
+def _size(block: Mapping[str, Any], warnings: list[str]) -> str:
+    data = decoded(block.get("data"))
+    if data is None:
+        warnings.append("The data of an audio block is not base64.")
+        return "unreadable"
+    return f"{len(data):,} bytes"
+
+
+def decoded(data: Any) -> bytes | None:
+    """Return the bytes that *data* encodes in base64; None if *data* is not base64."""
+    try:
+        return b64decode(data, validate=True) if isinstance(data, str) else None
+    except ValueError:
+        return None
+
+
+# --- objects of MCP's Python packages -------------------------------------------------
+
+_PACKAGES = ("mcp", "mcp_types", "fastmcp")
+_TYPES = ("text", "image", "audio", "resource_link", "resource")
+# The methods of FastMCP's `Image`, `Audio` and `File`
+_HELPERS = ("to_image_content", "to_audio_content", "to_resource_content")
+_RESULTS = ("CallToolResult", "ToolResult")
+
+
+def is_block(value: Any) -> bool:
+    """Tell whether *value* is a content block of the packages `mcp` and `fastmcp`."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] not in _PACKAGES:
+        return False
+    is_model = isinstance(value, BaseModel) and getattr(value, "type", None) in _TYPES
+    return is_model or any(hasattr(kind, helper) for helper in _HELPERS)
+
+
+def content_of_block(value: Any) -> list[Content]:
+    """Return the content that a model gets for *value*, for which `is_block` is true."""
+    for helper in _HELPERS:
+        if hasattr(type(value), helper):
+            value = getattr(value, helper)()
+    return describe(value.model_dump(mode="json", by_alias=True, exclude_none=True), [])
+
+
+def answer_of(value: Any) -> dict[str, Any] | None:
+    """Return *value* as JSON if it is a result of a call of the packages `mcp` and `fastmcp`; else None.
+
+    It has the keys of MCP: `content`, `structuredContent`, `isError`.
+    """
+    kind = type(value)
+    is_result = isinstance(value, BaseModel) and kind.__name__ in _RESULTS
+    if not is_result or kind.__module__.partition(".")[0] not in _PACKAGES:
+        return None
+    answer = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    # FastMCP's has no aliases
+    names = {"structured_content": "structuredContent", "is_error": "isError"}
+    return {names.get(name, name): part for name, part in answer.items()}

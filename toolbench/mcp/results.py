@@ -9,8 +9,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from toolbench.core.coercion.answer_data import answer_data, is_said_by
 from toolbench.core.coercion.dataframe import frame_of
-from toolbench.core.coercion.mcp_content import describe
-from toolbench.core.content import Content, TextContent
+from toolbench.core.content import Content, TextContent, describe
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validation.validator import SchemaValidator
 from toolbench.mcp.content_annotations import Reader, is_for, priority_of

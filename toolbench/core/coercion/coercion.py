@@ -16,8 +16,15 @@ from toolbench.core.classes.polymorphism import takes_kind
 from toolbench.core.coercion.answer_data import answer_data
 from toolbench.core.coercion.dataframe import frame_of
 from toolbench.core.coercion.display_object import content_of_drawn, is_drawn
-from toolbench.core.coercion.mcp_content import answer_of, content_of_block, describe, is_block
-from toolbench.core.content import Content, ImageContent, TextContent
+from toolbench.core.content import (
+    Content,
+    ImageContent,
+    TextContent,
+    answer_of,
+    content_of_block,
+    describe,
+    is_block,
+)
 from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, indefinite

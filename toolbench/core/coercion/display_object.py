@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from toolbench.core.coercion.mcp_content import describe
-from toolbench.core.content import Content, TextContent
+from toolbench.core.content import Content, TextContent, describe
 from toolbench.values import base64_of, json_text, text_of
 
 _METHODS = {

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from toolbench.core.coercion.mcp_content import decoded, describe
-from toolbench.core.content import Content, TextContent
+from toolbench.core.content import Content, TextContent, decoded, describe
 from toolbench.mcp.results import MCPObservation, blocks_in
 from toolbench.values import clip
 

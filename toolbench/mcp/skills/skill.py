@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from toolbench.core.coercion.mcp_content import decoded
+from toolbench.core.content import decoded
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.values import clip

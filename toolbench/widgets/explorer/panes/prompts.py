@@ -3,8 +3,7 @@
 from functools import partial
 from typing import Any, ClassVar
 
-from toolbench.core.coercion.mcp_content import describe
-from toolbench.core.content import TextContent
+from toolbench.core.content import TextContent, describe
 from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE, REMARK
