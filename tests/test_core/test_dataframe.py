@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from toolbench import tool
-from toolbench.core.coercion.dataframe import frame_of
+from toolbench.core.coercion import frame_of
 
 
 class Model(BaseModel):

@@ -16,7 +16,7 @@ from patience import PATIENCE
 from pydantic import BaseModel, Field, computed_field
 
 from toolbench import ImageContent, Observation, TextContent, tool
-from toolbench.core.coercion.coercion import contents_of, observation_of
+from toolbench.core.coercion import contents_of, observation_of
 
 
 def png(width=1, height=1):
@@ -285,7 +285,7 @@ class TestImages:
     def test_need_no_library_to_be_known(self):
         """Neither pillow nor matplotlib is imported to tell that something is none of theirs."""
         code = (
-            "import sys; from toolbench.core.coercion.coercion import contents_of; "
+            "import sys; from toolbench.core.coercion import contents_of; "
             "contents_of(object()); print({'PIL', 'matplotlib'} & set(sys.modules))"
         )
         run = [sys.executable, "-c", code]

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from test_display.inert import problems, text_of
 from toolbench import Action, ImageContent, Observation, TextContent
-from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.coercion import ResultObservation
 from toolbench.display.observations import (
     BOTH,
     MODEL,

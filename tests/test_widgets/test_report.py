@@ -12,7 +12,7 @@ from test_runs import tools
 from test_widgets.front import click, is_of, walk
 from test_widgets.tooling import buttons, finish, shown
 from toolbench import Observation, current_run, history, tool
-from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.coercion import ResultObservation
 from toolbench.core.content import TextContent
 from toolbench.display.escape import escape
 from toolbench.display.page import badge

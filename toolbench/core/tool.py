@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.classes.known_names import action_with_known_names
 from toolbench.core.classes.tool_class import after_reload, call_after_reload
-from toolbench.core.coercion.coercion import masked, masked_error, observation_of
+from toolbench.core.coercion import masked, masked_error, observation_of
 from toolbench.core.definition.call_forms import CallForms, call_of
 from toolbench.core.definition.copies import field_changes
 from toolbench.core.definition.declarations import (

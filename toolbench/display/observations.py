@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from toolbench.core.coercion.coercion import ResultObservation, masked_observation
-from toolbench.core.coercion.display_object import display_bundle
+from toolbench.core.coercion import ResultObservation, display_bundle, masked_observation
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.blocks import block_views, blocks_html, blocks_text

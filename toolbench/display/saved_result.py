@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 
-from toolbench.core.coercion.display_object import content_of_drawn, is_drawn
+from toolbench.core.coercion import content_of_drawn, is_drawn
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.html.images import Image, read_image

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import Field
 from pydantic_core import PydanticSerializationError, to_json
 
-from toolbench.core.coercion.answer_data import answer_data, is_said_by
-from toolbench.core.coercion.dataframe import frame_of
+from toolbench.core.coercion import answer_data, frame_of, is_said_by
 from toolbench.core.content import Content, TextContent, describe
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validation.validator import SchemaValidator

@@ -21,7 +21,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from toolbench.core.coercion.dataframe import data_frame_class
+from toolbench.core.coercion import data_frame_class
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten

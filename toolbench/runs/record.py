@@ -11,13 +11,14 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import from_json, to_json
 
-from toolbench.core.coercion.answer_data import answer_data
-from toolbench.core.coercion.coercion import (
+from toolbench.core.coercion import (
     ResultObservation,
+    answer_data,
+    data_frame_class,
+    frame_of,
     is_written_as_json,
     masked_observation,
 )
-from toolbench.core.coercion.dataframe import data_frame_class, frame_of
 from toolbench.core.content import TextContent
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import find_tool

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolbench.core.background_loop import portal
-from toolbench.core.coercion.coercion import masked_error
+from toolbench.core.coercion import masked_error
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.state import secrets_of

@@ -11,7 +11,7 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any
 
-from toolbench.core.coercion.coercion import masked_observation
+from toolbench.core.coercion import masked_observation
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError

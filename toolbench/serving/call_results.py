@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.core.coercion.coercion import ResultObservation, observation_of
+from toolbench.core.coercion import ResultObservation, observation_of
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError

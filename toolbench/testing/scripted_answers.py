@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
-from toolbench.core.coercion.coercion import observation_of
+from toolbench.core.coercion import observation_of
 from toolbench.core.content import ImageContent, TextContent
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolbench.core.coercion.coercion import contents_of
+from toolbench.core.coercion import contents_of
 from toolbench.core.content import Content, TextContent
 from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import ToolbenchError

@@ -16,7 +16,7 @@ from toolbench.agent.events import (
     ObservationEvent,
 )
 from toolbench.agent.step.call_round import Round
-from toolbench.core.coercion.coercion import ResultObservation, contents_of
+from toolbench.core.coercion import ResultObservation, contents_of
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError

@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from toolbench.core.coercion.coercion import ResultObservation
-from toolbench.core.coercion.display_object import is_drawn
+from toolbench.core.coercion import ResultObservation, is_drawn
 from toolbench.core.content import ImageContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.coercion import ResultObservation
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
 from toolbench.export.project.call_conditions import CallConditions

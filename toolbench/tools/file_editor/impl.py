@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from toolbench.core.coercion.coercion import contents_of
+from toolbench.core.coercion import contents_of
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure_sentence import RunError, readable, run_error

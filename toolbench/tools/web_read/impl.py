@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any
 
 from toolbench.core.background_loop import portal
-from toolbench.core.coercion.coercion import contents_of
+from toolbench.core.coercion import contents_of
 from toolbench.core.content import Content
 from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure_sentence import RunError

@@ -5,7 +5,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from toolbench.core.coercion.coercion import ResultObservation, contents_of
+from toolbench.core.coercion import ResultObservation, contents_of
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.serving.result_schema import unwrapped

@@ -1,21 +1,20 @@
-"""Turn the value that an executor returned into content for a model, and into an observation."""
+"""Turn a result that holds a list of objects into a pandas DataFrame."""
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
+from enum import Enum
 from io import BytesIO
-from typing import Any
+from json import loads
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import from_json, to_json
 
 from toolbench.core.classes.polymorphism import takes_kind
-from toolbench.core.coercion.answer_data import answer_data
-from toolbench.core.coercion.dataframe import frame_of
-from toolbench.core.coercion.display_object import content_of_drawn, is_drawn
 from toolbench.core.content import (
     Content,
     ImageContent,
@@ -27,10 +26,232 @@ from toolbench.core.content import (
 )
 from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
-from toolbench.errors import KindError, indefinite
+from toolbench.errors import KindError, MissingExtraError, indefinite
 from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.redaction.redactor import Redactor, results
-from toolbench.values import text_of
+from toolbench.values import base64_of, clip, json_text, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_EXTRA = "pandas"
+
+
+def data_frame_class() -> "type[pd.DataFrame]":
+    """Return the class `pandas.DataFrame`; this imports pandas, which is slow.
+
+    Raises:
+        MissingExtraError: If pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional, and slow to load
+    except ImportError as error:
+        raise MissingExtraError(_EXTRA) from error
+    return pd.DataFrame
+
+
+def frame_of(data: Any) -> Any:
+    """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
+
+    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that holds
+    exactly one list, this list becomes the table; any other object becomes a table of one row. A
+    member of an enum becomes its value, as in the text that a model reads.
+
+    Raises:
+        MissingExtraError: If pandas is not installed.
+        TypeError: If *data* is something else.
+    """
+    frame = data_frame_class()
+    if isinstance(data, frame):
+        return data
+    rows = _rows(data)
+    if rows is None:
+        way = ".text" if isinstance(data, str) else ".data"
+        msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
+        raise TypeError(msg)
+    return frame([{k: _cell(value) for k, value in row.items()} for row in rows])
+
+
+def _cell(value: Any) -> Any:
+    # by the type: the `__class__` of an object may run code
+    return value.value if issubclass(type(value), Enum) else value
+
+
+def _rows(data: Any) -> list[Mapping[str, Any]] | None:
+    whole = _object(data)
+    if whole is not None:
+        lists = [value for value in whole.values() if isinstance(value, list)]
+        data = lists[0] if len(lists) == 1 else [whole]
+    if not isinstance(data, list | tuple):
+        return None
+    rows = [row for item in data if (row := _object(item)) is not None]
+    return rows if rows and len(rows) == len(data) else None
+
+
+def _object(item: Any) -> Mapping[str, Any] | None:
+    if isinstance(item, BaseModel):
+        return item.model_dump()
+    if is_dataclass(item) and not isinstance(item, type):
+        return asdict(item)
+    return item if isinstance(item, Mapping) else None
+
+
+# --- Read objects that a notebook draws, by their methods such as `_repr_html_`, without IPython.
+
+_METHODS = {
+    "_repr_png_": "image/png",
+    "_repr_jpeg_": "image/jpeg",
+    "_repr_svg_": "image/svg+xml",
+    "_repr_html_": "text/html",
+    "_repr_markdown_": "text/markdown",
+    "_repr_latex_": "text/latex",
+    "_repr_json_": "application/json",
+}
+_BUNDLE = "_repr_mimebundle_"
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+# Best first
+_TEXTS = ("text/markdown", "text/plain")
+# Where these say nothing
+_SOURCES = ("text/latex", "application/json", "text/html", "image/svg+xml")
+# The text of an object that has no words of its own
+_NO_WORDS = re.compile(r"<[\w.<>]+ object( at 0x[0-9a-fA-F]+)?>")
+_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+# An image or a sound inside of HTML
+_LONG_DATA = re.compile(r"data:[^\s\"'<>()]{100,}")
+# Characters of HTML or SVG that a model gets
+_LONGEST = 20_000
+_PLAIN = frozenset({str, int, float, bool, type(None), dict, list, tuple, bytes})
+_DATA_KINDS = (Mapping, BaseModel, list, tuple, set, frozenset)
+
+
+def is_drawn(value: Any) -> bool:
+    """Tell whether a notebook draws *value*, which is an object for that purpose and not data."""
+    kind = type(value)
+    if isinstance(value, _DATA_KINDS) or is_dataclass(kind):
+        return False
+    return any(callable(getattr(kind, name, None)) for name in (_BUNDLE, *_METHODS))
+
+
+def display_bundle(value: Any) -> dict[str, Any]:
+    """Return the mime bundle that *value* has of itself; empty if it has none.
+
+    A method that fails is left out, as in a notebook. Its HTML is the object's own: it is not safe.
+    """
+    # As most results are
+    if type(value) in _PLAIN:
+        return {}
+    bundle: dict[str, Any] = {}
+    for name, mime_type in _METHODS.items():
+        bundle[mime_type] = _called(value, name)
+    whole = _called(value, _BUNDLE, include=None, exclude=None)
+    if isinstance(whole, Mapping):
+        bundle.update(whole)
+    return {str(kind): data for kind, data in bundle.items() if data is not None}
+
+
+def _called(value: Any, name: str, **options: Any) -> Any:
+    try:
+        method = getattr(type(value), name, None)
+        shown = method(value, **options) if callable(method) else None
+    except Exception:  # noqa: BLE001 - the object's own code
+        return None
+    # With metadata, such as a width
+    return shown[0] if isinstance(shown, tuple) and shown else shown
+
+
+def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
+    """Return what a model reads of *value*, for which `is_drawn` is true: an image, or a text.
+
+    The text is its markdown, or its `repr`, or if that says nothing LaTeX, JSON, HTML or SVG. Of long
+    HTML a model gets the beginning, unless *is_whole*.
+    """
+    bundle = display_bundle(value)
+    for mime_type in _IMAGES:
+        data = bundle.get(mime_type)
+        if data and isinstance(data, str | bytes):
+            packed = data if isinstance(data, str) else base64_of(data)
+            block = {"type": "image", "mimeType": mime_type, "data": "".join(packed.split())}
+            # No model takes data that are no image, or labelled as another kind
+            return describe(block, [])
+    texts = [bundle[kind] for kind in _TEXTS if isinstance(bundle.get(kind), str)]
+    text = next(filter(None, texts), "") or text_of(value)
+    sources = [bundle[kind] for kind in _SOURCES if kind in bundle]
+    if sources and _NO_WORDS.fullmatch(text):
+        text = _source(sources[0], is_whole=is_whole)
+    return [TextContent(text=_COLORS.sub("", text).strip("\n"))]
+
+
+def _source(source: Any, *, is_whole: bool) -> str:
+    if not isinstance(source, str):
+        return json_text(source, indent=2)
+    if is_whole:
+        return source
+    text = _LONG_DATA.sub("data:…", source).strip()
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}\n… {len(text) - _LONGEST:,} more characters"
+
+
+# --- The data in the answer of an MCP server: its structured content, or the JSON in its text.
+
+
+def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str) -> Any:
+    """Return the data of an answer as Python objects.
+
+    This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
+    text that is a JSON object or list, the text is parsed. Without structured content, this is the
+    JSON value of the only text block, or else *text*; None if there is no text block.
+
+    Args:
+        structured: The structured content; None if there is none.
+        blocks: The blocks of the content, as the server sent them.
+        text: The whole text of the answer.
+    """
+    if structured is not None:
+        return _unwrapped(structured)
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        return text if texts else None
+    return _parsed(texts[0])
+
+
+def is_said_by(texts: Sequence[str], structured: Any) -> bool:
+    """Tell whether *texts*, the text blocks of an answer, say the same as its structured content.
+
+    They do as its JSON, as the text in its `{"result": ...}` wrapper, or as one block for each item
+    of a list.
+    """
+    wanted = (structured, _unwrapped(structured))
+    parsed = [_parsed(text) for text in texts]
+    said: list[Any] = [list(texts), parsed]
+    if len(texts) == 1:
+        said += [texts[0], parsed[0]]
+    try:
+        return any(one in wanted for one in said)
+    except RecursionError:
+        # Nested too deeply for a view
+        return True
+
+
+def _unwrapped(structured: Any) -> Any:
+    """Return `3` for `{"result": 3}`: FastMCP wraps values that are not objects in this way."""
+    if not isinstance(structured, dict) or structured.keys() != {"result"}:
+        return structured
+    value = structured["result"]
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    return _parsed(value)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+# --- Turn the value that an executor returned into content for a model, and into an observation.
 
 
 def contents_of(value: Any) -> list[Content]:

@@ -1,1 +1,0 @@
-"""Turn the value that an executor returned into an observation."""
