@@ -4,7 +4,7 @@ from types import ModuleType
 import pytest
 
 from toolbench import Action, Observation, Schema, ToolDefinition
-from toolbench.core.classes.kinds import Kinds
+from toolbench.core.kinds import Kinds
 from toolbench.errors import KindError
 
 

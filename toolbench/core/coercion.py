@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import from_json, to_json
 
-from toolbench.core.classes.polymorphism import takes_kind
 from toolbench.core.content import (
     Content,
     ImageContent,
@@ -24,6 +23,7 @@ from toolbench.core.content import (
     describe,
     is_block,
 )
+from toolbench.core.kinds import takes_kind
 from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, MissingExtraError, indefinite

@@ -6,11 +6,11 @@ from threading import RLock
 from typing import Any, NamedTuple
 from warnings import warn
 
-from toolbench.core.classes.kinds import place_of
 from toolbench.core.classes.tool_class import after_reload
 from toolbench.core.definition.declarations import Unusable
 from toolbench.core.definition.hooks import definitions
 from toolbench.core.executor import ToolExecutor, home_of, innermost
+from toolbench.core.kinds import place_of
 from toolbench.core.schema import Action
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
