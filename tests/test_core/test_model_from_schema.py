@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from toolbench import Action, Observation, ToolDefinition
-from toolbench.core.classes.model_from_schema import safe_attribute
+from toolbench.core.foreign import safe_attribute
 from toolbench.errors import SchemaError
 
 ODD_NAMES = [

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from test_core.schemas import judge
 from toolbench import Action
-from toolbench.core.classes.model_schema import full_schema
+from toolbench.core.foreign import full_schema
 
 T = TypeVar("T")
 

@@ -12,10 +12,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from toolbench.compat.openhands_modules import openhands as openhands
 from toolbench.core.builtins import FinishTool, ThinkTool
-from toolbench.core.classes.model_schema import argument_schema
 from toolbench.core.content import Content, TextContent
 from toolbench.core.executor import ActionT, ObservationT
 from toolbench.core.executor import ToolExecutor as ToolExecutor
+from toolbench.core.foreign import argument_schema
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.spec import Tool as ToolSpec

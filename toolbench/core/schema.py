@@ -15,10 +15,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.classes.base64_bytes import read_base64
-from toolbench.core.classes.model_from_schema import extended_schema, foreign_model
-from toolbench.core.classes.model_schema import argument_schema
 from toolbench.core.content import Content, TextContent
 from toolbench.core.definition.hooks import Displayed
+from toolbench.core.foreign import argument_schema, extended_schema, foreign_model
 from toolbench.core.kinds import Kinds, by_kind, untagged
 from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.redaction.detect import Secrecy, argument_name

@@ -21,7 +21,7 @@ from pydantic_core.core_schema import (
 )
 
 from toolbench.core.classes.known_names import NO_SCHEMAS, cores
-from toolbench.core.classes.model_schema import BASE64
+from toolbench.core.foreign import BASE64
 from toolbench.values import base64_of, bytes_in
 
 _WANTED: LiteralString = "should be base64 text, or bytes in Python"

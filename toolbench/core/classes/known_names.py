@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import AliasChoices, AliasPath, BaseModel, RootModel, ValidationError
 
-from toolbench.core.classes.model_from_schema import misfit_line
+from toolbench.core.foreign import misfit_line
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.validation.problems import unknown_name, without_branches
 

@@ -7,8 +7,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json, to_json
 
-from toolbench.core.classes.model_from_schema import extended_schema
-from toolbench.core.classes.model_schema import full_schema
+from toolbench.core.foreign import extended_schema, full_schema
 from toolbench.core.schema import Schema
 from toolbench.core.security import SecurityRisk
 from toolbench.jsonschema.view import read

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_typ
 from pydantic import Field, PydanticUserError, create_model
 from pydantic.fields import FieldInfo
 
-from toolbench.core.classes.model_from_schema import Open, safe_attribute
 from toolbench.core.executor import FunctionExecutor, innermost
+from toolbench.core.foreign import Open, safe_attribute
 from toolbench.core.functions.docstrings import parse
 from toolbench.core.schema import Action, Observation
 from toolbench.errors import RegistrationError

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from toolbench.core.classes.model_from_schema import safe_attribute
+from toolbench.core.foreign import safe_attribute
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.types import type_of
 from toolbench.jsonschema.view import read
