@@ -21,7 +21,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from toolbench import tool
-from toolbench.core.classes.known_names import action_with_known_names
+from toolbench.core.validators import action_with_known_names
 from toolbench.errors import ArgumentsError
 
 

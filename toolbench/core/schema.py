@@ -14,11 +14,11 @@ from pydantic_core import CoreSchema, from_json, to_json
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.classes.base64_bytes import read_base64
 from toolbench.core.content import Content, TextContent
 from toolbench.core.definition.hooks import Displayed
 from toolbench.core.foreign import argument_schema, extended_schema, foreign_model
 from toolbench.core.kinds import Kinds, by_kind, untagged
+from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.redaction.detect import Secrecy, argument_name
 from toolbench.redaction.redactor import results

@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
-from toolbench.core.classes.known_names import action_with_known_names
 from toolbench.core.classes.tool_class import after_reload, call_after_reload
 from toolbench.core.coercion import masked, masked_error, observation_of
 from toolbench.core.definition.call_forms import CallForms, call_of
@@ -42,6 +41,7 @@ from toolbench.core.executor import (
 from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.schema import Action, Observation, Schema
+from toolbench.core.validators import action_with_known_names
 from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.problems import pydantic_problems

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolbench.core.classes.base64_bytes import models_read_by_letters
 from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.executor import innermost
 from toolbench.core.functions.function_shape import FunctionCall
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.validators import models_read_by_letters
 from toolbench.errors import ExportError
 from toolbench.export.code.outside import files_named_in
 from toolbench.export.code.sdk_imports import with_imports_of_sdk

@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from toolbench.core.classes.base64_bytes import has_base64
 from toolbench.core.executor import innermost
 from toolbench.core.functions.decorator import tool as tool_decorator
 from toolbench.core.functions.docstrings import parse
 from toolbench.core.functions.function_shape import CONVERSATION
 from toolbench.core.schema import Observation
+from toolbench.core.validators import has_base64
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_of
