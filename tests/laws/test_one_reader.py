@@ -29,7 +29,7 @@ COMMON = {
 }
 """What other objects have as well: they count on what is called a schema, or a node."""
 READERS = {
-    "core/classes/model_schema.py": "takes pydantic's noise out of its schemas",
+    "core/foreign.py": "takes pydantic's noise out of its schemas",
     "llm/formats/argument_names.py": "renames properties for a provider",
     "llm/formats/tool_formats.py": "writes the dialects that take most keywords as they are",
     "llm/formats/gemini.py": "writes Gemini's dialect",
@@ -41,7 +41,7 @@ READERS = {
 """Those that read keywords all the same, and why."""
 WALKERS = {
     "agent/context/masking.py": "hides secrets in each text of a schema, read or not",
-    "core/classes/model_schema.py": READERS["core/classes/model_schema.py"],
+    "core/foreign.py": READERS["core/foreign.py"],
     "llm/formats/argument_names.py": READERS["llm/formats/argument_names.py"],
     "llm/formats/tool_formats.py": READERS["llm/formats/tool_formats.py"],
     "llm/formats/gemini.py": READERS["llm/formats/gemini.py"],

@@ -1,4 +1,8 @@
-"""Turn a result that holds a list of objects into a pandas DataFrame."""
+"""Turn the value that an executor returned into content for a model, and into an observation.
+
+Tables, objects that a notebook draws and the answers of MCP servers are read here too, without
+importing the libraries they come from.
+"""
 
 import re
 from base64 import b64encode
@@ -97,7 +101,7 @@ def _object(item: Any) -> Mapping[str, Any] | None:
     return item if isinstance(item, Mapping) else None
 
 
-# --- Read objects that a notebook draws, by their methods such as `_repr_html_`, without IPython.
+# --- objects that a notebook draws ------------------------------------------------------
 
 _METHODS = {
     "_repr_png_": "image/png",
@@ -193,7 +197,7 @@ def _source(source: Any, *, is_whole: bool) -> str:
     return f"{text[:_LONGEST]}\n… {len(text) - _LONGEST:,} more characters"
 
 
-# --- The data in the answer of an MCP server: its structured content, or the JSON in its text.
+# --- answers of MCP servers -------------------------------------------------------------
 
 
 def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str) -> Any:
@@ -251,7 +255,7 @@ def _parsed(text: str) -> Any:
         return text
 
 
-# --- Turn the value that an executor returned into content for a model, and into an observation.
+# --- content, and observations ----------------------------------------------------------
 
 
 def contents_of(value: Any) -> list[Content]:

@@ -1,4 +1,4 @@
-"""Content that a model can read: blocks of text and images."""
+"""Content that a model can read: blocks of text and images, also those of MCP."""
 
 import re
 from base64 import b64decode, b64encode
@@ -63,7 +63,7 @@ Content = TextContent | ImageContent
 """A block of an observation, as the model receives it."""
 
 
-# --- Turn the content blocks of MCP into content for a model: of servers, and of MCP's Python packages.
+# --- blocks of MCP, as servers send them ------------------------------------------------
 
 _IMAGES = (
     (rb"\x89PNG\r\n\x1a\n", "image/png"),

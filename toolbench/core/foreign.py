@@ -1,8 +1,4 @@
-"""The complete JSON Schema of a pydantic model, without pydantic's noise.
-
-Noise means titles that pydantic made from names, and the `null` of optional fields: callers leave
-out the field instead. Constraints, defaults, enums, unions and recursion stay.
-"""
+"""Classes and their JSON Schemas: the schema of a class, and a class from another program's schema."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -133,11 +129,10 @@ def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
     return inline_defs(without_unset_nulls(full_schema(model)))
 
 
-# --- Make an Action or Observation class from a JSON Schema that another program wrote.
-# ---
-# --- The original schema validates the values, with jsonschema-rs; no rule is translated or lost. The
-# --- type hints of the fields are only for people and editors. A property whose name is not safe as an
-# --- attribute gets an attribute with a similar name.
+# --- classes from JSON Schemas ---------------------------------------------------------
+# The original schema validates the values, with jsonschema-rs; no rule is translated or lost. The
+# type hints of the fields are only for people and editors. A property whose name is not safe as an
+# attribute gets an attribute with a similar name.
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 

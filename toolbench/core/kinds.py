@@ -112,7 +112,7 @@ def tool_name(class_name: str) -> str:
     return words.removesuffix("_tool") or words
 
 
-# --- Let a field declared as a base class hold any subclass, saved with its `kind`.
+# --- a field of a base class holds any subclass, saved with its `kind` -------------------
 
 
 def untagged(cls: type[Any], value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Refuse misspelt names in the models, dataclasses and TypedDicts inside the arguments of a call.
+"""What we change in the schemas by which pydantic validates: unknown names, and the JSON of bytes.
 
 An action class forbids unknown names, but pydantic drops them in a model that is the type of a field.
 """
@@ -280,11 +280,10 @@ def _part(value: Any, sent: Any, step: str | int) -> Any:
     return _NOWHERE if attribute is None else getattr(value, attribute, _NOWHERE)
 
 
-# --- Bytes of an action or observation: base64 in JSON, at any depth.
-# ---
-# --- pydantic takes the letters of a text as the bytes, so a file that a form or a model sends as base64
-# --- would reach the tool as letters. The models and dataclasses inside an action are read in the same way, but
-# --- they stay as they are where they are used alone.
+# --- bytes of an action or observation: base64 in JSON, at any depth --------------------
+# pydantic takes the letters of a text as the bytes, so a file that a form or a model sends as base64
+# would reach the tool as letters. The models and dataclasses inside an action are read in the same way, but
+# they stay as they are where they are used alone.
 
 _WANTED: LiteralString = "should be base64 text, or bytes in Python"
 
