@@ -19,12 +19,12 @@ from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from toolbench.core.orphans.orphan_guard import orphan_guard
 from toolbench.mcp.config.program import find_program
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.framing import Lines, mend, message_in
 from toolbench.mcp.wire.written_message import WrittenMessage, written
+from toolbench.processes.guard import process_guard
 
 # Bytes
 _CHUNK = 1 << 18
@@ -69,7 +69,7 @@ class ProcessTransport(ClientTransport):
             stderr.close()
             self.pid = process.pid
             try:
-                orphan_guard.add(process.pid)
+                process_guard.add(process.pid)
                 incoming, outgoing = _Incoming(self, process), _Outgoing(self, process)
                 async with make(incoming, outgoing, **session_kwargs) as session:
                     yield session
@@ -79,7 +79,7 @@ class ProcessTransport(ClientTransport):
                         await self._stop(process)
                 finally:
                     # Also where FastMCP cancels through the shield
-                    orphan_guard.discard(process.pid)
+                    process_guard.discard(process.pid)
 
     async def _start(self, stderr: Any) -> Process:
         env = get_default_environment() | dict(self.entry.env)

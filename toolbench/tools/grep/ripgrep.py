@@ -12,7 +12,7 @@ from shutil import which
 from threading import Lock
 from time import monotonic
 
-from toolbench.core.process_guard import guarded_quickly
+from toolbench.processes.guard import process_guard
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.grep.translate import Needed
 from toolbench.tools.search.folder_walk import Walk
@@ -111,7 +111,7 @@ class Ripgrep:
         arguments = [*_OPTIONS, *arguments, "-e", needed.regex, "--", "./"]
         try:
             process = subprocess.Popen(  # noqa: S603 - no shell; no argument is an option
-                guarded_quickly(program, arguments),
+                [program, *arguments],
                 # The descriptors are read directly; a buffer would need more memory
                 bufsize=0,
                 cwd=walk.base,
@@ -121,6 +121,7 @@ class Ripgrep:
             )
         except OSError:
             return None
+        process_guard.add(process.pid)
         _limit_memory(process)
         with self._lock:
             self._running.add(process)
@@ -136,6 +137,7 @@ class Ripgrep:
         # Waits, and closes the pipes
         with process:
             pass
+        process_guard.discard(process.pid)
 
 
 def _limit_memory(process: _Process) -> None:

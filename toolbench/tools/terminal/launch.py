@@ -7,19 +7,21 @@ import os
 import signal
 import struct
 import subprocess
+import sys
 import termios
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 import psutil
 
-from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
+from toolbench.processes.guard import process_guard
 from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
 # Descriptors in the shell. They are below `ulimit -n 64`, and bash takes others from 10 and from 63.
@@ -112,9 +114,7 @@ def _is_bash(program: str) -> bool:
 def launch(
     working_dir: str, env: Mapping[str, str], *, bash: str, max_processes: int | None
 ) -> Launched:
-    """Start a shell in *working_dir*.
-
-    The shell ends when the calling thread ends, if the system supports this.
+    """Start a shell in *working_dir*. It ends with this process, even if this process is killed.
 
     Raises:
         OSError: If there is no bash, if *working_dir* does not exist, or if no pseudo-terminal or
@@ -135,9 +135,7 @@ def launch(
         os.set_blocking(screen, False)
         limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
-        # if this process is killed while another process has the terminal open, the shell gets a SIGHUP
-        prefix = [*death_signal("HUP"), *default_hang_up()]
-        command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
+        command = [*_default_hang_up(), bash, "--norc", "--noprofile", "-c", _LAUNCH]
         process = subprocess.Popen(  # noqa: S603 - its purpose is to run commands
             [*command, "bash", tty, str(records_write), limit],
             stdin=commands_read,
@@ -149,15 +147,31 @@ def launch(
             start_new_session=True,
         )
         ours.pop_all()
+    process_guard.add(process.pid)
     return Launched(process, commands, records, screen, keyboard)
+
+
+@cache
+def _default_hang_up() -> tuple[str, ...]:
+    """Return a command prefix with which the signal SIGHUP ends the command, as it does in a terminal.
+
+    A Jupyter that was started with `nohup` ignores this signal, and so does every process that it
+    starts. The prefix is empty if `env` cannot reset a signal; this is tested once.
+    """
+    env = which("env") if sys.platform.startswith("linux") else None
+    if env is None:
+        return ()
+    prefix = (env, "--default-signal=HUP")
+    tried = subprocess.run([*prefix, "true"], capture_output=True, check=False)  # noqa: S603 - the program is env
+    if tried.returncode:
+        return ()
+    return prefix
 
 
 def launch_in_thread(
     begin: Callable[[], Launched], when_over: Callable[[], object]
 ) -> tuple[Launched, WatchedThread]:
     """Start a shell in a new thread that lasts until the shell ends; return the shell and the thread.
-
-    The system ends the shell when the thread that started the shell ends. So this thread must last.
 
     Args:
         begin: A function that starts the shell.
@@ -178,6 +192,7 @@ def launch_in_thread(
         try:
             launched.process.wait()
         finally:
+            process_guard.discard(launched.process.pid)
             when_over()
 
     keeper = WatchedThread(live)

@@ -1,6 +1,6 @@
 """Wait for the end of another process, then end the programs that it had started.
 
-This file is run as a script: `orphan_watch.py PARENT FOLDER`, with the process id of the other
+This file is run as a script: `watch.py PARENT FOLDER`, with the process id of the other
 process and the folder that has `psutil`. It reads lines from its stdin: `+PID` adds a program,
 `-PID` takes it away. It ends the programs when stdin ends, or when PARENT is no longer its own
 parent. Both are checked, because a fork of PARENT may keep stdin open.

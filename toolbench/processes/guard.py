@@ -1,8 +1,10 @@
-"""When this process ends, also by a SIGKILL, end its programs and all that they started.
+"""When this process ends, even by a SIGKILL, end the programs that it started.
 
-A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not enough to end the
-launcher. A small separate process, the watch, waits until this process has ended, and then ends all
-programs.
+A program that ignores SIGTERM and the end of its stdin would otherwise run for ever after a Jupyter
+kernel is killed. A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not
+enough to end the launcher. A small separate process (`watch.py`) waits until this process has
+ended, and then ends all programs with everything they started. On Windows there is no guard: the
+MCP SDK uses job objects there.
 """
 
 import os
@@ -13,10 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 
-from toolbench.core.orphans import orphan_watch
+from toolbench.processes import watch
 
 
-class OrphanGuard:
+class ProcessGuard:
     """A list of programs that end when this process ends; any thread may call its methods."""
 
     def __init__(self) -> None:
@@ -27,15 +29,19 @@ class OrphanGuard:
         self._owner = os.getpid()
 
     def add(self, leader: int) -> None:
-        """Add a program: the process with the id *leader* and its session end when this process ends."""
+        """Add a program: the process with the id *leader* and its session end when this process ends.
+
+        No error is raised if no watch can start; the program then works without it.
+        """
+        if sys.platform == "win32":
+            return
         with self._lock:
             # After a fork: the watch is our parent's
             if self._owner != os.getpid():
                 self._leaders, self._watch, self._owner = set(), None, os.getpid()
             self._leaders.add(leader)
             if self._watch is None or not self._tell(f"+{leader}"):
-                # No watch can start: the program works without it
-                with suppress(OSError):
+                with suppress(OSError, MemoryError):
                     self._start()
 
     def discard(self, leader: int) -> None:
@@ -60,7 +66,7 @@ class OrphanGuard:
         if psutil is None or psutil.origin is None:
             return
         place = str(Path(psutil.origin).parents[1])
-        script = [orphan_watch.__file__, str(os.getpid()), place]
+        script = [watch.__file__, str(os.getpid()), place]
         self._watch = subprocess.Popen(  # noqa: S603 - Python with a file of ours
             [sys.executable, "-I", "-S", *script],
             stdin=subprocess.PIPE,
@@ -92,5 +98,5 @@ class OrphanGuard:
             watch.wait()
 
 
-orphan_guard = OrphanGuard()
+process_guard = ProcessGuard()
 """The list of the programs of this process."""

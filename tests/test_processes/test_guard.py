@@ -12,7 +12,7 @@ import pytest
 from patience import eventually
 from test_mcp.peers import is_running
 
-from toolbench.core.orphans.orphan_guard import OrphanGuard
+from toolbench.processes.guard import ProcessGuard
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="watches the ends of processes by pidfd"
@@ -34,10 +34,10 @@ sys.stdin.read()
 PARENT = """
 import signal, subprocess, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which `nohup make test` ignores
-from toolbench.core.orphans.orphan_guard import orphan_guard
+from toolbench.processes.guard import process_guard
 child = subprocess.Popen(sys.argv[1:], start_new_session=True, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE)
-orphan_guard.add(child.pid)
+process_guard.add(child.pid)
 {then}
 print(child.stdout.readline().decode().strip(), flush=True)
 sys.stdin.read()
@@ -113,7 +113,7 @@ class TestProgram:
 class TestGuard:
     def test_has_a_process_only_while_it_has_programs(self):
         """The first program starts the watch, the last one's end ends it."""
-        guard, before = OrphanGuard(), set(psutil.Process().children())
+        guard, before = ProcessGuard(), set(psutil.Process().children())
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as program:
             with_program = set(psutil.Process().children())
             guard.add(program.pid)
@@ -126,7 +126,7 @@ class TestGuard:
 
     def test_leaves_alone_what_it_no_longer_has(self):
         """A program that was taken away outlives the others."""
-        guard = OrphanGuard()
+        guard = ProcessGuard()
         commands = [*PYTHON, OBEDIENT]
         programs = [
             subprocess.Popen(

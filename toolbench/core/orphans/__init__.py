@@ -1,1 +1,0 @@
-"""After this process has ended, end the programs that it started."""
