@@ -6,6 +6,7 @@ import threading
 from contextlib import asynccontextmanager, suppress
 
 import pytest
+from anyio import to_thread
 from patience import PATIENCE, join
 
 from toolbench.core.background_loop import Portal
@@ -95,6 +96,33 @@ class TestPortal:
         portal.close()
         portal.close()
         assert closed == [thread]
+
+    def test_serves_calls_until_it_stops(self, portal):
+        """A closer may need the loop from another thread; nothing waits, and no new loop is left."""
+        results = []
+
+        async def close():
+            await to_thread.run_sync(lambda: results.append(portal.call(threading_id)))
+
+        thread = portal.call(threading_id)
+        portal.close_first(close)
+        closing = threading.Thread(target=portal.close, daemon=True)
+        closing.start()
+        join(closing)
+        assert results == [thread]
+        assert not [t for t in threading.enumerate() if t.ident == thread]
+
+    def test_a_call_refuses_a_loop_that_has_just_stopped(self, portal):
+        """The loop stops while a call is on its way: a sentence, and no new loop behind the close."""
+
+        async def stop():
+            await portal._running.portal.stop()
+
+        portal.call(stop)
+        with pytest.raises(ToolbenchError, match="being closed"):
+            portal.call(name)
+        portal.close()
+        assert portal.call(name)
 
     def test_an_interrupt_while_it_starts_ends_the_call(self, portal):
         """The loop has started then, and serves the next call; nothing waits for ever."""

@@ -8,8 +8,9 @@ waits for is cancelled. A request to an MCP server is then cancelled at the serv
 import atexit
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +30,16 @@ _EVERY = 0.25
 _draw: ContextVar[Callable[[], object] | None] = ContextVar("draw", default=None)
 
 
+@dataclass(frozen=True)
+class _Running:
+    """A loop that runs in a thread of its own."""
+
+    manager: "AbstractContextManager[BlockingPortal]"
+    portal: "BlockingPortal"
+    loop: "AbstractEventLoop"
+    thread: int
+
+
 class Portal:
     """Runs coroutine functions in the background loop, for callers in other threads."""
 
@@ -38,10 +49,8 @@ class Portal:
 
     def _begin(self) -> None:
         self._lock = Lock()
-        self._stack = ExitStack()
-        self._portal: BlockingPortal | None = None
-        self._loop: AbstractEventLoop | None = None
-        self._thread = 0
+        self._closing_lock = Lock()
+        self._running: _Running | None = None
         self._to_close: set[Close] = set()
         self.is_closing = False
         """Whether the loop is about to stop, mostly because the process ends."""
@@ -49,17 +58,23 @@ class Portal:
     @property
     def loop(self) -> "AbstractEventLoop":
         """The background loop, started if it does not run."""
-        return self._opened()[1]
+        return self._opened().loop
 
     def start(self, function: Callable[..., Awaitable[T]], *args: Any) -> Future[T]:
         """Start `function(*args)` as a task of the background loop, and return the future of the task.
 
         Raises:
             ToolbenchError: If the caller runs in the background loop itself: there, waiting for the
-                future would block the loop for ever.
+                future would block the loop for ever. Or if the loop is just being closed.
         """
         self.refuse_inside()
-        return self._opened()[0].start_task_soon(function, *args)
+        portal = self._opened().portal
+        try:
+            return portal.start_task_soon(function, *args)
+        except RuntimeError:
+            # It stopped after `_opened` had returned it
+            msg = "The background loop is being closed, so the call was not made: make it again."
+            raise ToolbenchError(msg) from None
 
     def call(
         self,
@@ -77,7 +92,7 @@ class Portal:
         Raises:
             TimeoutError: If the call takes longer. The task is then cancelled; an interrupt of the
                 waiting thread cancels it too.
-            ToolbenchError: If called from the background loop itself.
+            ToolbenchError: If called from the background loop itself, or while the loop is closed.
         """
         future = self.start(function, *args)
         draw = _draw.get()
@@ -91,7 +106,7 @@ class Portal:
             error.__context__ = None
             raise
         except BaseException:
-            # Also at KeyboardInterrupt: cancel the task
+            # Even at KeyboardInterrupt: cancel the task
             future.cancel()
             raise
 
@@ -116,7 +131,8 @@ class Portal:
         Raises:
             ToolbenchError: If the calling thread is the background loop's thread.
         """
-        if get_ident() == self._thread:
+        running = self._running
+        if running is not None and get_ident() == running.thread:
             msg = (
                 "A blocking call was made inside the background loop, where async tools "
                 f"and answerers run: await it instead, as in `await {instead}`."
@@ -128,7 +144,7 @@ class Portal:
 
         The code of *manager* runs in the background loop.
         """
-        return self._opened()[0].wrap_async_context_manager(manager)
+        return self._opened().portal.wrap_async_context_manager(manager)
 
     def close_first(self, close: Close) -> None:
         """Remember *close*: it is awaited before the background loop stops, to end an open connection."""
@@ -139,62 +155,68 @@ class Portal:
         self._to_close.discard(close)
 
     def close(self) -> None:
-        """Close open connections, cancel all tasks and stop the loop; a later call starts a new loop."""
-        with self._lock:
+        """Close open connections, cancel all tasks and stop the loop; a later call starts a new loop.
+
+        Calls of other threads run in this loop until it stops: the connections may need them.
+        """
+        with self._closing_lock:
+            running = self._running
+            if running is None:
+                return
             to_close, self._to_close = self._to_close, set()
             self.is_closing = True
-            if self._portal is not None:
+            try:
                 # It is stopping already
                 with suppress(RuntimeError):
-                    self._portal.call(_close_all, to_close)
-                    self._portal.call(self._portal.stop, True)  # noqa: FBT003 - anyio's
-            self._stack.close()
-            self._portal, self._loop, self._thread = None, None, 0
-            self.is_closing = False
+                    running.portal.call(_close_all, to_close)
+                    running.portal.call(running.portal.stop, True)  # noqa: FBT003 - anyio's
+                running.manager.__exit__(None, None, None)
+                # Not after an interrupt: then the loop may run, and is closed at the next try
+                self._running = None
+            finally:
+                self.is_closing = False
 
     def leave_behind(self) -> None:
         """Forget the loop in a forked process, without stopping it: the fork did not copy its thread."""
-        if self._portal is not None:
+        if self._running is not None:
             # It must not wait: nothing would wake it here
             with suppress(StopIteration):
-                self._portal.stop().send(None)
+                self._running.portal.stop().send(None)
         self._begin()
 
-    def _opened(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
+    def _opened(self) -> _Running:
+        """Return the loop, started if it does not run; one that is being closed still counts."""
         with self._lock:
-            if self._portal is None or self._loop is None:
-                return self._open()
-            return self._portal, self._loop
-
-    def _open(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
-        from concurrent.futures import (  # noqa: PLC0415 - loads more, only for what is async
-            ThreadPoolExecutor,
-        )
-
-        if not have_threads():
-            msg = (
-                f"The call has to wait for async work, and cannot: {NO_THREADS}. Await it, as "
-                "in `await tool.acall(action)`, or press Run in the panel of the tool."
+            if self._running is not None:
+                return self._running
+            if not have_threads():
+                msg = (
+                    f"The call has to wait for async work, and cannot: {NO_THREADS}. Await it, as "
+                    "in `await tool.acall(action)`, or press Run in the panel of the tool."
+                )
+                raise ToolbenchError(msg)
+            from concurrent.futures import (  # noqa: PLC0415 - loads more, only for what is async
+                ThreadPoolExecutor,
             )
-            raise ToolbenchError(msg)
-        # in another thread: an interrupt while anyio starts the loop would make anyio wait for ever
-        with ThreadPoolExecutor(1) as opener:
-            return opener.submit(self._start).result()
 
-    def _start(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
+            # in another thread: an interrupt while anyio starts the loop would make anyio wait for ever
+            with ThreadPoolExecutor(1) as opener:
+                return opener.submit(self._start).result()
+
+    def _start(self) -> _Running:
         from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
             start_blocking_portal,
         )
         from anyio.lowlevel import current_token  # noqa: PLC0415 - as above
 
         manager = start_blocking_portal("asyncio", name="toolbench-loop")
-        self._portal = opened = self._stack.enter_context(manager)
-        self._thread = opened.call(get_ident)
-        token: Any = opened.call(current_token)
-        self._loop = loop = token.native_token
+        portal = manager.__enter__()
+        token: Any = portal.call(current_token)
+        running = _Running(manager, portal, token.native_token, portal.call(get_ident))
+        self._running = running
         # without this the interpreter never ends: it waits for the loop
         atexit.register(self.close)
-        return opened, loop
+        return running
 
 
 async def _close_all(to_close: set[Close]) -> None:
