@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from toolbench._version import __version__ as __version__
     from toolbench.core.content import ImageContent as ImageContent
     from toolbench.core.content import TextContent as TextContent
-    from toolbench.core.definition.declarations import (
+    from toolbench.core.declarations import (
         ToolAnnotations as ToolAnnotations,
     )
     from toolbench.core.executor import ToolExecutor as ToolExecutor
-    from toolbench.core.functions.decorator import tool as tool
+    from toolbench.core.functions import tool as tool
     from toolbench.core.registry import ToolRegistry as ToolRegistry
     from toolbench.core.registry import list_registered_tools as list_registered_tools
     from toolbench.core.registry import register_tool as register_tool

@@ -18,8 +18,7 @@ from serving import serve
 
 sys.path.insert(1, str(Path(__file__).parents[2]))
 import toolbench.tools.terminal as our_terminal
-from toolbench.core import executor, schema, tool
-from toolbench.core.definition import declarations
+from toolbench.core import declarations, executor, schema, tool
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.tools.glob import GlobTool
 from toolbench.tools.grep import GrepTool

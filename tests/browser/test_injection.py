@@ -119,7 +119,7 @@ w.VBox([parts.html(part) for part in markup[some]])
 """
 # A few whole panels, forms and all, each with many payloads in its schema.
 FORM_TOOL = """
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.mcp.definition import MCPToolDefinition
 def form_tool(payloads):
     properties = {}

@@ -1,6 +1,6 @@
 import pytest
 
-from toolbench.core.functions.docstrings import Doc, parse
+from toolbench.core.functions import Doc, parse
 
 GOOGLE = """
 Search for it.

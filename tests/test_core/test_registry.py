@@ -16,7 +16,7 @@ from toolbench import (
     register_tool,
     resolve_tool,
 )
-from toolbench.core.definition.declarations import Unusable
+from toolbench.core.declarations import Unusable
 from toolbench.core.registry import default_registry, list_usable_tools, resolve_one
 from toolbench.errors import RegistrationError, ToolbenchError, ToolNotFoundError
 

@@ -16,7 +16,7 @@ from toolbench import (
     ToolExecutor,
 )
 from toolbench.core.builtins import FinishTool
-from toolbench.core.definition.declarations import DeclaredResources
+from toolbench.core.declarations import DeclaredResources
 from toolbench.core.tool import calls
 from toolbench.errors import ArgumentsError, KindError, RegistrationError
 

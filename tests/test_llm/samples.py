@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import Field, TypeAdapter
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 

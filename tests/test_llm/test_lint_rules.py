@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from test_llm.samples import taking
 from test_llm.tools import DESCRIPTION, argument, number, text, tool_named
 from toolbench import tool
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.llm.lint import lint_tool
 
 DELETES = ToolAnnotations(destructiveHint=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from test_mcp.peers import scripted
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError
 from toolbench.mcp import MCPToolAction, MCPToolDefinition

@@ -14,7 +14,7 @@ from test_widgets.tooling import buttons
 
 from toolbench import Conversation, answering, history, tool
 from toolbench.agent import ActionEvent, Agent
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import ToolNotFoundError
 from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import ScriptedModel

@@ -18,7 +18,7 @@ from toolbench import (
     tool,
 )
 from toolbench.core.builtins import FinishTool, ThinkTool
-from toolbench.core.definition.declarations import DeclaredResources
+from toolbench.core.declarations import DeclaredResources
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolNotFoundError
 from toolbench.runs.engine import active, start

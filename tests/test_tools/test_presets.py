@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import toolbench.tools as tools
-from toolbench.core.definition.declarations import Unusable
+from toolbench.core.declarations import Unusable
 from toolbench.core.registry import ToolRegistry
 from toolbench.core.state import ConversationState
 from toolbench.tools.presets import default_tools, register_default_tools

@@ -7,7 +7,7 @@ from patience import PATIENCE, eventually
 
 from test_widgets.front import click, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import Observation
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.widgets.kit.ticker import ticker

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolbench.agent.tools.tool_search import SearchToolsTool
 from toolbench.core.builtins import FinishTool, ThinkTool
-from toolbench.core.functions.decorator import tool as tool_of
+from toolbench.core.functions import tool as tool_of
 from toolbench.core.registry import find_tools
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolbench.core.definition.tool_address import tool_at
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import tool_at
 from toolbench.errors import ToolbenchError
 from toolbench.magics.catalog import tools_in
 

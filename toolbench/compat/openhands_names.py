@@ -26,7 +26,7 @@ OURS: Mapping[str, str] = {
         "toolbench",
     ),
     "Agent": "toolbench.agent",
-    "DeclaredResources": "toolbench.core.definition.declarations",
+    "DeclaredResources": "toolbench.core.declarations",
     "FinishTool": "toolbench.core.builtins",
     "ThinkTool": "toolbench.core.builtins",
     "create_mcp_tools": "toolbench.mcp",

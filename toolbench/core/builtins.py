@@ -7,7 +7,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition

@@ -2,7 +2,8 @@
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import (
     Parameter,
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 ActionT = TypeVar("ActionT", bound=Action)
 ObservationT = TypeVar("ObservationT", bound=Observation)
+
+
+CONVERSATION = "conversation"
+"""The parameter that receives the conversation; it is not an argument for the model."""
 
 
 class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
@@ -148,6 +153,55 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({innermost(self.function).__qualname__})"
+
+
+@dataclass(frozen=True)
+class FunctionShape:
+    """The parameters and the return type of a function, in the form that a tool needs."""
+
+    action_type: type[Action]
+    names: Mapping[str, str]
+    """The name of the parameter for each attribute of the action, in the order of the parameters."""
+    only_if_set: frozenset[str]
+    """The attributes that are passed to the function only if the caller set them."""
+    by_position: frozenset[str]
+    """The parameters that cannot be passed by name."""
+    wants_conversation: bool
+    observation_type: type[Observation] | None
+
+
+class FunctionCall(FunctionExecutor):
+    """An executor that calls a function with the fields of the action as arguments."""
+
+    def __init__(self, function: Callable[..., Any], shape: FunctionShape) -> None:
+        """Make an executor that calls *function*; *shape* is what `shape_of` returned for the function."""
+        self.function = function
+        self.shape = shape
+
+    def __call__(self, action: Action, conversation: Any = None) -> Any:
+        """Call the function with the arguments in *action*."""
+        # IPython leaves out such frames
+        __tracebackhide__ = True
+        args, kwargs = self._arguments(action, conversation)
+        return self.function(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return FunctionCall, (self.function, self.shape)
+
+    def _arguments(self, action: Action, conversation: Any) -> tuple[list[Any], dict[str, Any]]:
+        args: list[Any] = []
+        kwargs = dict(action.model_extra or {})
+        unset = self.shape.only_if_set - action.model_fields_set
+        for attribute, parameter in self.shape.names.items():
+            if attribute in unset:
+                continue
+            if parameter in self.shape.by_position:
+                args.append(getattr(action, attribute))
+            else:
+                kwargs[parameter] = getattr(action, attribute)
+        if self.shape.wants_conversation:
+            kwargs[CONVERSATION] = conversation
+        return args, kwargs
 
 
 def innermost(function: Callable[..., Any]) -> Any:

@@ -6,8 +6,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 from warnings import warn
 
-from toolbench.core.classes.tool_class import after_reload
-from toolbench.core.definition.declarations import Unusable
+from toolbench.core.declarations import Unusable
 from toolbench.core.definition.hooks import definitions
 from toolbench.core.executor import ToolExecutor, home_of, innermost
 from toolbench.core.kinds import place_of
@@ -15,6 +14,7 @@ from toolbench.core.schema import Action
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import after_reload
 from toolbench.errors import (
     RegistrationError,
     ToolbenchError,

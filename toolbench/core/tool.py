@@ -10,21 +10,16 @@ from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
-from toolbench.core.classes.tool_class import after_reload, call_after_reload
 from toolbench.core.coercion import masked, masked_error, observation_of
-from toolbench.core.definition.call_forms import CallForms, call_of
-from toolbench.core.definition.copies import field_changes
-from toolbench.core.definition.declarations import (
+from toolbench.core.declarations import (
     DeclaredResources,
     ToolAnnotations,
     Unusable,
 )
-from toolbench.core.definition.exports import Exports
+from toolbench.core.definition.call_forms import CallForms, call_of
+from toolbench.core.definition.copies import field_changes
 from toolbench.core.definition.hooks import Documented, definitions
 from toolbench.core.definition.hooks import calls as calls
-from toolbench.core.definition.misuse import misfits, no_action
-from toolbench.core.definition.parameters import parameters_of
-from toolbench.core.definition.serialization import Serializable
 from toolbench.core.executor import (
     ActionT,
     FunctionExecutor,
@@ -41,6 +36,8 @@ from toolbench.core.executor import (
 from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.schema import Action, Observation, Schema
+from toolbench.core.tool_advice import after_reload, call_after_reload, misfits, no_action
+from toolbench.core.tool_formats import Exports, Serializable, parameters_of
 from toolbench.core.validators import action_with_known_names
 from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
 from toolbench.jsonschema.normal import Node

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from toolbench.core.definition.declarations import Effect
+from toolbench.core.declarations import Effect
 from toolbench.core.definition.hooks import displays
-from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import kind_of
 from toolbench.display.caps import left_out
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT

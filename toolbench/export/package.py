@@ -8,10 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolbench.core.classes.tool_class import remake_advice
-from toolbench.core.executor import innermost
-from toolbench.core.functions.function_shape import FunctionCall
+from toolbench.core.executor import FunctionCall, innermost
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import remake_advice
 from toolbench.core.validators import models_read_by_letters
 from toolbench.errors import ExportError
 from toolbench.export.code.outside import files_named_in

@@ -8,12 +8,11 @@ from inspect import isclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
-from toolbench.core.classes.tool_class import ToolClass, after_reload, remake_advice
-from toolbench.core.definition.tool_address import ToolAddress, tool_at
-from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import ToolClass, after_reload, remake_advice
+from toolbench.core.tool_names import ToolAddress, kind_of, tool_at
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.calls.alias_names import meant_by
 from toolbench.magics.tool_classes import classes_without_tools

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from inspect import isclass
 from typing import Any
 
-from toolbench.core.classes.tool_class import ToolClass
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import ToolClass
 
 
 def classes_without_tools(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from toolbench.core.definition.declarations import Effect
+from toolbench.core.declarations import Effect
 from toolbench.display.caps import shorten
 from toolbench.llm.tokens import TokenCount
 from toolbench.magics.table import Listing

@@ -15,8 +15,8 @@ from IPython.core.magic import (
 
 # Its names are imported with their first use
 from toolbench import widgets
-from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import remake_advice
 from toolbench.errors import (
     BodyError,
     ToolbenchError,

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from toolbench.core.background_loop import portal
-from toolbench.core.definition.tool_address import ToolAddress, tool_at
+from toolbench.core.tool_names import ToolAddress, tool_at
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.runs.record import reruns
 

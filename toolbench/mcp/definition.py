@@ -12,11 +12,10 @@ from pydantic import Field, PrivateAttr
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.parameters import Parameters
-from toolbench.core.definition.serialization import check_present
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_formats import Parameters, check_present
+from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ArgumentsError, Problem
 from toolbench.jsonschema.nulls import (
     holds_null,

@@ -12,13 +12,12 @@ from typing import Any
 from warnings import warn
 
 from toolbench.core.background_loop import portal
-from toolbench.core.classes.tool_class import call_after_reload, warn_of_earlier_class
 from toolbench.core.content import TextContent
-from toolbench.core.definition.misuse import no_action
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_earlier_class
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results

@@ -22,8 +22,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbench.core.coercion import data_frame_class
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
 from toolbench.display.caps import shorten
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError

@@ -10,12 +10,12 @@ from itertools import starmap
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from toolbench.core.classes.tool_class import warn_of_earlier_class
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.errors import ToolbenchError
 from toolbench.runs.background import active
 from toolbench.runs.cancellation.cancellation import INTERRUPTED

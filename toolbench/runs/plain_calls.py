@@ -4,10 +4,10 @@ from asyncio import create_task, get_running_loop, sleep
 from functools import partial
 from typing import Any
 
-from toolbench.core.classes.tool_class import warn_of_earlier_class
 from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.engine import execute, perform, stop
 from toolbench.runs.kernel_loop.loop_runs import outcome_of

@@ -5,10 +5,10 @@ from contextlib import suppress
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import find_tool
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ToolbenchError, ended
 from toolbench.runs.consent_question import question_of
 from toolbench.runs.input_prompt import ask_in_cell

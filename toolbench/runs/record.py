@@ -20,10 +20,10 @@ from toolbench.core.coercion import (
     masked_observation,
 )
 from toolbench.core.content import TextContent
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import find_tool
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
 from toolbench.display.page import Tone

@@ -5,8 +5,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from toolbench.core.definition.declarations import ToolAnnotations
-from toolbench.core.functions.decorator import tool
+from toolbench.core.declarations import ToolAnnotations
+from toolbench.core.functions import tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.recording.recording import Recording
 from toolbench.testing.recorded_answers import (

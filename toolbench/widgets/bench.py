@@ -7,11 +7,10 @@ from typing import Any, Protocol
 
 import ipywidgets as w
 
-from toolbench.core.definition.tool_address import ToolAddress
-from toolbench.core.definition.tool_kinds import names_apart
 from toolbench.core.registry import find_tools
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress, names_apart
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.record import RunRecord, state_words

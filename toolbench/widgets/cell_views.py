@@ -5,10 +5,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from toolbench.core.classes.tool_class import ToolClass
 from toolbench.core.schema import Action, Observation
 from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import ToolClass
 from toolbench.display.objects import action_bundle, tool_bundle
 from toolbench.display.observations import observation_bundle
 from toolbench.widgets.frontend import front_end

@@ -11,7 +11,7 @@ from patience import PATIENCE
 from test_mcp.peers import good, misbehaving, misbehaving_http, shop
 from test_mcp.test_recording.recorded_shop import recorded, seen_of
 from toolbench import answering, current_run, history, run_tool
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.recording.request_matcher import Matcher

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from toolbench.core.definition.tool_address import tool_at
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import tool_at
 from toolbench.runs.run import Run
 
 ErrorClass = Literal[

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import Field, PrivateAttr
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.schema import Action, Observation
 from toolbench.core.state import Conversation, ConversationState

@@ -5,9 +5,9 @@ from inspect import Parameter, Signature
 from inspect import signature as signature_of
 from typing import Any, Self
 
-from toolbench.core.classes.tool_class import ToolClass
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.schema import Action, Observation
+from toolbench.core.tool_advice import ToolClass
 from toolbench.errors import indefinite
 
 NOTHING: Any = ...

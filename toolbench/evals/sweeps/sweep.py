@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
-from toolbench.core.functions.decorator import tool as tool_of
+from toolbench.core.functions import tool as tool_of
 from toolbench.core.registry import the_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError

@@ -7,8 +7,8 @@ from typing import Any
 
 from toolbench.agent.tools.tool_search import SearchToolsExecutor
 from toolbench.agent.toolset import Toolset
-from toolbench.core.definition.tool_address import tool_at
 from toolbench.core.state import ConversationState
+from toolbench.core.tool_names import tool_at
 from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases

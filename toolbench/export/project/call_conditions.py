@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbench.core.executor import innermost
-from toolbench.core.functions.function_shape import FunctionCall
+from toolbench.core.executor import FunctionCall, innermost
 from toolbench.export.code.effects import Effects, is_executor
 from toolbench.export.code.outside import outside_of
 from toolbench.export.code.statements import Statement

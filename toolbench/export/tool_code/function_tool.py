@@ -10,10 +10,9 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from toolbench.core.executor import innermost
-from toolbench.core.functions.decorator import tool as tool_decorator
-from toolbench.core.functions.docstrings import parse
-from toolbench.core.functions.function_shape import CONVERSATION
+from toolbench.core.executor import CONVERSATION, innermost
+from toolbench.core.functions import parse
+from toolbench.core.functions import tool as tool_decorator
 from toolbench.core.schema import Observation
 from toolbench.core.validators import has_base64
 from toolbench.errors import ExportError

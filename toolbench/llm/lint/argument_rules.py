@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from toolbench.core.functions.function_shape import FunctionCall
+from toolbench.core.executor import FunctionCall
+from toolbench.core.functions import misnamed_parameters
 from toolbench.errors import did_you_mean
 from toolbench.jsonschema.normal import Node
 from toolbench.llm.lint.finding import Finding, finding
@@ -99,7 +100,9 @@ def undescribed(subject: Subject) -> Iterator[Finding]:
 def misnamed(subject: Subject) -> Iterator[Finding]:
     """Check that the function has every argument that its docstring describes."""
     executor = subject.tool.executor
-    for name in executor.misnamed() if isinstance(executor, FunctionCall) else ():
+    if not isinstance(executor, FunctionCall):
+        return
+    for name in misnamed_parameters(executor):
         near = did_you_mean(name, (argument.name for argument in subject.outer))
         message = f"{name!r} is described but is not a parameter.{near}"
         yield finding(subject.name, "argument-misnamed", "arguments", message)

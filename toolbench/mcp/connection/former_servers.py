@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 from weakref import ref
 
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
 from toolbench.display.servers import status_words
 from toolbench.errors import did_you_mean
 

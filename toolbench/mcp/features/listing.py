@@ -6,7 +6,7 @@ from typing import Any, NoReturn, Self
 
 from pydantic import ValidationError
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.values import clip

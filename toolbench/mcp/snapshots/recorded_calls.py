@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import Problem, SchemaError, ServerError, did_you_mean
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected

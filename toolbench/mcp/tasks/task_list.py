@@ -6,7 +6,7 @@ from time import time
 from typing import Any, Literal, TypeVar, overload
 
 from toolbench.core.background_loop import portal
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean, ended
 from toolbench.mcp.connection.failure_messages import (
     BrokenError,

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 

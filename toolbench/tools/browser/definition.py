@@ -10,7 +10,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import ToolAnnotations, Unusable
+from toolbench.core.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.sizes import human_size

@@ -8,7 +8,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
+from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError

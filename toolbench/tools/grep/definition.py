@@ -8,7 +8,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import Unusable
+from toolbench.core.declarations import Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.tools.search.search_tool import SearchTool, search_annotations
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
+from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
+from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.executor import ActionT, ObservationT
 from toolbench.core.tool import ToolDefinition
 from toolbench.tools.search.place import check_working_dir

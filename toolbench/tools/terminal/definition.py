@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.content import Content, TextContent
-from toolbench.core.definition.declarations import (
+from toolbench.core.declarations import (
     DeclaredResources,
     ToolAnnotations,
     Unusable,

@@ -6,7 +6,7 @@ from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
-from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.tool_names import ToolAddress
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE
 from toolbench.display.html.icons import icon_source

@@ -6,12 +6,12 @@ from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
 from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count

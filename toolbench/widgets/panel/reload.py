@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import remake_advice
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import PRE
 from toolbench.display.page import notice

@@ -10,9 +10,9 @@ from json import dumps
 from pprint import pformat
 from typing import Any
 
-from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
 from toolbench.export.code.needed_statements import code_of
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.llm.providers import PROVIDER_TITLES, Provider

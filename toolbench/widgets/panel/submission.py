@@ -6,10 +6,10 @@ The action is made from the values only here, once for each run.
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.core.definition.misuse import misfits
 from toolbench.core.schema import Action
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import misfits
 from toolbench.runs.argument_forms import forms_by_action
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run

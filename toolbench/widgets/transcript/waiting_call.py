@@ -6,7 +6,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.agent.events import ActionEvent
-from toolbench.core.definition.declarations import Effect
+from toolbench.core.declarations import Effect
 from toolbench.core.definition.hooks import listings
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation

@@ -1,86 +1,71 @@
-"""Derive an action class from a function's parameters; call the function with an action."""
+"""Turn a typed, documented function into a tool: `@tool`.
+
+The docstring is parsed into a description of the tool and of each parameter, the parameters become
+an action class, and `FunctionCall` (see `executor`) calls the function with an action.
+"""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from inspect import Parameter, isclass, isfunction, signature
-from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from inspect import Parameter, cleandoc, isclass, isfunction, signature
+from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_type_hints, overload
 
 from pydantic import Field, PydanticUserError, create_model
 from pydantic.fields import FieldInfo
 
-from toolbench.core.executor import FunctionExecutor, innermost
+from toolbench.core.declarations import ToolAnnotations
+from toolbench.core.executor import (
+    CONVERSATION,
+    FunctionCall,
+    FunctionShape,
+    innermost,
+)
 from toolbench.core.foreign import Open, safe_attribute
-from toolbench.core.functions.docstrings import parse
 from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
-
-CONVERSATION = "conversation"
-"""The parameter that receives the conversation; it is not an argument for the model."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The parameters and the return type of a function, in the form that a tool needs."""
+class Doc:
+    """A parsed docstring."""
 
-    action_type: type[Action]
-    names: Mapping[str, str]
-    """The name of the parameter for each attribute of the action, in the order of the parameters."""
-    only_if_set: frozenset[str]
-    """The attributes that are passed to the function only if the caller set them."""
-    by_position: frozenset[str]
-    """The parameters that cannot be passed by name."""
-    wants_conversation: bool
-    observation_type: type[Observation] | None
+    text: str = ""
+    """The description of the function: all of the docstring except parameters and return value."""
+    parameters: dict[str, str] = field(default_factory=dict)
+    returns: str = ""
 
 
-class FunctionCall(FunctionExecutor):
-    """An executor that calls a function with the fields of the action as arguments."""
+def parse(docstring: str | None) -> Doc:
+    """Parse *docstring*, which may be in Google, NumPy or Sphinx style."""
+    if not docstring:
+        return Doc()
+    import griffe  # noqa: PLC0415 - only where a function becomes a tool
 
-    def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
-        """Make an executor that calls *function*; *shape* is what `shape_of` returned for the function."""
-        self.function = function
-        self._shape = shape
-
-    def __call__(self, action: Action, conversation: Any = None) -> Any:
-        """Call the function with the arguments in *action*."""
-        # IPython leaves out such frames
-        __tracebackhide__ = True
-        args, kwargs = self._arguments(action, conversation)
-        return self.function(*args, **kwargs)
-
-    def misnamed(self) -> list[str]:
-        """List the parameters that the docstring describes, but that the function does not have."""
-        # Any name is a parameter
-        if issubclass(self._shape.action_type, Open):
-            return []
-        # Inside a partial it also has the bound parameters
-        inner = innermost(self.function)
-        names = {*signature(self.function).parameters, *signature(inner).parameters}
-        known = names.union(self._shape.names.values())
-        described = parse(inner.__doc__).parameters
-        return [name for name in described if name.lstrip("*") not in known]
-
-    def __reduce__(self) -> Any:
-        return FunctionCall, (self.function, self._shape)
-
-    def _arguments(self, action: Action, conversation: Any) -> tuple[list[Any], dict[str, Any]]:
-        args: list[Any] = []
-        kwargs = dict(action.model_extra or {})
-        unset = self._shape.only_if_set - action.model_fields_set
-        for attribute, parameter in self._shape.names.items():
-            if attribute in unset:
-                continue
-            if parameter in self._shape.by_position:
-                args.append(getattr(action, attribute))
-            else:
-                kwargs[parameter] = getattr(action, attribute)
-        if self._shape.wants_conversation:
-            kwargs[CONVERSATION] = conversation
-        return args, kwargs
+    # A faulty docstring is not an error here
+    silent = {"warnings": False}
+    quiet: Any = dict.fromkeys(("google", "numpy", "sphinx"), silent)
+    sections = griffe.parse_auto(
+        griffe.Docstring(cleandoc(docstring)),
+        per_style_options=quiet,
+    )
+    texts, parameters, returns = [], {}, ""
+    for section in sections:
+        match section.kind:
+            case griffe.DocstringSectionKind.text:
+                texts.append(section.value)
+            case griffe.DocstringSectionKind.parameters:
+                parameters = {p.name: _one_line(p.description) for p in section.value}
+            case griffe.DocstringSectionKind.returns:
+                returns = _one_line(" ".join(r.description for r in section.value))
+    return Doc("\n\n".join(texts).strip(), parameters, returns)
 
 
-def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) -> Shape:
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) -> FunctionShape:
     """Return the parameters and the return type of *function*, in the form that a tool needs.
 
     Args:
@@ -114,7 +99,7 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
             by_attribute[attribute] = one
     returned = hints.get("return")
     observed = isclass(returned) and issubclass(returned, Observation)
-    return Shape(
+    return FunctionShape(
         action_type=_action_class(name, bases, innermost(function), fields),
         names={a: one.name for a, one in by_attribute.items()},
         only_if_set=frozenset(a for a, one in by_attribute.items() if one.default is _UNSET),
@@ -124,6 +109,19 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
         wants_conversation=any(one.name == CONVERSATION for one in arguments),
         observation_type=returned if observed else None,
     )
+
+
+def misnamed_parameters(call: FunctionCall) -> list[str]:
+    """List the parameters that the docstring describes, but that the function does not have."""
+    # Any name is a parameter
+    if issubclass(call.shape.action_type, Open):
+        return []
+    # Inside a partial it also has the bound parameters
+    inner = innermost(call.function)
+    known = {*signature(call.function).parameters, *signature(inner).parameters}
+    known.update(call.shape.names.values())
+    described = parse(inner.__doc__).parameters
+    return [name for name in described if name.lstrip("*") not in known]
 
 
 _UNSET = object()
@@ -254,3 +252,99 @@ def _action_class(
         msg = f"{name}: a model cannot send these arguments: {reason}."
         raise RegistrationError(msg) from error
     return cast("type[Action]", model)
+
+
+FunctionTool = ToolDefinition[Action, Observation]
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> FunctionTool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+    meta: Mapping[str, Any] | None = None,
+) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+    meta: Mapping[str, Any] | None = None,
+) -> Any:
+    """Turn a function into a tool: its parameters become the action, its return value the result.
+
+    Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google, NumPy
+    or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further argument;
+    `**kwargs: Unpack[SomeTypedDict]` takes the keys of the TypedDict. A parameter called
+    `conversation` is not an argument for the model: it receives the conversation. If the function
+    is annotated to return an Observation class, the tool returns objects of that class.
+
+    Args:
+        function: The function, plain or `async`.
+        name: The name of the tool; the function's own name if left out.
+        title: A name for people.
+        description: The description for the model; the docstring if left out.
+        read_only: The tool changes nothing. Like every hint, it is not declared if left out.
+        destructive: The tool may delete or overwrite: a run from a button or a magic asks first.
+        idempotent: A second call with the same arguments has no further effect.
+        open_world: The tool reaches things outside a closed domain.
+        meta: Further facts, as MCP's `_meta`; `{"backup": "other_tool"}` names the tool that an
+            agent with `degrade=True` calls if this one fails.
+
+    Raises:
+        RegistrationError: If the function has no name, takes `*args`, is a method without its
+            object, or has parameters of types that JSON cannot carry; if *read_only* and
+            *destructive* are both true.
+    """
+    if read_only and destructive:
+        msg = "A read-only tool cannot be destructive: set read_only or destructive."
+        raise RegistrationError(msg)
+    annotations = {
+        "title": title,
+        "readOnlyHint": read_only,
+        "destructiveHint": destructive,
+        "idempotentHint": idempotent,
+        "openWorldHint": open_world,
+    }
+    hints = ToolAnnotations.model_validate(
+        {hint: value for hint, value in annotations.items() if value is not None}
+    )
+
+    def decorate(function: Callable[..., Any]) -> FunctionTool:
+        if isclass(function) or not callable(function):
+            msg = f"A tool is made from a function, not {function!r}."
+            raise RegistrationError(msg)
+        called: str = name or getattr(function, "__name__", None) or "<lambda>"
+        if called == "<lambda>":
+            msg = f"{function!r} has no name: give it one with tool(name=...)."
+            raise RegistrationError(msg)
+        doc = parse(innermost(function).__doc__)
+        shape = shape_of(function, called, doc.parameters)
+        return ToolDefinition(
+            name=called,
+            description=description or _description(doc),
+            action_type=shape.action_type,
+            observation_type=shape.observation_type,
+            annotations=hints,
+            meta=None if meta is None else dict(meta),
+            executor=FunctionCall(function, shape),
+        )
+
+    return decorate if function is None else decorate(function)
+
+
+def _description(doc: Doc) -> str:
+    return f"{doc.text}\n\nReturns: {doc.returns}" if doc.returns else doc.text

@@ -1,6 +1,10 @@
-"""The address of a tool: its server, and its name there. Names can change; an address does not."""
+"""What tools are called: the address of each, where it is from, and labels that tell them apart.
 
-from collections.abc import Iterable
+The name of a tool can change, for example in a clash with another server; its address does not.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from toolbench.core.tool import ToolDefinition
@@ -47,3 +51,29 @@ def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
     if not found:
         return None
     return max(found, key=lambda pair: len(pair[0].server))[1]
+
+
+def kind_of(tool: ToolDefinition[Any, Any]) -> str:
+    """Return the origin of *tool*: `function`, the name of its class, or `mcp:` and its server."""
+    if tool.source != ToolDefinition.source:
+        return tool.source
+    own = type(tool)
+    return "function" if own is ToolDefinition else own.__name__
+
+
+def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
+    """Return a label for each of *tools*: its name.
+
+    If several tools have the same name, their labels also have the origin. If several tools have
+    the same name and origin, their labels also have a number.
+    """
+    names = [tool.name for tool in tools]
+    kinds = [f"{tool.name} ({kind_of(tool)})" for tool in tools]
+    by_name, by_kind, numbers = Counter(names), Counter(kinds), Counter[str]()
+    labels = []
+    for name, kind in zip(names, kinds, strict=True):
+        numbers[kind] += 1
+        label = kind if by_name[name] > 1 else name
+        is_alike = by_name[name] > 1 and by_kind[kind] > 1
+        labels.append(f"{label[:-1]} {numbers[kind]})" if is_alike else label)
+    return labels

@@ -1,1 +1,0 @@
-"""Make tools from typed, documented functions."""
