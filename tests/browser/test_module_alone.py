@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Download, Locator, expect
 
 from browser.tab import Tab
-from toolbench.display.card_html import Card, cards_html
 from toolbench.display.json_tree import json_html
+from toolbench.display.page import Card, cards_html
 from toolbench.display.render import to_html
 from toolbench.display.tables import table_html
 from toolbench.widgets import frontend

@@ -7,11 +7,10 @@ from rich.text import Text
 
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Action, Observation
-from toolbench.display import page
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display import blocks, page
+from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text
 from toolbench.display.caps import cap, cap_joined
-from toolbench.display.html import mime_bundle
 from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.objects import (
     action_bundle,
@@ -61,10 +60,10 @@ SHOWN_BY = {
     "title": page.short,
     "notice": page.notice,
     "displayed text": lambda text: Output().show({"text/plain": text}),
-    "displayed HTML": lambda text: mime_bundle.bundle_html({"text/html": text}),
-    "displayed Markdown": lambda text: mime_bundle.bundle_html({"text/markdown": text}),
-    "displayed SVG": lambda text: mime_bundle.bundle_html({"image/svg+xml": text}),
-    "displayed image": lambda text: mime_bundle.bundle_html({"image/png": text}),
+    "displayed HTML": lambda text: blocks.bundle_html({"text/html": text}),
+    "displayed Markdown": lambda text: blocks.bundle_html({"text/markdown": text}),
+    "displayed SVG": lambda text: blocks.bundle_html({"image/svg+xml": text}),
+    "displayed image": lambda text: blocks.bundle_html({"image/png": text}),
     "displayed JSON": lambda text: Output().show({"application/json": {"a": text}}),
     "printed": lambda text: Output().write("stdout", text),
 }

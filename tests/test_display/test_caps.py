@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from toolbench.display.ansi.control_sequences import SEQUENCE
 from toolbench.display.caps import Capped, cap, cap_text, shorten
+from toolbench.display.escape import SEQUENCE
 
 _TEXT = st.text("ab \n\x1b[]0;31mK\x07e\u0301\u200d\ud83d\ude00\r", max_size=600)
 

@@ -23,7 +23,7 @@ from toolbench.display import (
     section,
     to_html,
 )
-from toolbench.display.ansi.colors import contrast, on_color, on_page
+from toolbench.display.ansi import contrast, on_color, on_page
 
 _EFFECTS = ["", "1;", "2;", "7;", "1;2;7;", "2;7;"]
 _GRID = [0, 95, 135, 175, 215, 255]

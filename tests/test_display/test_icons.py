@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from toolbench.display.html.icons import icon_html, icon_source
+from toolbench.display.images import icon_html, icon_source
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 SVG = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E"

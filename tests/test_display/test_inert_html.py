@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from payloads import PAYLOADS
 
 from test_display.inert import problems, problems_in_a_browser
-from toolbench.display.html.images import LARGEST
-from toolbench.display.html.inert_html import inert_html
-from toolbench.display.html.mime_bundle import bundle_html, bundle_text
+from toolbench.display.blocks import bundle_html, bundle_text
+from toolbench.display.images import LARGEST
+from toolbench.display.inert_html import inert_html
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

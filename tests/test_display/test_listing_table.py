@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from toolbench.display.html.listing_table import listing_html
+from toolbench.display.tables import listing_html
 
 
 def sides(*cells: object) -> list[bool]:

@@ -25,11 +25,11 @@ from test_mcp.peers import (
 )
 from test_mcp.servers.shop import shop
 from toolbench.core.background_loop import portal
-from toolbench.display.servers import server_bundle
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.magics import mcp_listing
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import Answer, answering
+from toolbench.mcp.server_html import server_bundle
 from toolbench.runs.engine import perform
 from toolbench.runs.questions import answering as in_advance
 from toolbench.runs.run_here import run_here

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolbench.core.schema import Observation
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.ansi import from_ansi
 from toolbench.display.json_tree import parse_json
 from toolbench.display.tables import returned_frame, shape_text
 from toolbench.values import clip

@@ -21,9 +21,9 @@ from toolbench.agent.tools.delegate import DelegateObservation
 from toolbench.core.schema import Observation
 from toolbench.display.blocks import blocks_html
 from toolbench.display.caps import cap
+from toolbench.display.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.markdown import markdown_html
 from toolbench.display.observations import result_html
 from toolbench.display.page import (
     Tone,

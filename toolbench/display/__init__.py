@@ -1,15 +1,16 @@
 """Show any result of a tool safely: Rich renderables and content blocks as mime bundles."""
 
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text
 from toolbench.display.caps import Capped, cap
-from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape, safe_address, visible
-from toolbench.display.html.images import read_image
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.images import read_image
 from toolbench.display.json_tree import json_html, json_text
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import (
+    Card,
     badge,
+    cards_html,
     key_values,
     notice,
     section,

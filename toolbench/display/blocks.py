@@ -1,16 +1,22 @@
-"""Show content blocks of an observation: formatted for people, or exactly as a model reads them."""
+"""Show content blocks: formatted for people, or exactly as a model reads them; and mime bundles.
 
+The content of both is not trusted.
+"""
+
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from toolbench.core.content import ImageContent, TextContent
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.ansi import from_ansi
 from toolbench.display.caps import left_out
-from toolbench.display.escape import Html
-from toolbench.display.html.images import read_image
+from toolbench.display.escape import Html, visible
+from toolbench.display.images import LARGEST, read_image
+from toolbench.display.inert_html import inert_html
 from toolbench.display.json_tree import json_html, json_text, parse_json
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import section
 from toolbench.display.render import LIMIT, to_html, to_text
 from toolbench.display.sizes import estimate_tokens
@@ -60,7 +66,9 @@ def block_views(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> Iterator[BlockView]:
     """Yield a view of each block. The arguments are those of `blocks_html`."""
-    readers = _VERBATIM if verbatim else _READERS
+    readers = _READERS
+    if verbatim:
+        readers = _VERBATIM
     share = max(_LEAST, limit // max(1, len(blocks)))
     for block in blocks[:_MOST]:
         yield next(view for read in readers if (view := read(block, share)))
@@ -82,11 +90,13 @@ def _images(block: Any, _: int) -> BlockView | None:
     if not isinstance(block, ImageContent):
         return None
     images = [read_image(url) for url in block.image_urls[:_MOST]]
-    rest = len(block.image_urls) - len(images)
-    more = [left_out(rest, "image")] if rest else []
-    part = _PART if rest else ""
+    labels = [image.label for image in images]
+    part = ""
+    if len(block.image_urls) > _MOST:
+        labels.append(left_out(len(block.image_urls) - _MOST, "image"))
+        part = _PART
     return BlockView(
-        " · ".join([*(image.label for image in images), *more]),
+        " · ".join(labels),
         lambda: Html("".join(image.html for image in images) + part),
         lambda: "\n".join(image.text for image in images),
     )
@@ -94,11 +104,13 @@ def _images(block: Any, _: int) -> BlockView | None:
 
 def _json(block: Any, limit: int) -> BlockView | None:
     text = _text_of(block)
-    value = block if text is None else parse_json(text)
+    title, value = "JSON", block
+    if text is not None:
+        title, value = _title("JSON", text), parse_json(text)
     if not isinstance(value, Mapping | list | tuple):
         return None
     return BlockView(
-        "JSON" if text is None else _title("JSON", text),
+        title,
         partial(json_html, value, limit=limit),
         partial(json_text, value, limit=limit),
     )
@@ -149,9 +161,78 @@ _VERBATIM: tuple[_Reader, ...] = (_images, _plain, _json, _table, _anything)
 def _text_of(block: Any) -> str | None:
     if isinstance(block, TextContent):
         return block.text
-    return block if isinstance(block, str) else None
+    if isinstance(block, str):
+        return block
+    return None
 
 
 def _title(kind: str, text: str) -> str:
     size, tokens = counted(len(text), "character"), estimate_tokens(text)
     return f"{kind} · {size} · ≈ {counted(tokens, 'token')}"
+
+
+# --- mime bundles that were displayed during a run ----------------------------------
+
+_BUNDLE_LIMIT = 50_000
+"""The number of characters of text to show of one bundle."""
+
+_RICHEST_FIRST = (
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/svg+xml",
+    "text/html",
+    "text/markdown",
+    "application/json",
+    "text/latex",
+)
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def bundle_html(data: Mapping[str, Any]) -> Html:
+    """Return the richest part of *data* that is safe to show, as HTML; empty if it has only plain text."""
+    for kind in _RICHEST_FIRST:
+        if kind in data:
+            html = _part_html(kind, data[kind])
+            if html:
+                return html
+    return Html("")
+
+
+def bundle_text(data: Mapping[str, Any]) -> str:
+    """Return *data* as text, for a terminal or a log."""
+    if _WIDGET in data:
+        return "[a widget, which a run cannot show]"
+    if "text/plain" in data:
+        return visible(to_text(from_ansi(str(data["text/plain"]), limit=_BUNDLE_LIMIT)))
+    if "application/json" in data:
+        return json_text(data["application/json"], limit=_BUNDLE_LIMIT)
+    kinds = ", ".join(map(str, data)) or "nothing"
+    return visible(f"[{kinds}]")
+
+
+def _part_html(kind: str, content: Any) -> Html:
+    if kind == "text/html":
+        return inert_html(str(content), limit=_BUNDLE_LIMIT)
+    if kind == "text/markdown":
+        return markdown_html(str(content))
+    if kind == "application/json":
+        return json_html(content, limit=_BUNDLE_LIMIT)
+    if kind == "text/latex":
+        return to_html(str(content), limit=_BUNDLE_LIMIT)
+    return _image_html(kind, content)
+
+
+def _image_html(kind: str, content: Any) -> Html:
+    """Return the image, bytes or base64 (an SVG: its source); empty if it is none, or too large."""
+    if kind == "image/svg+xml":
+        content = str(content).encode("utf-8", "replace")
+    if not isinstance(content, str | bytes) or len(content) > 2 * LARGEST:
+        return Html("")
+    if isinstance(content, bytes):
+        content = b64encode(content).decode()
+    image = read_image(f"data:{kind};base64,{''.join(content.split())}")
+    if image.problem:
+        return Html("")
+    return image.html

@@ -9,8 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from toolbench.display.ansi.control_sequences import SEQUENCE
-from toolbench.display.escape import visible
+from toolbench.display.escape import SEQUENCE, visible
 from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
@@ -38,7 +37,9 @@ class Capped:
     @property
     def notice(self) -> str:
         """The line that replaces the removed characters; empty if none were removed."""
-        return left_out(self.omitted, "character") if self.omitted else ""
+        if self.omitted:
+            return left_out(self.omitted, "character")
+        return ""
 
     def __str__(self) -> str:
         if not self.omitted:
@@ -136,7 +137,9 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
 
 def joined(head: Text, omitted: int, tail: Text) -> Text:
     """Return the Rich texts *head* and *tail* with the notice on a line between them."""
-    gap = "\n" if head and not head.plain.endswith("\n") else ""
+    gap = ""
+    if head and not head.plain.endswith("\n"):
+        gap = "\n"
     notice = f"{gap}{left_out(omitted, 'character')}\n"
     return Text.assemble(head, (notice, Style(dim=True, meta={_OMITTED: omitted})), tail)
 
@@ -167,7 +170,8 @@ def _before(text: str, cut: int) -> int:
 
 def _after(text: str, cut: int) -> int:
     inside = _sequence_at(text, cut)
-    cut = inside.end() if inside else cut
+    if inside:
+        cut = inside.end()
     for place in range(cut, min(len(text), cut + _LONGEST_CLUSTER)):
         if not _sticks(text, place):
             return place
@@ -178,8 +182,12 @@ def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
     """Return the control sequence that begins before *cut* and ends after it; None if there is none."""
     begin = text.rfind("\x1b", max(0, cut - _LONGEST_SEQUENCE), cut)
     end = cut + _LONGEST_SEQUENCE
-    match = SEQUENCE.match(text, begin, end) if begin >= 0 else None
-    return match if match and match.end() > cut else None
+    if begin < 0:
+        return None
+    match = SEQUENCE.match(text, begin, end)
+    if match and match.end() > cut:
+        return match
+    return None
 
 
 def _sticks(text: str, place: int) -> bool:
@@ -196,9 +204,13 @@ def _sticks(text: str, place: int) -> bool:
 
 def _line_end(text: str, cut: int) -> int:
     newline = text.rfind("\n", max(0, cut - _NEAR), cut)
-    return newline + 1 if newline >= 0 else cut
+    if newline >= 0:
+        return newline + 1
+    return cut
 
 
 def _line_start(text: str, cut: int) -> int:
     newline = text.find("\n", cut, cut + _NEAR)
-    return newline + 1 if newline >= 0 else cut
+    if newline >= 0:
+        return newline + 1
+    return cut

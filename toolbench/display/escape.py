@@ -77,7 +77,9 @@ def _spell(hidden: re.Match[str]) -> str:
 @cache
 def _spelled(character: str) -> str:
     code = ord(character)
-    return f"^{chr(code ^ 0x40)}" if code <= 0x7F else f"⟨U+{code:04X}⟩"
+    if code <= 0x7F:
+        return f"^{chr(code ^ 0x40)}"
+    return f"⟨U+{code:04X}⟩"
 
 
 def escape(text: str) -> Html:
@@ -100,7 +102,9 @@ def safe_address(url: str) -> str | None:
     An address with blanks, quotes or hidden characters is refused, not repaired.
     """
     plain = len(url) <= _LONGEST_ADDRESS and not _HIDDEN.search(url)
-    return url if plain and _ADDRESS.fullmatch(url) else None
+    if plain and _ADDRESS.fullmatch(url):
+        return url
+    return None
 
 
 def link(url: str, label: Html) -> Html:
@@ -116,3 +120,29 @@ def link(url: str, label: Html) -> Html:
         f'<a href="{target}" title="{target}" target="_blank" rel="noopener noreferrer"'
         f' style="color:inherit;text-decoration:underline">{label}</a>'
     )
+
+
+# --- terminal control sequences ------------------------------------------------------
+
+# Every expression is linear: no two neighbouring parts can match the same character. The characters
+# U+0080 to U+009F, which can begin a sequence too, are not treated as control sequences: usually they
+# come from a wrong decoding, and the text after them must stay visible.
+
+# Colours, cursor, erasing
+_CSI = r"\x1b\[[0-?]*[ -/]*[@-~]?"
+# Titles, hyperlinks, images: ended by BEL or ST, or cut off at the line's end
+_STRING = r"\x1b[\]P^_X][^\x07\x1b\x9c\x18\x1a\n]*(?:\x07|\x1b\\|\x9c|\x18|\x1a)?"
+# Everything else that begins with ESC
+_SHORT = r"\x1b[ -/]*[0-~]?"
+
+SEQUENCE = re.compile(f"{_CSI}|{_STRING}|{_SHORT}")
+"""One control sequence, complete or cut off."""
+
+STYLE = re.compile(r"\x1b\[[0-9;]{0,64}m")
+"""A sequence that only changes the look of text: the only kind that is kept."""
+
+OTHER = re.compile(rf"(?!{STYLE.pattern})(?:{SEQUENCE.pattern})")
+"""Any control sequence except `STYLE`."""
+
+RETURN = re.compile(r"\x1b\[[01]?G")
+"""A sequence that moves the cursor to the first column, like a carriage return."""

@@ -1,13 +1,13 @@
 """Show a JSON value as a tree that a person can fold, or as indented text."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbench.display.ansi.colors import MUTED, on_page
+from toolbench.display.ansi import MUTED, on_page
 from toolbench.display.caps import cap, left_out
+from toolbench.display.css import CODE_FONT, TEXT_COLOR
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
-from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
 from toolbench.values import each_once, json_default, key_text, plain
 
 LIMIT = 100_000
@@ -60,7 +60,9 @@ def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Ht
     flow = "white-space:pre-wrap;overflow-wrap:anywhere"
     tree = _Tree(limit, open_levels)
     rows = tree.node(value, "", 0)
-    mark = f"data-toolbench-json{' data-toolbench-part' * tree.is_part}"
+    mark = "data-toolbench-json"
+    if tree.is_part:
+        mark += " data-toolbench-part"
     return Html(f'<div {NO_MATHS} {mark} style="{style};{flow}">{rows}</div>')
 
 
@@ -73,8 +75,8 @@ class _Tree:
         self.is_part = False
 
     def node(self, value: Any, label: str, depth: int) -> str:
-        size = _size(value) if depth < _DEEPEST else 0
-        if not size:
+        size = _size(value)
+        if not size or depth >= _DEEPEST:
             return f"<div>{label}{self._leaf(value)}</div>"
         rows = []
         for count, (key, item) in enumerate(_items(value)):
@@ -84,10 +86,14 @@ class _Tree:
                 break
             name = f'<span style="{_KEY}">{self._take(key)}</span>: '
             rows.append(self.node(item, name, depth + 1))
-        begin, end = "{}" if isinstance(value, Mapping) else "[]"
-        summary = _remark(f"{begin}{size:,}{end}")
+        summary = _remark(f"[{size:,}]")
+        if isinstance(value, Mapping):
+            summary = _remark(f"{{{size:,}}}")
+        is_open = ""
+        if depth < self._open_levels:
+            is_open = " open"
         return (
-            f"<details{' open' if depth < self._open_levels else ''}>"
+            f"<details{is_open}>"
             f'<summary style="cursor:pointer">{label}{summary}</summary>'
             f'<div style="{_CHILDREN}">{"".join(rows)}</div></details>'
         )
@@ -108,7 +114,9 @@ class _Tree:
 
 def _size(value: Any) -> int:
     """Return the number of items in *value*; 0 if it is neither an object nor a list."""
-    return len(value) if isinstance(value, Mapping | list | tuple) else 0
+    if isinstance(value, Mapping | list | tuple):
+        return len(value)
+    return 0
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
@@ -122,7 +130,9 @@ def _fitting(value: Any) -> Any:
     """Return *value*; if it is very large, only its first part, with a notice."""
     part = _Part()
     fitting = part.of(value, 0)
-    return value if part.is_all else fitting
+    if part.is_all:
+        return value
+    return fitting
 
 
 class _Part:
@@ -142,19 +152,17 @@ class _Part:
         self._room -= _LEAST
         if not _size(value) or depth >= _DEEPEST:
             return value
-        items = value.items() if isinstance(value, Mapping) else enumerate(value)
-        entries = dict(self._inside(items, _size(value), depth))
-        return entries if isinstance(value, Mapping) else [*entries.values()]
-
-    def _inside(
-        self, items: Iterable[tuple[Any, Any]], size: int, depth: int
-    ) -> Iterator[tuple[Any, Any]]:
-        for count, (key, item) in enumerate(items):
+        is_object = isinstance(value, Mapping)
+        entries = {}
+        for count, (key, item) in enumerate(value.items() if is_object else enumerate(value)):
             if self._room <= 0:
                 self.is_all = False
-                yield "…", left_out(size - count, "value")
-                return
-            yield key, self.of(item, depth + 1)
+                entries["…"] = left_out(_size(value) - count, "value")
+                break
+            entries[key] = self.of(item, depth + 1)
+        if is_object:
+            return entries
+        return list(entries.values())
 
 
 def _remark(text: str) -> str:

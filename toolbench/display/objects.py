@@ -1,6 +1,6 @@
 """The views of tools, calls and results without widgets: text, and HTML that needs no kernel."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,11 +11,11 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import kind_of
 from toolbench.display.caps import left_out
+from toolbench.display.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
-from toolbench.display.html.icons import icon_html
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.images import icon_html
 from toolbench.display.json_tree import json_text
+from toolbench.display.markdown import markdown_html
 from toolbench.display.observations import (
     LIMIT,
     observation_bundle,
@@ -76,14 +76,20 @@ def tool_html(
     """
     icon = icon_html(getattr(tool, "icons", ()))
     title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
-    name = f' <code style="{_NAME}">{short(tool.name)}</code> ' if tool.title != tool.name else " "
-    hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
-    is_own = tool.source == ToolDefinition.source
-    origin = "Python of this notebook" if is_own else "An MCP server"
-    marks = badge(kind_of(tool), tip=f"{origin} runs it") + "".join(hints)
+    name = " "
+    if tool.title != tool.name:
+        name = f' <code style="{_NAME}">{short(tool.name)}</code> '
+    origin = "An MCP server"
+    if tool.source == ToolDefinition.source:
+        origin = "Python of this notebook"
+    marks: str = badge(kind_of(tool), tip=f"{origin} runs it")
+    for word, tone in _hints(tool):
+        marks += badge(word, tone, tip=_MEANING[word])
     if risk is not None:
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
-    text = markdown_html(tool.description) if tool.description.strip() else ""
+    text: str = ""
+    if tool.description.strip():
+        text = markdown_html(tool.description)
     tags = f"<span>{marks}</span>"
     # They go into a second line together
     if cost:
@@ -97,15 +103,17 @@ def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
 
     If a server's tool does not declare its effect, the word is "undeclared".
     """
-    declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []
     if hints.effect != "undeclared" or tool.source != ToolDefinition.source:
         words.append((hints.effect, _EFFECTS[hints.effect]))
     if hints.idempotentHint:
         words.append(("idempotent", "neutral"))
-    if "openWorldHint" in declared:
-        words.append(("open world" if hints.openWorldHint else "closed world", "neutral"))
+    if tool.annotations and "openWorldHint" in tool.annotations.model_fields_set:
+        world = "closed world"
+        if hints.openWorldHint:
+            world = "open world"
+        words.append((world, "neutral"))
     return words
 
 
@@ -119,7 +127,9 @@ def tool_bundle(
         arguments: The arguments of a prepared call; without any, the parameters are shown.
     """
     summary = tool.description.strip().partition("\n")[0]
-    lines = [_headline(tool), *([summary] if summary else [])]
+    lines = [_headline(tool)]
+    if summary:
+        lines.append(summary)
     if arguments:
         lines.append(f"arguments: {json_text(dict(arguments))}")
         details = _arguments_html(tool, arguments)
@@ -161,17 +171,20 @@ def _parameters_html(rows: Mapping[str, str]) -> Html:
         f"<div><b>{short(name)}</b>: {short(text, _ABOUT)}</div>"
         for name, text in islice(rows.items(), _MOST)
     )
-    rest = len(rows) - _MOST
-    more = f"<div>{left_out(rest, 'parameter')}</div>" if rest > 0 else ""
-    return Html(f"<div {NO_MATHS}>{lines}{more}</div>")
+    if len(rows) > _MOST:
+        lines += f"<div>{left_out(len(rows) - _MOST, 'parameter')}</div>"
+    return Html(f"<div {NO_MATHS}>{lines}</div>")
 
 
 def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, str]:
     whole = tool.input_node
-    return {
-        name + ("" if name in whole.required else " (optional)"): about(whole.at(name))
-        for name in whole.names
-    }
+    words = {}
+    for name in whole.names:
+        label = name
+        if name not in whole.required:
+            label += " (optional)"
+        words[label] = about(whole.at(name))
+    return words
 
 
 def call_html(
@@ -219,23 +232,31 @@ def _answers_html(answers: Sequence[tuple[str, str]]) -> Html:
 
 def _arguments_html(tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]) -> Html:
     """Return the arguments in the order of the tool's parameters; those left out, with their defaults."""
-    defaults = {} if isinstance(tool, str) else _defaults(tool)
-    names = [] if isinstance(tool, str) else tool.input_node.names
-    unsent = {k: v for k, v in defaults.items() if k not in arguments}
-    values = {**arguments, **unsent}
-    ordered = {name: values.pop(name) for name in names if name in values} | values
+    ordered: dict[str, Any] = {}
+    unsent = set()
+    if not isinstance(tool, str):
+        defaults = _defaults(tool)
+        for name in tool.input_node.names:
+            if name in arguments:
+                ordered[name] = arguments[name]
+            elif name in defaults:
+                ordered[name] = defaults[name]
+                unsent.add(name)
+    # Then those that the tool does not declare
+    ordered = {**ordered, **arguments}
     if not ordered:
         return notice("No arguments.", "neutral")
-    return key_values(ordered, defaults=unsent.keys())
+    return key_values(ordered, defaults=unsent)
 
 
 def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
     """Return the defaults of the parameters of *tool*, without secrets; a default of null is left out."""
-    whole = tool.input_node
-    nodes = {name: whole.at(name) for name in whole.names}
-    defaults = {name: node.default for name, node in nodes.items()}
-    known = {name: value for name, value in defaults.items() if value is not None}
-    hidden: dict[str, Any] = Redactor(tool.secrecy.defaults).value(known)
+    defaults = {}
+    for name in tool.input_node.names:
+        default = tool.input_node.at(name).default
+        if default is not None:
+            defaults[name] = default
+    hidden: dict[str, Any] = Redactor(tool.secrecy.defaults).value(defaults)
     return hidden
 
 
@@ -261,18 +282,15 @@ def action_bundle(action: Action) -> dict[str, str]:
     }
 
 
-_BUNDLES: dict[type, Callable[[Any], dict[str, str]]] = {
-    ToolDefinition: tool_bundle,
-    Action: action_bundle,
-    Observation: observation_bundle,
-}
-
-
 def bundle_of(thing: Any) -> dict[str, str] | None:
     """Return the mime bundle of *thing*, a tool, a call or a result; None for any other object."""
-    fits = (show for kind, show in _BUNDLES.items() if isinstance(thing, kind))
-    show = next(fits, None)
-    return None if show is None else show(thing)
+    if isinstance(thing, ToolDefinition):
+        return tool_bundle(thing)
+    if isinstance(thing, Action):
+        return action_bundle(thing)
+    if isinstance(thing, Observation):
+        return observation_bundle(thing)
+    return None
 
 
 displays.bundle_of = bundle_of

@@ -11,13 +11,11 @@ from rich.console import RenderableType
 from toolbench.core.coercion import ResultObservation, display_bundle, masked_observation
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
-from toolbench.display.blocks import block_views, blocks_html, blocks_text
+from toolbench.display.blocks import block_views, blocks_html, blocks_text, bundle_html
 from toolbench.display.caps import cap_joined
-from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, visible
-from toolbench.display.html.mime_bundle import bundle_html
 from toolbench.display.json_tree import json_html, json_text, parse_json
-from toolbench.display.page import fold, notice, section
+from toolbench.display.page import Card, cards_html, fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, shown_of, table_html
 from toolbench.redaction.redactor import Redactor, results
@@ -48,7 +46,7 @@ _ASIDE = 1_000
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
-    """Return `thing.visualize`; if this raises an error, a text about the error."""
+    """Return `thing.visualize`, or a sentence about the error that it raises."""
     try:
         return thing.visualize
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -84,19 +82,24 @@ def result_html(
         later: The number of further table rows, for a page that draws rows when a person scrolls.
     """
     blocks = read_by_model(observation)
-    call = _call(action) if action is not None else ""
+    head = ""
+    if action is not None:
+        head += _call(action)
     error = _error_text(observation, blocks)
-    head = call + (notice(error, "danger") if error else "")
+    if error:
+        head += notice(error, "danger")
     drawn = _drawn_html(observation)
     looks = head + (drawn or _view_html(observation, limit, later)) + _unread(observation)
     looks += _unread_data_html(observation, limit)
     read = _model_card(blocks, limit)
     if not drawn and _reads_the_same(observation, blocks):
-        exact = _APART + fold("As text, as the model reads it", read.content) + "</div>"
-        content = looks + (exact if _tree_of(observation) is not None else "")
-        return cards_html([Card(BOTH, Html(content), read.remark)])
+        if _tree_of(observation) is not None:
+            looks += _APART + fold("As text, as the model reads it", read.content) + "</div>"
+        return cards_html([Card(BOTH, Html(looks), read.remark)])
     returned = returned_frame(observation)
-    size = "" if returned is None else shape_text(returned)
+    size = ""
+    if returned is not None:
+        size = shape_text(returned)
     return cards_html([Card(PERSON, Html(looks), size), read])
 
 
@@ -111,13 +114,16 @@ def _error_text(observation: Observation, blocks: Sequence[Any]) -> str:
     if not observation.is_error or kind.__module__.startswith("toolbench."):
         return ""
     text = _joined(observation.content)
-    is_plain = _is_plain(observation)
-    view = "" if is_plain else safely(partial(to_text, width=_WIDE), visualized(observation))
-    is_shown = is_plain or _has_words(view, text)
+    is_said = is_shown = _is_plain(observation)
+    if not is_shown:
+        view = safely(partial(to_text, width=_WIDE), visualized(observation))
+        is_said = observation.ERROR_MESSAGE_HEADER.strip() in view
+        is_shown = _has_words(view, text)
     is_read = _has_words(_joined(blocks), text)
     if is_shown and is_read:
-        is_said = is_plain or observation.ERROR_MESSAGE_HEADER.strip() in view
-        return "" if is_said else "This result is an error."
+        if is_said:
+            return ""
+        return "This result is an error."
     name = kind.__name__
     if is_read:
         which = f"`visualize` of {name} does not show its text: {text}"
@@ -133,7 +139,7 @@ def _joined(blocks: Sequence[Any]) -> str:
 
 
 def _has_words(view: str, text: str) -> bool:
-    """Tell whether *view* has the first words of *text*, also if cells of a table break its lines."""
+    """Tell whether *view* has the first words of *text*, even if cells of a table break its lines."""
     words = {match.group() for match in islice(_WORD.finditer(text), _FIRST)}
     return words <= set(_WORD.findall(view))
 
@@ -185,10 +191,11 @@ def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
         return False
     if unread_data(observation) is not None:
         return False
-    header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
-    content = [*([header] if observation.is_error else []), *person_content(observation)]
+    content = list(person_content(observation))
+    if observation.is_error:
+        content.insert(0, TextContent(text=observation.ERROR_MESSAGE_HEADER))
     return (
-        [*blocks] == content
+        list(blocks) == content
         and returned_frame(observation) is None
         and not _is_long(observation)
         and all(visible(text) == text for text in _texts(observation))
@@ -228,7 +235,9 @@ def _drawn_html(observation: Observation) -> str:
     is_picture = all(block.type == "image" for block in person_content(observation))
     if is_picture or returned_frame(observation) is not None:
         return ""
-    items = result if isinstance(result, list | tuple) else [result]
+    items = [result]
+    if isinstance(result, list | tuple):
+        items = list(result)
     if len(items) > _MOST_DRAWN:
         return ""
     drawn = ""
@@ -252,7 +261,9 @@ def _data_html(observation: Observation, limit: int, later: int) -> str:
     if _images(observation):
         return _content_html(person_content(observation), limit)
     value = _tree_of(observation)
-    return "" if value is None else json_html(value, limit=limit)
+    if value is None:
+        return ""
+    return json_html(value, limit=limit)
 
 
 def _asides(observation: Observation) -> Sequence[str]:
@@ -263,7 +274,9 @@ def _asides(observation: Observation) -> Sequence[str]:
 
 def _asides_html(observation: Observation) -> str:
     asides = _asides(observation)
-    return notice("\n".join(asides), "warning") if asides else ""
+    if asides:
+        return notice("\n".join(asides), "warning")
+    return ""
 
 
 def unread_data(observation: Observation) -> Any:
@@ -273,7 +286,9 @@ def unread_data(observation: Observation) -> Any:
 
 def _unread_data_html(observation: Observation, limit: int) -> str:
     data = unread_data(observation)
-    return "" if data is None else section(_STRUCTURED, json_html(data, limit=limit))
+    if data is None:
+        return ""
+    return section(_STRUCTURED, json_html(data, limit=limit))
 
 
 def _content_html(blocks: Sequence[Any], limit: int) -> Html:
@@ -312,7 +327,9 @@ def _is_long(observation: Observation) -> bool:
 def _pictures(observation: Observation) -> str:
     """Return the HTML of the images in *observation*, which Rich cannot show."""
     images = _images(observation)
-    return blocks_html(images) if images else ""
+    if images:
+        return blocks_html(images)
+    return ""
 
 
 def _images(observation: Observation) -> list[Any]:
@@ -369,7 +386,8 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
         observation: The result of a run.
         redactor: Hides the secrets; by default, those that were known when the run ended.
     """
-    redactor = results.redactor_of(observation) if redactor is None else redactor
+    if redactor is None:
+        redactor = results.redactor_of(observation)
     if not redactor or type(observation) is not ResultObservation:
         return masked_observation(observation, redactor)
     # Its text is shown, and of a table the rows: what is not shown is not searched
@@ -380,7 +398,9 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
     if frame is not None:
         return shown.model_copy(update={"result": shown_of(frame, redactor.value)})
     bundle = redactor.bundle(display_bundle(observation.result))
-    return shown.model_copy(update={"result": _Drawn(bundle)}) if bundle else shown
+    if bundle:
+        return shown.model_copy(update={"result": _Drawn(bundle)})
+    return shown
 
 
 class _Drawn:

@@ -1,13 +1,14 @@
 """Small parts of HTML pages, which need no script, no style sheet and no kernel."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from toolbench.display.ansi.colors import Rgb, on_page
+from toolbench.display.ansi import Rgb, on_page
 from toolbench.display.caps import cap, left_out, shorten
+from toolbench.display.css import CELL, LINE, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
-from toolbench.display.html.css import CELL, REMARK, TABLE, TEXT_FONT
 from toolbench.display.json_tree import LIMIT, json_html
 from toolbench.values import key_text
 
@@ -53,8 +54,11 @@ def section(title: str, content: Html) -> Html:
 
 def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
     """Return the HTML of *content* below *title*; a click on the title shows or hides the content."""
+    opened = ""
+    if is_open:
+        opened = " open"
     return Html(
-        f'<details {NO_MATHS}{" open" if is_open else ""} style="margin:0 0 6px 0">'
+        f'<details {NO_MATHS}{opened} style="margin:0 0 6px 0">'
         f'<summary style="cursor:pointer;{REMARK}">{short(title)}</summary>'
         f"{content}</details>"
     )
@@ -92,7 +96,9 @@ def _value(html: Html, *, is_default: bool) -> str:
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
     """Return the HTML of *text*, a word or two, on a coloured background; *tip* is the tooltip."""
-    title = f' title="{escape(tip)}"' if tip else ""
+    title = ""
+    if tip:
+        title = f' title="{escape(tip)}"'
     return Html(
         f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
         f"border-radius:9px;font-size:11px;line-height:18px;white-space:nowrap;"
@@ -130,3 +136,51 @@ def short(text: str, limit: int = _TITLE) -> Html:
 def _paint(tone: Tone) -> str:
     red, green, blue = TONES[tone]
     return f"color:{on_page(TONES[tone])};background:rgba({red},{green},{blue},{_TINT})"
+
+
+# --- cards --------------------------------------------------------------------------
+
+# A card works without a script: content that is too high scrolls. If the page has our front-end
+# module, the module finds cards by their attributes and adds actions: copy, save, wrap, show all.
+
+HEIGHT = "24em"
+"""The greatest height of a card's content, in CSS, until a person clicks on "show all"."""
+
+_BOX = (
+    f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:8px;"
+    "display:flex;flex-direction:column"
+)
+_BAR = f"display:flex;flex-wrap:wrap;align-items:center;gap:2px 8px;padding:5px 10px;border-bottom:{LINE}"
+_BODY = f"max-height:{HEIGHT};flex:1 1 auto;overflow:auto;padding:8px 10px"
+
+
+@dataclass(frozen=True)
+class Card:
+    """The content of one card: title and remark are any text, the content is safe HTML."""
+
+    title: str
+    content: Html
+    remark: str = ""
+
+
+def cards_html(cards: Iterable[Card]) -> Html:
+    """Return the HTML of *cards*, side by side, or one below the other if there is no room."""
+    style = f"display:flex;flex-wrap:wrap;gap:10px;align-items:stretch;{TEXT_FONT}"
+    boxes = "".join(map(_box, cards))
+    return Html(f'<div {NO_MATHS} style="{style};{TEXT_COLOR}">{boxes}</div>')
+
+
+def _box(card: Card) -> str:
+    title, remark = short(card.title), short(card.remark)
+    # Never cut: it wraps
+    whole = f"{REMARK};flex:1 1 auto;min-width:0;overflow-wrap:anywhere"
+    note = ""
+    if remark:
+        note = f'<span style="{whole}">{remark}</span>'
+    # an element that scrolls needs `tabindex`, so that the keyboard reaches it
+    return (
+        f'<div data-toolbench-card style="{_BOX}">'
+        f'<div data-toolbench-bar style="{_BAR}"><strong style="font-size:12px">{title}</strong>{note}</div>'
+        f'<div data-toolbench-body role="group" aria-label="{escape(str(title))}" tabindex="0"'
+        f' style="{_BODY}"><div>{card.content}</div></div></div>'
+    )

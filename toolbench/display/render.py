@@ -10,11 +10,10 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from toolbench.display.ansi.colors import MUTED
-from toolbench.display.ansi.rich_styles import style_css
+from toolbench.display.ansi import MUTED, style_css
 from toolbench.display.caps import cap, cap_text, characters, is_notice, left_out
+from toolbench.display.css import PRE
 from toolbench.display.escape import Html, escape, link, visible
-from toolbench.display.html.css import PRE
 
 LIMIT = 100_000
 """The number of characters to show of one renderable, by default."""
@@ -86,8 +85,10 @@ def _shortened(text: str | Text, limit: int) -> Text:
     """Return *text*, shortened; the middle of a very long text is removed before the rest is read."""
     room = max(2 * limit, 1)
     omitted = max(0, len(text) - 2 * room)
-    ends = (text[:room], text[-room:]) if omitted else (text,)
-    return cap_text(Text().join(map(_spelled, ends)), limit, omitted)
+    if not omitted:
+        return cap_text(_spelled(text), limit)
+    ends = _spelled(text[:room]), _spelled(text[-room:])
+    return cap_text(Text().join(ends), limit, omitted)
 
 
 def _spelled(text: str | Text) -> Text:
@@ -185,4 +186,6 @@ def _span(text: str, style: Style | None) -> str:
     if style.link:
         content = link(style.link, content)
     css = style_css(style)
-    return f'<span style="{css}">{content}</span>' if css else content
+    if css:
+        return f'<span style="{css}">{content}</span>'
+    return content

@@ -12,7 +12,7 @@ from rich.text import Text
 from toolbench.core.coercion import content_of_drawn, is_drawn
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
-from toolbench.display.html.images import Image, read_image
+from toolbench.display.images import Image, read_image
 from toolbench.display.observations import (
     person_content,
     read_by_model,
@@ -62,18 +62,22 @@ def saved_files(
         files = _files_of(read_by_model(shown), redactor, most)
     elif type(shown).visualize is not Observation.visualize:
         view = visualized(shown)
-        width = _UNBROKEN if isinstance(view, str | Text) else _WIDTH
+        width = _WIDTH
+        if isinstance(view, str | Text):
+            width = _UNBROKEN
         images = [block for block in person_content(shown) if isinstance(block, ImageContent)]
         files = _files_of([to_text(view, width=width, limit=most), *images], redactor, most)
     else:
         # Its secrets are searched below: the table that is shown has only the first columns
-        result = None if shown.is_error else getattr(observation, "result", None)
+        result = None
+        if not shown.is_error:
+            result = getattr(observation, "result", None)
         files = _files_of(person_content(shown), redactor, most)
         # Bytes may be an image
         if not any(file.type.startswith("image/") for file in files):
             files = _returned(result, redactor, most) or files
-    data = None if for_model else unread_data(shown)
-    if data is not None:
+    data = unread_data(shown)
+    if data is not None and not for_model:
         text = json.dumps(plain(data), ensure_ascii=False, indent=2)
         files.append(SavedFile("structured.json", _JSON, _written(text, redactor)))
     if sum(len(file.content) for file in files) > most:
@@ -111,7 +115,9 @@ def _whole(value: Any, most: int) -> Any:
     if rows := _csv_of(value, most):
         return rows
     items = value.tolist() if callable(getattr(value, "tolist", None)) else None
-    return items if isinstance(items, list) else str_of(value)
+    if isinstance(items, list):
+        return items
+    return str_of(value)
 
 
 def _files_of(blocks: Sequence[Any], redactor: Redactor, most: int) -> list[SavedFile]:
@@ -121,11 +127,13 @@ def _files_of(blocks: Sequence[Any], redactor: Redactor, most: int) -> list[Save
     for block in blocks:
         if isinstance(block, TextContent):
             texts.append(block.text)
-        elif not isinstance(block, ImageContent):
+            continue
+        if not isinstance(block, ImageContent):
             # Any object of the tool
             texts.append(str_of(block))
-        urls = block.image_urls if isinstance(block, ImageContent) else []
-        for image in (read_image(url, most=most) for url in urls):
+            continue
+        for url in block.image_urls:
+            image = read_image(url, most=most)
             if image.problem:
                 texts.append(image.text)
             else:
@@ -133,11 +141,15 @@ def _files_of(blocks: Sequence[Any], redactor: Redactor, most: int) -> list[Save
     files = []
     if texts or not images:
         text = "\n".join(texts)
-        name, kind = ("result.json", _JSON) if _is_json(text) else ("result.txt", "text/plain")
+        name, kind = "result.txt", "text/plain"
+        if _is_json(text):
+            name, kind = "result.json", _JSON
         files.append(SavedFile(name, kind, _written(text, redactor)))
     for number, image in enumerate(images, 1):
         ending = image.kind.removeprefix("image/").partition("+")[0]
-        name = f"result-{number}.{ending}" if len(images) > 1 else f"result.{ending}"
+        name = f"result.{ending}"
+        if len(images) > 1:
+            name = f"result-{number}.{ending}"
         files.append(SavedFile(name, image.kind, image.data))
     return files
 

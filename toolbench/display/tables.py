@@ -1,6 +1,7 @@
-"""Show a DataFrame of any library as a small table."""
+"""Show a DataFrame of any library, or the rows of a listing, as a small table."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from json import dumps
@@ -11,9 +12,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from toolbench.display.caps import left_out, shorten
+from toolbench.display.caps import cap, left_out, shorten
+from toolbench.display.css import (
+    CELL,
+    CODE_FONT,
+    LINE,
+    REMARK,
+    TABLE,
+    TEXT_COLOR,
+    TEXT_FONT,
+)
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
-from toolbench.display.html.css import CELL, LINE, REMARK, TABLE
 from toolbench.display.render import to_text
 from toolbench.values import str_of
 from toolbench.wording import counted
@@ -55,10 +64,11 @@ def as_frame(value: Any) -> Frame | None:
     An object whose attributes raise errors, or that has every attribute (a Mock), is not a table.
     """
     try:
-        is_frame = isinstance(value, Frame) and _is_shape(value.shape)
+        if isinstance(value, Frame) and _is_shape(value.shape):
+            return value
     except Exception:  # noqa: BLE001 - it may be any object
         return None
-    return value if is_frame else None
+    return None
 
 
 def _is_shape(shape: Any) -> bool:
@@ -178,7 +188,9 @@ def _masked(rows: list[tuple[Any, ...]], mask: Mask) -> list[tuple[Any, ...]]:
 
 
 def _kept(cell: Any, text: str, masked: str) -> Any:
-    return cell if masked == text else masked
+    if masked == text:
+        return cell
+    return masked
 
 
 def shown_of(frame: Frame, mask: Mask) -> Frame | None:
@@ -244,7 +256,9 @@ def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = 
     """
     names, body = _names(frame), _rows(frame, rows)
     sides = _sides(frame, names, body)
-    kinds = _kinds(frame, body, len(names)) if typed else [""] * len(names)
+    kinds = [""] * len(names)
+    if typed:
+        kinds = _kinds(frame, body, len(names))
     head = "".join(map(_head, names, sides, kinds))
     lines = "".join(
         f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>" for row in body
@@ -309,8 +323,10 @@ def _sides(frame: Frame, names: list[str], body: list[tuple[Any, ...]]) -> list[
     columns = [*zip(*body, strict=True)][1:] or [()] * width
     sides: list[_Side] = ["left"]
     for kind, column in zip(kinds, columns, strict=True):
-        is_number = kind in _NUMBERS or (kind == "O" and isinstance(_first(column), int | float))
-        sides.append("right" if is_number else "left")
+        side: _Side = "left"
+        if kind in _NUMBERS or (kind == "O" and isinstance(_first(column), int | float)):
+            side = "right"
+        sides.append(side)
     return sides
 
 
@@ -321,8 +337,12 @@ _NUMBERS = "biuf"
 def _dtypes(frame: Frame) -> list[Any]:
     """Return the types of the columns, as the table has them; empty if it has none."""
     dtypes = getattr(frame, "dtypes", ())
-    types = [*dtypes] if isinstance(dtypes, Iterable) else []
-    return types if len(types) == frame.shape[1] else []
+    if not isinstance(dtypes, Iterable):
+        return []
+    types = list(dtypes)
+    if len(types) != frame.shape[1]:
+        return []
+    return types
 
 
 def _kind(dtype: Any) -> str:
@@ -356,8 +376,11 @@ def _kinds(frame: Frame, body: list[tuple[Any, ...]], columns: int) -> list[str]
         return ["", *map(str, dtypes)]
     if not body:
         return [""] * columns
-    firsts = [_first(column) for column in [*zip(*body, strict=True)][1:]]
-    return ["", *("" if value is None else type(value).__name__ for value in firsts)]
+    kinds = [""]
+    for column in list(zip(*body, strict=True))[1:]:
+        value = _first(column)
+        kinds.append("" if value is None else type(value).__name__)
+    return kinds
 
 
 def _remark(frame: Frame, rows: int) -> str:
@@ -367,7 +390,10 @@ def _remark(frame: Frame, rows: int) -> str:
 def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
     """Yield the notices about rows and columns that are left out, each with its HTML attribute."""
     height, width = frame.shape
-    yield "data-toolbench-left-out", left_out(height - rows, "row") * (height > rows)
+    rest = ""
+    if height > rows:
+        rest = left_out(height - rows, "row")
+    yield "data-toolbench-left-out", rest
     if width > _COLUMNS:
         yield "", left_out(width - _COLUMNS, "column")
 
@@ -389,3 +415,101 @@ def _cell(value: Any, side: _Side) -> str:
 
 def _cell_text(value: Any) -> str:
     return shorten(visible(str_of(value)), _LONGEST)
+
+
+# --- listings -----------------------------------------------------------------------
+
+# Characters of one cell
+_LONGEST_CELL = 2_000
+_WRITTEN = re.compile(r"(≈ )?\d{1,3}(,?\d{3})*", re.ASCII)
+# Characters of a cell without a space that is never broken
+_WORD = 24
+# Characters; a longer name is broken
+_NAME = 40
+
+
+def listing_html(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], notes: Sequence[str] = ()
+) -> Html:
+    """Return *rows* as a table: names stay whole, long texts are wrapped, numbers are on the right.
+
+    A column whose cells are all empty is left out. On a narrow page with our front-end module,
+    columns of sentences go below the other cells of their row.
+
+    Args:
+        columns: The heads of the columns.
+        rows: The cells, of any type; each is shown as text.
+        notes: Sentences below the table.
+    """
+    heads: list[str] = []
+    cells: list[list[str]] = []
+    for index, name in enumerate(columns):
+        values = [row[index] for row in rows]
+        if values and not any(map(str_of, values)):
+            continue
+        is_first = not heads
+        side = ""
+        if values and all(map(_is_number_or_empty, values)):
+            side = "text-align:right;font-variant-numeric:tabular-nums"
+        mark = ""
+        if not is_first and any(map(_is_sentence, values)):
+            mark = " data-toolbench-sentence"
+        heads.append(
+            f'<th scope="col"{mark} style="{CELL};font-weight:600;{side}">{escape(name)}</th>'
+        )
+        styles = (f"{CELL};{_flow(value, is_first=is_first)}{side}" for value in values)
+        cells.append(
+            [
+                f'<td{mark} style="{style}">{_text(value)}</td>'
+                for style, value in zip(styles, values, strict=True)
+            ]
+        )
+    table = ""
+    if heads:
+        body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
+        table = (
+            f'<table style="{TABLE};{TEXT_FONT};font-size:13px"><thead style="border-bottom:{LINE}">'
+            f"<tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    for note in notes:
+        table += f'<div style="{REMARK};white-space:pre-wrap">{escape(note)}</div>'
+    return Html(
+        f'<div {NO_MATHS} data-toolbench-listing role="group" aria-label="Table" tabindex="0" '
+        f'style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}</div>'
+    )
+
+
+def _text(cell: object) -> Html:
+    return escape(str(cap(str_of(cell), _LONGEST_CELL, visible)))
+
+
+def _flow(cell: object, *, is_first: bool) -> str:
+    """Return the CSS of *cell*; a name in the first column is broken only if it is very long."""
+    text = str_of(cell)
+    if is_first and len(text) > _NAME:
+        return f"{CODE_FONT};font-size:12px;min-width:24em;overflow-wrap:anywhere;"
+    if is_first:
+        return f"{CODE_FONT};font-size:12px;white-space:nowrap;"
+    if _is_sentence(cell):
+        return "min-width:6em;overflow-wrap:break-word;word-break:normal;"
+    if " " not in text and len(text) <= _WORD:
+        # A date is not broken at its hyphens
+        return "white-space:nowrap;"
+    return "min-width:4em;overflow-wrap:break-word;word-break:normal;"
+
+
+def _is_sentence(cell: object) -> bool:
+    """Tell whether *cell* holds more than a few words."""
+    text = str_of(cell)
+    return len(text) > _WORD and " " in text
+
+
+def _is_number_or_empty(value: object) -> bool:
+    return _is_number(value) or not str_of(value)
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether *value* is a number, or a text of a number, such as `≈ 2,161`."""
+    if isinstance(value, str):
+        return _WRITTEN.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)

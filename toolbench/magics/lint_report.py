@@ -11,8 +11,8 @@ from rich.text import Text
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.listing_table import listing_html
 from toolbench.display.render import bundle
+from toolbench.display.tables import listing_html
 from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
 from toolbench.wording import counted
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolbench.display.servers import status_words
 from toolbench.magics.table import Listing
+from toolbench.mcp.server_html import status_words
 from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:

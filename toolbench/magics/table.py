@@ -8,8 +8,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from toolbench.display.html.listing_table import listing_html
 from toolbench.display.render import bundle
+from toolbench.display.tables import listing_html
 from toolbench.values import str_of
 
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from toolbench.display.card_html import Card, cards_html
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape, visible
-from toolbench.display.html.css import REMARK
-from toolbench.display.page import Tone, notice
+from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.connected_servers import connected

@@ -6,13 +6,12 @@ from weakref import WeakKeyDictionary
 
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.ansi import from_ansi
 from toolbench.display.caps import shorten
-from toolbench.display.card_html import Card, cards_html
+from toolbench.display.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
-from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.objects import call_html
-from toolbench.display.page import Tone, badge, fold, notice, short
+from toolbench.display.page import Card, Tone, badge, cards_html, fold, notice, short
 from toolbench.display.render import to_html, to_text
 from toolbench.runs.record import state_tone, state_words
 from toolbench.serving.access.client_config import CLIENTS, ClientConfig

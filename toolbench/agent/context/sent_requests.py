@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from toolbench.agent.context.context import text_of, tokens_of
+from toolbench.display.css import CELL, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import CELL, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import fold, notice, short
 from toolbench.display.sizes import estimate_tokens
 from toolbench.jsonschema.types import Json

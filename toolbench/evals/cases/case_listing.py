@@ -5,7 +5,7 @@ from itertools import islice
 
 from toolbench.display.caps import shorten
 from toolbench.display.escape import Html
-from toolbench.display.html.listing_table import listing_html
+from toolbench.display.tables import listing_html
 from toolbench.evals.cases.case import Case
 from toolbench.redaction.detect import BY_NAMES
 from toolbench.values import clip

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from toolbench.display.css import CELL, LINE, TABLE
 from toolbench.display.escape import NO_MATHS, Html
-from toolbench.display.html.css import CELL, LINE, TABLE
 from toolbench.display.page import short
 
 # Characters of a cell

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from toolbench.display.css import LINE, REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import LINE, REMARK
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import (
     badge,

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from html import escape as escape_text
 from os import PathLike, fspath
 
+from toolbench.display.css import LINE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html
-from toolbench.display.html.css import LINE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import whole_page
 from toolbench.files import write_named
 

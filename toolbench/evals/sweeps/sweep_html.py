@@ -4,9 +4,9 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from toolbench.display.css import LINE, REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import LINE, REMARK
-from toolbench.display.html.images import read_image
+from toolbench.display.images import read_image
 from toolbench.display.page import notice, section
 from toolbench.display.tables import LATER, table_html
 from toolbench.evals.reports.html_table import text_table

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbench.core.schema import Observation
+from toolbench.display.css import TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import TEXT_COLOR, TEXT_FONT
 from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.page import Tone, key_values, notice, section
 from toolbench.display.render import to_text

@@ -6,8 +6,8 @@ from weakref import ref
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.servers import status_words
 from toolbench.errors import did_you_mean
+from toolbench.mcp.server_html import status_words
 
 AnyTool = ToolDefinition[Any, Any]
 

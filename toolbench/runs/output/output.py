@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import Any, NamedTuple
 
+from toolbench.display.blocks import bundle_html, bundle_text
 from toolbench.display.escape import Html
-from toolbench.display.html.mime_bundle import bundle_html, bundle_text
 
 # Characters kept, half at each end
 LIMIT = 200_000

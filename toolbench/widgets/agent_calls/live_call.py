@@ -9,8 +9,8 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.core.schema import Observation
+from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import CODE_FONT, REMARK
 from toolbench.display.page import badge, notice, short
 from toolbench.errors import ToolbenchError
 from toolbench.runs.questions import Answer, ConsentLabels, Question

@@ -7,8 +7,8 @@ from typing import Any
 
 import ipywidgets as w
 
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import REMARK
 from toolbench.display.page import notice
 from toolbench.serving.call import ServedCall
 from toolbench.serving.served_tools import Served

@@ -7,17 +7,17 @@ from typing import Any
 from weakref import WeakSet
 
 from toolbench.core.tool_names import ToolAddress
+from toolbench.display.css import LINE
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import LINE
-from toolbench.display.html.icons import icon_source
+from toolbench.display.images import icon_source
 from toolbench.display.page import notice
-from toolbench.display.servers import (
+from toolbench.mcp.client import MCPClient
+from toolbench.mcp.server_html import (
     client_bundle,
     server_bundle,
     status_badge,
     status_words,
 )
-from toolbench.mcp.client import MCPClient
 from toolbench.mcp.session import MCPServerSession
 from toolbench.runs.record import RunRecord
 from toolbench.runs.shell import has_kernel

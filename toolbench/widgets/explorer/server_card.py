@@ -4,13 +4,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 from toolbench.core.background_loop import portal
+from toolbench.display.css import REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
-from toolbench.display.html.css import REMARK
-from toolbench.display.html.icons import icon_html
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.images import icon_html
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
-from toolbench.display.servers import status_badge
 from toolbench.mcp.connection.last_words import STDERR
+from toolbench.mcp.server_html import status_badge
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.review_view import ReviewView

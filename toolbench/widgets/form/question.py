@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import ipywidgets as w
 
+from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, link
-from toolbench.display.html.css import CODE_FONT
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce

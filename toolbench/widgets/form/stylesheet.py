@@ -1,8 +1,8 @@
 """The style sheet of a form, for light and dark pages. It uses JupyterLab's colours if it can."""
 
-from toolbench.display.ansi.colors import MUTED
+from toolbench.display.ansi import MUTED
+from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import Html
-from toolbench.display.html.css import CODE_FONT
 from toolbench.widgets.kit.look import ARROW, BUTTONS, COLORS
 
 _ERROR = "var(--tb-error)"

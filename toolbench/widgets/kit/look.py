@@ -4,9 +4,9 @@ If JupyterLab defines a colour, that colour is used. The names that begin with `
 are ours.
 """
 
-from toolbench.display.ansi.colors import MUTED, on_page
+from toolbench.display.ansi import MUTED, on_page
+from toolbench.display.css import PRE
 from toolbench.display.escape import Html
-from toolbench.display.html.css import PRE
 from toolbench.display.page import TONES
 
 COLORS = f"""

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from toolbench.display.css import REMARK, TEXT_FONT
 from toolbench.display.escape import Html
-from toolbench.display.html.css import REMARK, TEXT_FONT
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.record import RunRecord
 from toolbench.runs.shell import running_shell

@@ -42,7 +42,7 @@ class Item:
     group: str = ""
     """The heading above the item, if the list has headings."""
     icon: str = ""
-    """The `data:` URL of a small picture; see `toolbench.display.html.icons.icon_source`."""
+    """The `data:` URL of a small picture; see `toolbench.display.images.icon_source`."""
 
     @property
     def label(self) -> str:

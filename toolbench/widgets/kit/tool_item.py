@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.html.icons import icon_source
+from toolbench.display.images import icon_source
 from toolbench.widgets.kit.search_list import Item
 
 

@@ -1,8 +1,8 @@
 """The style sheet of logs and of messages in columns."""
 
-from toolbench.display.ansi.colors import MUTED, on_page
+from toolbench.display.ansi import MUTED, on_page
+from toolbench.display.css import CODE_FONT, LINE
 from toolbench.display.escape import Html
-from toolbench.display.html.css import CODE_FONT, LINE
 
 _DANGER = on_page((190, 50, 60))
 STYLE = Html(f"""<style>

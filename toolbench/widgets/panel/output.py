@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.ansi import from_ansi
 from toolbench.display.escape import Html
 from toolbench.display.render import to_html
 from toolbench.runs.output.output import Chunk, Output

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import remake_advice
+from toolbench.display.css import PRE
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import SecretsByPath, put_back

@@ -8,9 +8,9 @@ import ipywidgets as w
 
 from toolbench.core.content import TextContent
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.ansi import from_ansi
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import REMARK
 from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
 from toolbench.display.page import notice
 from toolbench.display.render import to_html

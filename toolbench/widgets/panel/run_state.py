@@ -4,8 +4,8 @@ from typing import Any
 
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import REMARK
 from toolbench.display.page import badge
 from toolbench.runs.record import state_tone, state_words
 from toolbench.threads import NO_THREADS, have_threads

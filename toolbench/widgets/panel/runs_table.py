@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolbench.display.css import CELL, CODE_FONT, LINE, TABLE, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE, TEXT_FONT
 from toolbench.display.page import short
 from toolbench.runs.record import RunRecord
 from toolbench.values import clip

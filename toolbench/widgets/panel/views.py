@@ -8,11 +8,10 @@ from typing import Any, Protocol
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, ascii_json, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
-from toolbench.display.page import notice, short
+from toolbench.display.page import Card, cards_html, notice, short
 from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import FORMATS, format_report

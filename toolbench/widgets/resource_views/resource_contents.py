@@ -4,7 +4,7 @@ from typing import Any
 
 from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import notice, section
 from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.features.resources import MCPResourceObservation

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from toolbench.core.state import Conversation
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import REMARK
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts
 

@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.agent.context.sent_requests import SentRequest
+from toolbench.display.css import REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import REMARK
 from toolbench.display.page import notice
 from toolbench.llm.models import Answer
 from toolbench.llm.models.person import PersonRequest

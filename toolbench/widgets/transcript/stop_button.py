@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
-from toolbench.display.html.css import REMARK
+from toolbench.display.css import REMARK
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts

@@ -11,9 +11,9 @@ from toolbench.core.definition.hooks import listings
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html
-from toolbench.display.html.css import CODE_FONT, REMARK
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
 from toolbench.serving.call_results import output_schema_of
 from toolbench.values import clip, same_json

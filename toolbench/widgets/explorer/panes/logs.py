@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from toolbench.display.ansi.colors import on_page
+from toolbench.display.ansi import on_page
 from toolbench.display.escape import Html, escape
 from toolbench.mcp.monitoring.logs import LEVELS, LogEntry
 from toolbench.mcp.session import MCPServerSession

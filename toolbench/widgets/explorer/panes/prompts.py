@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from toolbench.core.content import TextContent, describe
 from toolbench.display.blocks import blocks_html
+from toolbench.display.css import LINE, REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import LINE, REMARK
-from toolbench.display.html.icons import icon_html, icon_source
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.images import icon_html, icon_source
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
 from toolbench.mcp.session import MCPServerSession

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import REMARK
-from toolbench.display.html.icons import icon_html, icon_source
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.images import icon_html, icon_source
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
 from toolbench.display.sizes import human_size
 from toolbench.mcp.features.resources import (

@@ -3,9 +3,9 @@
 from functools import partial
 from typing import ClassVar
 
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import REMARK
-from toolbench.display.html.markdown import markdown_html
+from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
 from toolbench.display.sizes import human_size
 from toolbench.mcp.features.resources import MCPResourceObservation

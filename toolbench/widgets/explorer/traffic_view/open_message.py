@@ -6,11 +6,10 @@ from typing import Any, Protocol
 
 import ipywidgets as w
 
-from toolbench.display.card_html import Card, cards_html
+from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import CODE_FONT
 from toolbench.display.json_tree import json_html
-from toolbench.display.page import notice
+from toolbench.display.page import Card, cards_html, notice
 from toolbench.mcp.features.raw_request import ELSEWHERE, send_request
 from toolbench.mcp.monitoring.exchanges import Exchange, params_of
 from toolbench.mcp.monitoring.traffic import Message

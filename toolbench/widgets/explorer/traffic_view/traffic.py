@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import ipywidgets as w
 
 from toolbench.display.caps import cap
-from toolbench.display.card_html import Card, cards_html
+from toolbench.display.css import PRE
 from toolbench.display.escape import Html, escape
-from toolbench.display.html.css import PRE
+from toolbench.display.page import Card, cards_html
 from toolbench.mcp.monitoring.exchanges import Exchange, Exchanges
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane

@@ -9,7 +9,7 @@ from traitlets import Any as AnyTrait
 from traitlets import Int
 
 from toolbench.display.escape import escape
-from toolbench.display.html.images import LARGEST
+from toolbench.display.images import LARGEST
 from toolbench.values import base64_of, bytes_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line, TextBox

@@ -1,8 +1,8 @@
 """Show a text from an author who is not trusted as Markdown: formatted, but harmless."""
 
 from toolbench.display.caps import cap
+from toolbench.display.css import TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html
-from toolbench.display.html.css import TEXT_FONT
 
 LIMIT = 20_000
 """The number of characters of Markdown to show, by default."""
@@ -21,7 +21,7 @@ def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
         text: CommonMark with tables and ~~strikethrough~~.
         limit: The most characters to show; the middle of a longer text is left out.
     """
-    from toolbench.display.html.markdown_renderer import (  # noqa: PLC0415 - heavy: 70 modules
+    from toolbench.display.markdown_renderer import (  # noqa: PLC0415 - heavy: 70 modules
         preformatted,
         rendered,
     )

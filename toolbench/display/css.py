@@ -1,6 +1,6 @@
 """The inline styles of all displays: JupyterLab's variables, with fallbacks for other pages."""
 
-from toolbench.display.ansi.colors import MUTED
+from toolbench.display.ansi import MUTED
 
 CODE_FONT = (
     "font-family:var(--jp-code-font-family,Menlo,Consolas,'DejaVu Sans Mono',monospace);"

@@ -13,9 +13,9 @@ for 180 kB of open quotes; this module takes 0.2 s or less.
 import re
 from html import unescape
 
+from toolbench.display.css import CELL, CODE_FONT, LINE, TABLE
 from toolbench.display.escape import NO_MATHS, Html, escape, link
-from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE
-from toolbench.display.html.images import read_image
+from toolbench.display.images import read_image
 
 LIMIT = 100_000
 """The characters of text to keep, by default."""
@@ -132,9 +132,12 @@ class _Writer:
             self._link(_attribute(rest, "href"))
         elif tag in _TAGS:
             name, css = _TAGS[tag]
-            style = f' style="{css}"' if css else ""
-            spans = _spans(rest) if tag in ("td", "th") else ""
-            self._enter(tag, f"<{name}{style}{spans}>", f"</{name}>")
+            attributes = ""
+            if css:
+                attributes = f' style="{css}"'
+            if tag in ("td", "th"):
+                attributes += _spans(rest)
+            self._enter(tag, f"<{name}{attributes}>", f"</{name}>")
 
     def _leave(self, tag: str) -> None:
         if tag in (name for name, _ in self._open):
@@ -174,7 +177,9 @@ class _Writer:
 def _after(source: str, tag: str, place: int) -> int:
     """Return the position after the element *tag*, whose begin tag ends at *place*."""
     end = re.compile(rf"</{tag}\b[^>]*>?", re.IGNORECASE).search(source, place)
-    return end.end() if end else len(source)
+    if end:
+        return end.end()
+    return len(source)
 
 
 def _attribute(rest: str, name: str) -> str:

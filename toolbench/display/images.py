@@ -1,12 +1,14 @@
-"""Show an image from a tool: the image itself if its URL contains the data, else a link."""
+"""Show an image from a tool or the icon of a server: the image itself if its URL contains the data, else a link."""
 
 import re
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from toolbench.display.css import REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape, link, safe_address, visible
-from toolbench.display.html.css import REMARK
 from toolbench.display.sizes import human_size
 from toolbench.values import clip
 
@@ -34,14 +36,19 @@ class Image:
     @property
     def label(self) -> str:
         """The kind and the size of the image, and what is wrong with it if anything is: `image/png, 12.3 kB`."""
-        size = human_size(len(self.data)) if self.data else ""
-        return ", ".join(part for part in (self.kind, size, self.problem) if part)
+        parts = [self.kind]
+        if self.data:
+            parts.append(human_size(len(self.data)))
+        if self.problem:
+            parts.append(self.problem)
+        return ", ".join(parts)
 
     @property
     def text(self) -> str:
         """The line of text in place of the image, where images cannot be shown."""
-        where = f" {safe_address(self.url)}" if safe_address(self.url) else ""
-        return visible(f"[{self.label}]{where}")
+        if safe_address(self.url):
+            return visible(f"[{self.label}] {self.url}")
+        return visible(f"[{self.label}]")
 
     @property
     def source(self) -> str:
@@ -73,16 +80,18 @@ def read_image(url: str, *, most: int = LARGEST) -> Image:
         return Image("", problem=f"more than {human_size(most)}, not shown")
     match = _DATA.fullmatch(url)
     if not match:
-        known = safe_address(url) and not url.lower().startswith("mailto:")
-        problem = "not fetched" if known else f"no image at {clip(url, 80)}"
-        return Image(url, problem=problem)
+        if safe_address(url) and not url.lower().startswith("mailto:"):
+            return Image(url, problem="not fetched")
+        return Image(url, problem=f"no image at {clip(url, 80)}")
     kind = match[1].lower().replace("jpg", "jpeg")
     try:
         data = _decode(match[3], base64=bool(match[2]))
     except ValueError:
         # Wrong base64, or a character not allowed in a URL
         return Image("", kind, problem="not valid base64")
-    problem = "" if data else "empty"
+    problem = ""
+    if not data:
+        problem = "empty"
     if len(data) > most:
         problem = f"more than {human_size(most)}, not shown"
     return Image("", kind, data, problem)
@@ -94,3 +103,49 @@ def _decode(payload: str, *, base64: bool) -> bytes:
         return raw
     packed = b"".join(raw.split())
     return b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
+
+
+# --- icons --------------------------------------------------------------------------
+
+# Bytes: an icon is small, and is saved in each notebook
+_LARGEST = 100_000
+# Pixels
+_SIDE = 20
+
+
+def icon_html(icons: Any) -> Html:
+    """Return the first of *icons* that can be shown, as a small picture; empty if none can.
+
+    Args:
+        icons: The icons of a server, tool, resource or prompt, as the server sent them: a list of
+            objects with `src`. Only images in `data:` addresses are shown. Source: MCP
+            specification, icons.
+    """
+    image = _image_in(icons)
+    if image is None:
+        return Html("")
+    style = f"display:inline-block;width:{_SIDE}px;height:{_SIDE}px;object-fit:contain;margin-right:6px;vertical-align:-4px"
+    return Html(f'<span aria-hidden="true" style="{style}">{image.html}</span>')
+
+
+def icon_source(icons: Any) -> str:
+    """Return the `data:` URL of the icon that `icon_html` shows; empty if it shows none."""
+    image = _image_in(icons)
+    if image is None:
+        return ""
+    return image.source
+
+
+def _image_in(icons: Any) -> Image | None:
+    if not isinstance(icons, list | tuple):
+        return None
+    for icon in icons:
+        if not isinstance(icon, Mapping):
+            continue
+        source = icon.get("src")
+        if not isinstance(source, str) or len(source) > 4 * _LARGEST:
+            continue
+        image = read_image(source)
+        if not image.problem and len(image.data) <= _LARGEST:
+            return image
+    return None

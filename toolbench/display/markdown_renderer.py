@@ -7,8 +7,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from toolbench.display.css import CELL, CODE_FONT, LINE, PRE
 from toolbench.display.escape import Html, escape, link, safe_address, visible
-from toolbench.display.html.css import CELL, CODE_FONT, LINE, PRE
 
 _BLOCK = "margin:0 0 .6em 0"
 _CODE = f"white-space:pre-wrap;{_BLOCK};padding:.5em .7em;border:{LINE};border-radius:4px"
@@ -52,7 +52,9 @@ def _restyle(tokens: Iterable[Token]) -> None:
         if style := _STYLES.get(token.type):
             # The alignment of a table's column
             own = token.attrGet("style")
-            token.attrSet("style", f"{style};{own}" if own else style)
+            if own:
+                style += f";{own}"
+            token.attrSet("style", style)
         _restyle(token.children or ())
 
 
@@ -75,8 +77,9 @@ class _Renderer(RendererHTML):
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
         label = self.renderInlineAsText(token.children or [], options, env)
-        label_html = escape(f"[image: {label}]" if label else "[image]")
-        return link(str(token.attrGet("src")), label_html)
+        if label:
+            label = f": {label}"
+        return link(str(token.attrGet("src")), escape(f"[image{label}]"))
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return preformatted(tokens[idx].content.rstrip("\n"))

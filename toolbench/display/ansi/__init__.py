@@ -1,1 +1,0 @@
-"""Show terminal output as HTML: escape sequences, styles, readable colours."""
