@@ -13,7 +13,7 @@ from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancellation import INTERRUPTED
+from toolbench.runs.cancellation.cancel_token import INTERRUPTED
 from toolbench.runs.engine import watch
 from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors

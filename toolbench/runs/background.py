@@ -4,9 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Lock, Thread
+from typing import TYPE_CHECKING
 
+from toolbench.runs.cancellation.cancel_token import RunCancelled
 from toolbench.runs.cancellation.cancellation import break_off, cancel
-from toolbench.runs.run import Run, RunCancelled
+
+if TYPE_CHECKING:
+    from toolbench.runs.run import Run
 from toolbench.threads import daemon_thread
 
 
@@ -18,7 +22,7 @@ class Active:
         self._threads: dict[Run, Thread] = {}
         self._lock = Lock()
 
-    def start(self, run: Run, work: Callable[[], object], then: Callable[[], object]) -> Thread:
+    def start(self, run: "Run", work: Callable[[], object], then: Callable[[], object]) -> Thread:
         """Start *work* in a new daemon thread, and return the thread.
 
         *run* is in this list until *work* ends. On a Python without threads, *work* has already
@@ -46,7 +50,7 @@ class Active:
         thread.start()
         return thread
 
-    def stop(self, run: Run, reason: str = "cancelled") -> None:
+    def stop(self, run: "Run", reason: str = "cancelled") -> None:
         """Cancel *run*; if *run* is in this list, also use force on its thread. See `cancel`."""
         thread = self._threads.get(run)
         insist = None if thread is None else lambda: break_off(run, thread)
@@ -57,7 +61,7 @@ class Active:
         for run in self:
             self.stop(run, reason)
 
-    def __iter__(self) -> Iterator[Run]:
+    def __iter__(self) -> "Iterator[Run]":
         with self._lock:
             return iter(list(self._threads))
 

@@ -22,7 +22,8 @@ from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results
 from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancellation import INTERRUPTED, cancel
+from toolbench.runs.cancellation.cancel_token import INTERRUPTED, RunCancelled
+from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch
 from toolbench.runs.cancellation.unfinished_observation import (
     UnfinishedObservation,
@@ -44,7 +45,7 @@ from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, reruns
-from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
 

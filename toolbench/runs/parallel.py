@@ -18,7 +18,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.errors import ToolbenchError
 from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancellation import INTERRUPTED
+from toolbench.runs.cancellation.cancel_token import INTERRUPTED
 from toolbench.runs.cancellation.withdrawn_question import withdrawable
 from toolbench.runs.engine import call_of, execute, perform
 from toolbench.runs.progress.cell_progress import EVERY

@@ -8,11 +8,12 @@ from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
+from toolbench.runs.cancellation.cancel_token import RunCancelled
 from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.engine import execute, perform, stop
 from toolbench.runs.kernel_loop.loop_runs import outcome_of
 from toolbench.runs.progress.cell_progress import EVERY
-from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
 

@@ -20,7 +20,7 @@ from toolbench.network_errors import ErrorKind
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.argument_forms import arguments_of, forms_by_action
-from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible
+from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible, RunCancelled
 from toolbench.runs.cancellation.child_processes import Children
 from toolbench.runs.numbering import numbers
 from toolbench.runs.output.output import Output
@@ -438,6 +438,11 @@ class Run:
             if self.state == before:
                 self.enter(after)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run is over."""
+        return self.state in ENDED
+
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
         """Mark the run as cancelled; return the callbacks that no earlier call of this method returned."""
         return self._cancel_token.request(reason)
@@ -466,7 +471,3 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
-
-
-class RunCancelled(BaseException):
-    """Raised inside a run to stop it; executors must not catch it."""

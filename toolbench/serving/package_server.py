@@ -12,10 +12,11 @@ from typing import Any
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import MissingExtraError
+from toolbench.runs.cancellation.cancel_token import RunCancelled
 from toolbench.runs.current_run import hand_down
 from toolbench.runs.engine import execute
 from toolbench.runs.questions import Question
-from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run import Run
 from toolbench.serving.call import ServedCall
 from toolbench.serving.offer import Offer
 from toolbench.threads import daemon_thread

@@ -13,6 +13,15 @@ from time import sleep
 from typing import Protocol
 
 Callback = Callable[[], object]
+INTERRUPTED = "interrupted"
+"""The reason of a stop that an interrupt of the kernel or of an agent caused.
+
+Jupyter also interrupts a kernel before it ends the kernel.
+"""
+
+
+class RunCancelled(BaseException):
+    """Raised inside a run to stop it; executors must not catch it."""
 
 
 class Cancellable(Protocol):

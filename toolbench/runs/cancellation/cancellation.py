@@ -11,16 +11,14 @@ import threading
 from collections.abc import Callable
 from itertools import count
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from toolbench.runs.current_run import inherited_run
-from toolbench.runs.run import ENDED, Run
+
+if TYPE_CHECKING:
+    from toolbench.runs.run import Run
 from toolbench.threads import daemon_thread, have_threads
 
-INTERRUPTED = "interrupted"
-"""The reason of a stop that an interrupt of the kernel or of an agent caused.
-
-Jupyter also interrupts a kernel before it ends the kernel.
-"""
 # Seconds between asking and the first use of force
 GRACE = 1.0
 # Uses of force before the run is given up
@@ -29,7 +27,9 @@ PATIENCE = 3
 CALLBACK_SECONDS = 0.2
 
 
-def cancel(run: Run, insist: Callable[[], object] | None = None, reason: str = "cancelled") -> None:
+def cancel(
+    run: "Run", insist: Callable[[], object] | None = None, reason: str = "cancelled"
+) -> None:
     """Stop *run*, and return at once; repeated calls do no harm.
 
     Args:
@@ -37,7 +37,7 @@ def cancel(run: Run, insist: Callable[[], object] | None = None, reason: str = "
         insist: A function that uses force; it is called every second until the run has ended.
         reason: The reason, for the record.
     """
-    if run.state in ENDED or run.state == "stopping":
+    if run.has_ended or run.state == "stopping":
         return
     callbacks = run.wants_cancel(reason)
     run.enter("stopping")
@@ -51,7 +51,7 @@ def _in_background(work: Callable[..., None], *args: object) -> None:
     daemon_thread(work, *args, name="toolbench-cancel").start()
 
 
-def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
+def _ask(run: "Run", callbacks: list[Callable[[], object]]) -> None:
     for callback in callbacks:
         _tell(run, callback)
     patience = CALLBACK_SECONDS if have_threads() else 0
@@ -60,7 +60,7 @@ def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 
 
-def _insist(run: Run, insist: Callable[[], object]) -> None:
+def _insist(run: "Run", insist: Callable[[], object]) -> None:
     for times in count(1):
         # less and less often after it was given up: each time wakes the process
         if run.done.wait(GRACE * max(1, times - PATIENCE)):
@@ -70,7 +70,7 @@ def _insist(run: Run, insist: Callable[[], object]) -> None:
         insist()
 
 
-def _tell(run: Run, callback: Callable[[], object] | None) -> None:
+def _tell(run: "Run", callback: Callable[[], object] | None) -> None:
     try:
         if callback is not None:
             callback()
@@ -78,7 +78,7 @@ def _tell(run: Run, callback: Callable[[], object] | None) -> None:
         run.log(f"while stopping: {error}", "warning")
 
 
-def break_off(run: Run, thread: Thread) -> None:
+def break_off(run: "Run", thread: Thread) -> None:
     """Kill the processes that *run* started, and raise `RunCancelled` in *thread*, the thread of *run*."""
     others = [t for t in threading.enumerate() if inherited_run(t) is run]
     run.children.kill([thread, *others])

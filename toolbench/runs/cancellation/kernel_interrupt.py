@@ -8,10 +8,11 @@ handler also calls the handler that it covers.
 
 import signal
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolbench.runs.background import Active
-from toolbench.runs.cancellation.cancellation import INTERRUPTED
+if TYPE_CHECKING:
+    from toolbench.runs.background import Active
+from toolbench.runs.cancellation.cancel_token import INTERRUPTED
 from toolbench.runs.shell import running_shell
 
 # Seconds until the handler is checked again
@@ -21,7 +22,7 @@ AGAIN = 0.5
 class InterruptWatch:
     """Installs a handler of SIGINT while there are background runs."""
 
-    def __init__(self, runs: Active) -> None:
+    def __init__(self, runs: "Active") -> None:
         """Make a watch that stops *runs* when the kernel is interrupted."""
         self._runs = runs
         self._watching = False
@@ -63,7 +64,7 @@ class InterruptWatch:
 class _Cover:
     """The handler of SIGINT: it stops the runs, then calls the handler that it covers."""
 
-    def __init__(self, runs: Active, loop: Any, covered: Any) -> None:
+    def __init__(self, runs: "Active", loop: Any, covered: Any) -> None:
         self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered
 
     def __call__(self, number: int, frame: Any) -> None:

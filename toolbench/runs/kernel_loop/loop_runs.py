@@ -9,10 +9,11 @@ from functools import partial
 from typing import Any
 
 from toolbench.core.schema import Observation
+from toolbench.runs.cancellation.cancel_token import RunCancelled
 from toolbench.runs.current_run import enter
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.questions import Answer, Asker, Question
-from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run import Run
 from toolbench.threads import NO_THREADS
 
 # The loop itself forgets tasks that wait
