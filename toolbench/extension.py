@@ -12,8 +12,7 @@ from toolbench.magics.chat_magics import ChatMagics
 from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
-from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancel_token import INTERRUPTED
+from toolbench.runs.control import INTERRUPTED, active
 from toolbench.runs.engine import watch
 from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors

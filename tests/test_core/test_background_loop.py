@@ -11,7 +11,7 @@ from patience import PATIENCE, join
 
 from toolbench.core.background_loop import Portal
 from toolbench.errors import ToolbenchError
-from toolbench.runs.cancellation.cancel_token import Interruptible
+from toolbench.runs.control import Interruptible
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from kernels import FORGET, OLDEST, OURS, python_of
 
 from test_runs.kernel import Kernel
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.runs.output.redirect import forget_secrets
 
 
@@ -51,5 +51,5 @@ def kernel(request, started):
 @pytest.fixture
 def impatient(monkeypatch):
     """Insist soon: a test of what happens then has no second to wait."""
-    monkeypatch.setattr("toolbench.runs.cancellation.cancellation.GRACE", 0.05)
-    monkeypatch.setattr("toolbench.runs.cancellation.cancellation.CALLBACK_SECONDS", 0.05)
+    monkeypatch.setattr("toolbench.runs.control.GRACE", 0.05)
+    monkeypatch.setattr("toolbench.runs.control.CALLBACK_SECONDS", 0.05)

@@ -4,7 +4,7 @@ import threading
 
 from patience import join
 
-from toolbench.runs.cancellation.cancel_token import Interruptible
+from toolbench.runs.control import Interruptible
 
 
 class TestBreakable:

@@ -10,7 +10,7 @@ from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, history, run_tool, tool
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.runs.engine import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import Answer, answering
@@ -224,7 +224,7 @@ IN_A_KERNEL = (
     TOOLS
     + """
 import asyncio
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 
 @tool
 async def bake() -> str:

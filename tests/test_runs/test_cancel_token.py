@@ -1,4 +1,4 @@
-from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.runs.control import CancelToken
 from toolbench.runs.numbering import numbers
 
 

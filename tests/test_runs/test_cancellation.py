@@ -10,8 +10,7 @@ from patience import PATIENCE, eventually, join
 
 from test_runs import tools
 from toolbench import ToolExecutor, current_run, history, tool
-from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancel_token import RunCancelled
+from toolbench.runs.control import RunCancelled, active
 from toolbench.runs.engine import perform, start
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run

@@ -10,7 +10,7 @@ import toolbench
 from test_runs import tools
 from toolbench import SecurityRisk, ToolDefinition, history, run_tool, tool
 from toolbench.runs import plain_calls
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.runs.engine import perform, start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Preset, decline

@@ -12,7 +12,7 @@ IN_A_KERNEL = (
     + """
 import asyncio, time
 from toolbench import history, run_tool, run_tools
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.widgets.kit.parts import Parts
 
 @tool

@@ -16,7 +16,7 @@ from toolbench.display.observations import result_html
 from toolbench.display.render import to_text
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.runs.engine import perform, start
 from toolbench.runs.history import RunHistory
 from toolbench.runs.policy import policy

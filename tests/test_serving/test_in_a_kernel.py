@@ -166,7 +166,7 @@ class TestEnd:
 
     def test_an_interrupt_stops_the_calls_and_goes_on_serving(self, kernel, served):
         """A run that is stopped is told to its agent; the next call runs."""
-        kernel.run("import threading, time\nfrom toolbench.runs.background import active\n")
+        kernel.run("import threading, time\nfrom toolbench.runs.control import active\n")
         with ThreadPoolExecutor(1) as pool:
             slow = pool.submit(call, served, "slow")
             kernel.listen_until(lambda: kernel.value("len(active)") == 1, "it runs")

@@ -13,7 +13,7 @@ from patience import PATIENCE, join
 from shells import new_shell
 
 from toolbench import ImageContent, TextContent, run_tool
-from toolbench.runs.cancellation.cancel_token import RunCancelled
+from toolbench.runs.control import RunCancelled
 from toolbench.tools.ipython import IPythonAction, IPythonExecutor, IPythonTool
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.cell import run_cell
@@ -219,7 +219,7 @@ class TestStopping:
 
     def test_by_a_cancelled_run_gets_out(self, cells):
         """Who stops the run is told that it ended, not that it failed."""
-        code = "from toolbench.runs.cancellation.cancel_token import RunCancelled\nraise RunCancelled"
+        code = "from toolbench.runs.control import RunCancelled\nraise RunCancelled"
         with pytest.raises(RunCancelled):
             cells.run(code)
 

@@ -6,7 +6,7 @@ from patience import PATIENCE, eventually
 from test_widgets.front import click, named, type_into
 from test_widgets.tooling import buttons, finish, shown
 from toolbench import current_run, tool
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.widgets.kit import debounce
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel, controls

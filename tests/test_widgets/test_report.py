@@ -100,7 +100,7 @@ class TestRun:
 class TestARunThatDoesNotStop:
     @pytest.fixture(autouse=True)
     def _soon(self, monkeypatch):
-        monkeypatch.setattr("toolbench.runs.cancellation.cancellation.GRACE", 0.02)
+        monkeypatch.setattr("toolbench.runs.control.GRACE", 0.02)
         history().clear()
 
     def test_is_told_of_and_frees_the_panel(self):

@@ -13,7 +13,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.errors import ModelError
 from toolbench.llm.models import Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 from toolbench.values import clip
 
 Rule = Callable[[ActionEvent], SecurityRisk | None]

@@ -21,15 +21,13 @@ from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_ear
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results
-from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancel_token import INTERRUPTED, RunCancelled
-from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch
 from toolbench.runs.cancellation.unfinished_observation import (
     UnfinishedObservation,
     partial_result,
     stop_words,
 )
+from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
 from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
 from toolbench.runs.history import history as history

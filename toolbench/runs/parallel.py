@@ -17,9 +17,8 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.errors import ToolbenchError
-from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancel_token import INTERRUPTED
 from toolbench.runs.cancellation.withdrawn_question import withdrawable
+from toolbench.runs.control import INTERRUPTED, active
 from toolbench.runs.engine import call_of, execute, perform
 from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question

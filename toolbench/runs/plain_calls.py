@@ -8,8 +8,7 @@ from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
-from toolbench.runs.cancellation.cancel_token import RunCancelled
-from toolbench.runs.cancellation.cancellation import cancel
+from toolbench.runs.control import RunCancelled, cancel
 from toolbench.runs.engine import execute, perform, stop
 from toolbench.runs.kernel_loop.loop_runs import outcome_of
 from toolbench.runs.progress.cell_progress import EVERY

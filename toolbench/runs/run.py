@@ -20,8 +20,7 @@ from toolbench.network_errors import ErrorKind
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.argument_forms import arguments_of, forms_by_action
-from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible, RunCancelled
-from toolbench.runs.cancellation.child_processes import Children
+from toolbench.runs.control import CancelToken, Children, Interruptible, RunCancelled
 from toolbench.runs.numbering import numbers
 from toolbench.runs.output.output import Output
 from toolbench.runs.progress.cell_progress import CellProgress

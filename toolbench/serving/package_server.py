@@ -12,7 +12,7 @@ from typing import Any
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import MissingExtraError
-from toolbench.runs.cancellation.cancel_token import RunCancelled
+from toolbench.runs.control import RunCancelled
 from toolbench.runs.current_run import hand_down
 from toolbench.runs.engine import execute
 from toolbench.runs.questions import Question

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 from toolbench.errors import ToolbenchError
-from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.runs.control import CancelToken
 from toolbench.runs.questions import Answer, Question
 
 

@@ -11,7 +11,7 @@ from toolbench.agent.context.context import Turn, text_of
 from toolbench.errors import ModelError
 from toolbench.llm.models import Model, Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 
 # Characters of the older turns that a model gets to summarise
 _LONGEST = 400_000

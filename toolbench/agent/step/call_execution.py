@@ -32,7 +32,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.state import Conversation
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
-from toolbench.runs.cancellation.cancel_token import INTERRUPTED, CancelToken
+from toolbench.runs.control import INTERRUPTED, CancelToken
 from toolbench.runs.engine import stop
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to

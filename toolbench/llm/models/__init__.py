@@ -16,6 +16,6 @@ if TYPE_CHECKING:
     from toolbench.llm.models.protocol import Usage as Usage
     from toolbench.llm.models.recorded_model import RecordedModel as RecordedModel
     from toolbench.llm.models.scripted_model import ScriptedModel as ScriptedModel
-    from toolbench.runs.cancellation.cancel_token import CancelToken as CancelToken
+    from toolbench.runs.control import CancelToken as CancelToken
 
 __getattr__, __dir__, __all__ = public_names(__name__)

@@ -31,7 +31,7 @@ from toolbench.llm.models.transport.inbox import (
     received,
 )
 from toolbench.llm.providers import Provider
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.threads import daemon_thread
 from toolbench.values import whole_characters

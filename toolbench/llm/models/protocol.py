@@ -12,8 +12,8 @@ from toolbench.llm.calls.messages import read_message
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.models.message_images import images_in
 from toolbench.llm.providers import Provider
-from toolbench.runs.cancellation.cancel_token import Cancellable
-from toolbench.runs.cancellation.cancel_token import CancelToken as CancelToken
+from toolbench.runs.control import Cancellable
+from toolbench.runs.control import CancelToken as CancelToken
 from toolbench.values import clip
 
 Messages = Sequence[Mapping[str, Any]]

@@ -33,7 +33,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.values import plain
 

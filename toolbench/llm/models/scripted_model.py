@@ -19,7 +19,7 @@ from toolbench.llm.models.protocol import (
     stopped,
 )
 from toolbench.llm.providers import Provider
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 from toolbench.wording import counted
 
 _NO_NAME = "scripted"

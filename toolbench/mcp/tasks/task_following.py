@@ -22,8 +22,8 @@ from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.elicitation import OnProgress
 from toolbench.mcp.tasks.task_state import TaskState
 from toolbench.network_errors import PASSING_STATUSES, error_kind
-from toolbench.runs.cancellation.cancel_token import INTERRUPTED
 from toolbench.runs.cancellation.kernel_end import kernel_ends
+from toolbench.runs.control import INTERRUPTED
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 

@@ -11,8 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolbench.runs.background import Active
-from toolbench.runs.cancellation.cancel_token import INTERRUPTED
+    from toolbench.runs.control import Active
+from toolbench.runs.control import INTERRUPTED
 from toolbench.runs.shell import running_shell
 
 # Seconds until the handler is checked again

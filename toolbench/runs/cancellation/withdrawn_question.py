@@ -2,7 +2,7 @@
 
 from threading import current_thread, main_thread
 
-from toolbench.runs.cancellation.cancel_token import Cancellable, Interruptible
+from toolbench.runs.control import Cancellable, Interruptible
 from toolbench.runs.questions import Answer, Asker, Question
 
 

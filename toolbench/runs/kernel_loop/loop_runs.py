@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from toolbench.core.schema import Observation
-from toolbench.runs.cancellation.cancel_token import RunCancelled
+from toolbench.runs.control import RunCancelled
 from toolbench.runs.current_run import enter
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.questions import Answer, Asker, Question

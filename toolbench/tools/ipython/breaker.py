@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from toolbench.runs.cancellation.cancel_token import Interruptible
+from toolbench.runs.control import Interruptible
 
 
 class Breaker(Interruptible):

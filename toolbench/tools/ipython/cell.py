@@ -10,10 +10,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from toolbench.runs.cancellation import cancel_token
+from toolbench.runs import control
 from toolbench.tools.ipython import breaker
 
-_OF_BREAKER = {cancel_token.__file__, breaker.__file__}
+_OF_BREAKER = {control.__file__, breaker.__file__}
 
 Await = Callable[[Coroutine[Any, Any, Any]], Any]
 

@@ -14,7 +14,7 @@ from traitlets.config import Config
 from toolbench.core.background_loop import Portal
 from toolbench.core.content import TextContent
 from toolbench.core.executor import ToolExecutor
-from toolbench.runs.cancellation.cancel_token import RunCancelled
+from toolbench.runs.control import RunCancelled
 from toolbench.runs.shell import running_shell
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.capture import captured, contents

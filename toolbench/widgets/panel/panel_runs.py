@@ -8,7 +8,7 @@ from threading import Event, RLock
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.runs.background import active
+from toolbench.runs.control import active
 from toolbench.runs.engine import start
 from toolbench.runs.history import history
 from toolbench.runs.kernel_loop.loop_runs import already_answered

@@ -35,7 +35,7 @@ from toolbench.llm.models.protocol import (
 from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.llm.models.transport.inbox import StoppedError
 from toolbench.llm.providers import Provider
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 
 _EXTRA = "local"

@@ -15,7 +15,7 @@ from weakref import finalize
 
 from toolbench.errors import ModelError
 from toolbench.llm.models.transport.inbox import Ended, Send, received
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 
 _SCRIPT = Path(__file__).with_name("llama_server.py")
 # Lines of the log that are kept

@@ -28,7 +28,7 @@ from toolbench.llm.models.transport.inbox import (
 from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
 from toolbench.llm.providers import Provider
 from toolbench.redaction.names import is_secret_setting
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.values import clip
 

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Any
 
-from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.control import Cancellable
 
 
 class StoppedError(Exception):

@@ -6,11 +6,24 @@
 
 import ctypes
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from contextvars import copy_context
+from itertools import count
+from pathlib import Path
+from subprocess import Popen
 from threading import Lock, Thread, current_thread, get_ident
 from time import sleep
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakSet
+
+from toolbench.runs.current_run import inherited_run
+from toolbench.threads import daemon_thread, have_threads
+
+if TYPE_CHECKING:
+    from toolbench.runs.run import Run
+
 
 Callback = Callable[[], object]
 INTERRUPTED = "interrupted"
@@ -193,3 +206,177 @@ class Interruptible:
 
     def _disallow(self) -> None:
         """Called when the work ends; a subclass can undo its own preparations for the exception here."""
+
+
+# --- Remember the processes that a run starts, to kill them if the run must be stopped by force.
+
+
+class Children:
+    """The list of the processes that one run started.
+
+    A process that a thread of the run starts through `subprocess` is known on every system. On
+    Linux, a process started in another way is known too.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty list."""
+        self._started: WeakSet[Popen[Any]] = WeakSet()
+
+    def add(self, process: "Popen[Any]") -> None:
+        """Add *process* to the list."""
+        self._started.add(process)
+
+    def kill(self, threads: list[Thread]) -> None:
+        """Kill the processes of this list, others that *threads* started, and all their children."""
+        import psutil  # noqa: PLC0415 - only to stop a run by force
+
+        known = [p.pid for p in list(self._started) if p.returncode is None]
+        for pid in {*known, *_of(threads)}:
+            with suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid)
+                for victim in [*process.children(recursive=True), process]:
+                    with suppress(psutil.NoSuchProcess):
+                        victim.kill()
+
+
+def _of(threads: list[Thread]) -> Iterator[int]:
+    for thread in threads:
+        with suppress(OSError):
+            pids = Path(f"/proc/self/task/{thread.native_id}/children").read_text()
+            yield from map(int, pids.split())
+
+
+# --- Stop a run: first ask the run to stop, then use force.
+# ---
+# --- To ask means: mark the run as cancelled, call its callbacks (one of them cancels the future of an
+# --- async run), and call the executor's `interrupt()`. Force, after a grace period, means: kill the
+# --- processes that the run started, and raise an exception in its thread. A call blocked in C cannot be
+# --- stopped: the run is reported as stopping until the call returns, but callers wait only a few
+# --- seconds.
+
+# Seconds between asking and the first use of force
+GRACE = 1.0
+# Uses of force before the run is given up
+PATIENCE = 3
+# Seconds a run has to end after its callbacks, before `interrupt()`
+CALLBACK_SECONDS = 0.2
+
+
+def cancel(
+    run: "Run", insist: Callable[[], object] | None = None, reason: str = "cancelled"
+) -> None:
+    """Stop *run*, and return at once; repeated calls do no harm.
+
+    Args:
+        run: The run.
+        insist: A function that uses force; it is called every second until the run has ended.
+        reason: The reason, for the record.
+    """
+    if run.has_ended or run.state == "stopping":
+        return
+    callbacks = run.wants_cancel(reason)
+    run.enter("stopping")
+    _in_background(_ask, run, callbacks)
+    # Else it has ended, or is a task
+    if insist is not None and have_threads():
+        _in_background(_insist, run, insist)
+
+
+def _in_background(work: Callable[..., None], *args: object) -> None:
+    daemon_thread(work, *args, name="toolbench-cancel").start()
+
+
+def _ask(run: "Run", callbacks: list[Callable[[], object]]) -> None:
+    for callback in callbacks:
+        _tell(run, callback)
+    patience = CALLBACK_SECONDS if have_threads() else 0
+    # Only then: `interrupt` may stop other runs too
+    if not (callbacks and run.done.wait(patience)):
+        _tell(run, getattr(run.tool.executor, "interrupt", None))
+
+
+def _insist(run: "Run", insist: Callable[[], object]) -> None:
+    for times in count(1):
+        # less and less often after it was given up: each time wakes the process
+        if run.done.wait(GRACE * max(1, times - PATIENCE)):
+            return
+        if times > PATIENCE and not run.is_stuck:
+            run.give_up()
+        insist()
+
+
+def _tell(run: "Run", callback: Callable[[], object] | None) -> None:
+    try:
+        if callback is not None:
+            callback()
+    except Exception as error:  # noqa: BLE001 - if one fails, the others are still called
+        run.log(f"while stopping: {error}", "warning")
+
+
+def break_off(run: "Run", thread: Thread) -> None:
+    """Kill the processes that *run* started, and raise `RunCancelled` in *thread*, the thread of *run*."""
+    others = [t for t in threading.enumerate() if inherited_run(t) is run]
+    run.children.kill([thread, *others])
+    run.work.strike()
+
+
+# --- The list of the background runs, each with its thread.
+
+
+class Active:
+    """The list of the background runs; any thread may use this list."""
+
+    def __init__(self) -> None:
+        """Make an empty list of runs."""
+        self._threads: dict[Run, Thread] = {}
+        self._lock = Lock()
+
+    def start(self, run: "Run", work: Callable[[], object], then: Callable[[], object]) -> Thread:
+        """Start *work* in a new daemon thread, and return the thread.
+
+        *run* is in this list until *work* ends. On a Python without threads, *work* has already
+        ended when this method returns.
+
+        Args:
+            run: The run.
+            work: The function that executes the run.
+            then: A function that is called in the thread after the run has left this list.
+        """
+
+        def body() -> None:
+            try:
+                # Comes when work is over
+                with suppress(RunCancelled):
+                    work()
+            finally:
+                with self._lock:
+                    self._threads.pop(run, None)
+                then()
+
+        thread = daemon_thread(copy_context().run, body, name=f"toolbench-run-{run.id}")
+        with self._lock:
+            self._threads[run] = thread
+        thread.start()
+        return thread
+
+    def stop(self, run: "Run", reason: str = "cancelled") -> None:
+        """Cancel *run*; if *run* is in this list, also use force on its thread. See `cancel`."""
+        thread = self._threads.get(run)
+        insist = None if thread is None else lambda: break_off(run, thread)
+        cancel(run, insist, reason)
+
+    def stop_all(self, reason: str) -> None:
+        """Cancel every background run."""
+        for run in self:
+            self.stop(run, reason)
+
+    def __iter__(self) -> "Iterator[Run]":
+        with self._lock:
+            return iter(list(self._threads))
+
+    def __len__(self) -> int:
+        return len(self._threads)
+
+
+active = Active()
+"""The background runs of this process."""
