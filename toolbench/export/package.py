@@ -34,8 +34,8 @@ from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.export.written_package import PackageFolder, WrittenPackage
 from toolbench.runs.history import history
+from toolbench.runs.kernel import running_shell
 from toolbench.runs.record import RunRecord
-from toolbench.runs.shell import running_shell
 
 _OURS = "toolbench"
 

@@ -21,7 +21,6 @@ from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_ear
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results
-from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch
 from toolbench.runs.cancellation.unfinished_observation import (
     UnfinishedObservation,
     partial_result,
@@ -31,6 +30,7 @@ from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
 from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
 from toolbench.runs.history import history as history
+from toolbench.runs.kernel import InterruptWatch
 from toolbench.runs.kernel_loop.loop_runs import in_loop, outcome_of
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.output.exception_text import (

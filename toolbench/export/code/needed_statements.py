@@ -16,7 +16,7 @@ from toolbench.export.code.preparing_calls import (
     opens_database,
 )
 from toolbench.export.code.statements import MAGIC, Statement, statements_of
-from toolbench.runs.shell import running_shell
+from toolbench.runs.kernel import running_shell
 
 _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolbench.export.code.changes import effect_now
 from toolbench.export.code.symbol_names import Names, names_of
-from toolbench.runs.shell import cell_ids, running_shell
+from toolbench.runs.kernel import cell_ids, running_shell
 
 MAGIC = "get_ipython"
 """The function that IPython calls in place of a magic; a file does not have this function."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.runs.shell import has_kernel
+from toolbench.runs.kernel import has_kernel
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession

@@ -35,7 +35,7 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.library_logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.runs.cancellation.kernel_end import kernel_ends
+from toolbench.runs.kernel import kernel_ends
 from toolbench.runs.questions import Question as Asked
 from toolbench.runs.run_here import preset_here
 

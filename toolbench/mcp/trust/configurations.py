@@ -33,8 +33,8 @@ from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.consent_question import one_line
 from toolbench.runs.input_prompt import ask_in_cell, can_ask_in_cell
+from toolbench.runs.kernel import has_kernel
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
-from toolbench.runs.shell import has_kernel
 
 # Servers in one question: nobody reads more
 _MOST = 20

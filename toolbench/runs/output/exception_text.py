@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from toolbench.errors import ToolbenchError
-from toolbench.runs.shell import running_shell
+from toolbench.runs.kernel import running_shell
 from toolbench.values import sentence
 
 # Not a package such as `toolbench_of_mine` beside it

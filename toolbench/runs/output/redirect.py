@@ -20,6 +20,7 @@ from weakref import ReferenceType, ref
 from toolbench.redaction.library_logs import hide_in_record, secrets_of_servers
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.current_run import active_run, hand_down
+from toolbench.runs.kernel import running_shell
 from toolbench.runs.output import sinks
 from toolbench.runs.output.descriptors import flush_descriptors
 from toolbench.runs.output.screen import (
@@ -37,7 +38,6 @@ from toolbench.runs.output.screen import (
 )
 from toolbench.runs.output.sinks import Redirection, Sink, innermost, sink_here
 from toolbench.runs.run import Run
-from toolbench.runs.shell import running_shell
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from toolbench.display.caps import shorten
 from toolbench.display.escape import NO_MATHS, escape, link, visible
+from toolbench.runs.kernel import running_shell
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.progress.progress import Progress
-from toolbench.runs.shell import running_shell
 
 # Seconds from the first report of progress until the line appears
 SOON = 1.0

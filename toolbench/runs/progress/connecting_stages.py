@@ -11,8 +11,8 @@ from typing import Any
 from toolbench.core.background_loop import portal
 from toolbench.display.escape import visible
 from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.runs.kernel import has_kernel
 from toolbench.runs.progress.cell_progress import SOON, line
-from toolbench.runs.shell import has_kernel
 
 _STAGES = {
     "initialize": "waiting for its first answer",

@@ -15,7 +15,7 @@ from toolbench.core.background_loop import Portal
 from toolbench.core.content import TextContent
 from toolbench.core.executor import ToolExecutor
 from toolbench.runs.control import RunCancelled
-from toolbench.runs.shell import running_shell
+from toolbench.runs.kernel import running_shell
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.capture import captured, contents
 from toolbench.tools.ipython.cell import explain, forget, new_name, run_cell

@@ -19,8 +19,8 @@ from toolbench.mcp.server_html import (
     status_words,
 )
 from toolbench.mcp.session import MCPServerSession
+from toolbench.runs.kernel import has_kernel
 from toolbench.runs.record import RunRecord
-from toolbench.runs.shell import has_kernel
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
 from toolbench.widgets.kit.cell_view import CellView

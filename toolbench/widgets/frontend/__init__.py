@@ -7,7 +7,7 @@ and loaded through anywidget. If it cannot be loaded, everything still works, in
 from threading import Lock
 from typing import Any
 
-from toolbench.runs.shell import has_kernel
+from toolbench.runs.kernel import has_kernel
 
 
 class FrontEnd:

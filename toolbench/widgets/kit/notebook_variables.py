@@ -6,7 +6,7 @@ from itertools import count
 from keyword import iskeyword
 from typing import Any
 
-from toolbench.runs.shell import running_shell
+from toolbench.runs.kernel import running_shell
 
 
 class Variables:

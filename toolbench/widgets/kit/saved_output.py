@@ -12,8 +12,8 @@ from uuid import uuid4
 from toolbench.display.css import REMARK, TEXT_FONT
 from toolbench.display.escape import Html
 from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.runs.kernel import running_shell
 from toolbench.runs.record import RunRecord
-from toolbench.runs.shell import running_shell
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
 _WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"

@@ -1,0 +1,166 @@
+"""The IPython shell and the kernel of this process, if any."""
+
+import signal
+import sys
+import threading
+from asyncio import sleep
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from toolbench.core.background_loop import portal
+from toolbench.runs.control import INTERRUPTED
+
+if TYPE_CHECKING:
+    from toolbench.runs.control import Active
+
+
+def running_shell() -> Any:
+    """Return the running IPython shell, or None; this does not import IPython."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def has_kernel() -> bool:
+    """Tell whether this process is a Jupyter kernel. A terminal has a shell, but shows no widgets."""
+    return hasattr(running_shell(), "kernel")
+
+
+def running_cell(shell: Any) -> str | None:
+    """Return the id that the front end gives the cell that *shell* runs; None without such a cell."""
+    ask = getattr(getattr(shell, "kernel", None), "get_parent", None)
+    # The request that the kernel answers, as far as it tells
+    match ask() if ask is not None else None:
+        case {"metadata": {"cellId": str(cell_id)}}:
+            return cell_id
+    return None
+
+
+class CellIds:
+    """The ids of the cells that ran, as the front end sent them: a cell keeps its id when it is edited."""
+
+    def __init__(self) -> None:
+        """Begin without any id."""
+        self._ids: WeakKeyDictionary[Any, dict[int, str]] = WeakKeyDictionary()
+
+    def begin(self, shell: Any, info: Any) -> None:
+        """Store the id of the cell that begins in *shell*; *info* is what IPython tells about it."""
+        ids = self._ids.setdefault(shell, {})
+        if getattr(info, "store_history", False):
+            number = len(shell.history_manager.input_hist_parsed)
+            # Of a run before `%reset`
+            ids.pop(number, None)
+            self._store(ids, number, info)
+
+    def end(self, shell: Any, result: Any) -> None:
+        """Store the id of the cell that ended in *shell*, where its begin was not seen: `%load_ext`."""
+        ids, info = self._ids.setdefault(shell, {}), getattr(result, "info", None)
+        if getattr(info, "store_history", False) and result.execution_count:
+            self._store(ids, result.execution_count, info)
+
+    def of(self, shell: Any) -> Mapping[int, str]:
+        """Return the ids of the cells that ran in *shell*, by the numbers of the cells."""
+        return self._ids.get(shell, {})
+
+    def _store(self, ids: dict[int, str], number: int, info: Any) -> None:
+        if cell_id := getattr(info, "cell_id", None):
+            ids[number] = cell_id
+
+
+cell_ids = CellIds()
+
+
+# --- Find out whether an interrupted kernel is shutting down, or was only interrupted.
+# ---
+# --- Source: jupyter_client, `KernelManager.shutdown_kernel`, which interrupts the kernel first. A
+# --- restart calls this method too.
+
+# Two seconds: a busy machine takes long to ask for the end
+_LOOKS, _PAUSE = 40, 0.05
+
+
+async def kernel_ends() -> bool:
+    """Return whether this process is shutting down.
+
+    Jupyter interrupts a kernel before it asks the kernel to shut down. So in a kernel, this
+    function waits up to about two seconds for the request to shut down. Await it in the background
+    loop.
+    """
+    shell = running_shell()
+    for _ in range(_LOOKS if has_kernel() else 0):
+        # ipykernel sets `exit_now` when it is asked to end
+        if portal.is_closing or getattr(shell, "exit_now", False):
+            return True
+        await sleep(_PAUSE)
+    return portal.is_closing
+
+
+# --- Let Kernel > Interrupt stop background runs too.
+# ---
+# --- ipykernel ignores SIGINT while no cell runs, and installs its own handlers of SIGINT around every
+# --- message and every `await` of a cell. So the kernel's loop installs our handler over these handlers,
+# --- and while there are background runs, it checks regularly that our handler is still in place. Our
+# --- handler also calls the handler that it covers.
+
+# Seconds until the handler is checked again
+AGAIN = 0.5
+
+
+class InterruptWatch:
+    """Installs a handler of SIGINT while there are background runs."""
+
+    def __init__(self, runs: "Active") -> None:
+        """Make a watch that stops *runs* when the kernel is interrupted."""
+        self._runs = runs
+        self._watching = False
+
+    def look(self) -> None:
+        """Install or remove the handler as needed; any thread may call this. No effect outside a kernel."""
+        loop = _kernel_loop()
+        if loop is not None:
+            loop.add_callback(self._switch, loop)
+
+    def cell_begins(self) -> None:
+        """Install the handler before a cell that may `await`: an interrupt stops the cell and the runs."""
+        loop = _kernel_loop()
+        alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if loop is not None and len(self._runs) and not alone:
+            self._switch(loop)
+
+    def _switch(self, loop: Any) -> None:
+        """Install or remove the handler as needed, in the kernel's loop."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        installed: Any = signal.getsignal(signal.SIGINT)
+        if not len(self._runs):
+            while isinstance(installed, _Cover):
+                installed = installed.covered
+                signal.signal(signal.SIGINT, installed)
+            return
+        if not isinstance(installed, _Cover):
+            signal.signal(signal.SIGINT, _Cover(self._runs, loop, installed))
+        if not self._watching:
+            self._watching = True
+            loop.call_later(AGAIN, self._again, loop)
+
+    def _again(self, loop: Any) -> None:
+        self._watching = False
+        self._switch(loop)
+
+
+class _Cover:
+    """The handler of SIGINT: it stops the runs, then calls the handler that it covers."""
+
+    def __init__(self, runs: "Active", loop: Any, covered: Any) -> None:
+        self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered
+
+    def __call__(self, number: int, frame: Any) -> None:
+        # not here: the interrupted code may hold the locks needed to stop a run
+        self._loop.call_soon_threadsafe(self._runs.stop_all, INTERRUPTED)
+        # a KeyboardInterrupt must not end the loop
+        if callable(self.covered) and self.covered is not signal.default_int_handler:
+            self.covered(number, frame)
+
+
+def _kernel_loop() -> Any:
+    return getattr(getattr(running_shell(), "kernel", None), "io_loop", None)
