@@ -18,7 +18,7 @@ from toolbench.display.observations import (
 )
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.results import tool_observation
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.unfinished_observation import UnfinishedObservation
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="
 

@@ -21,8 +21,8 @@ from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.redaction.detect import Secrecy, hide
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, results
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.record import STATE_WORDS
+from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip
 from toolbench.wording import CROSS, counted
 

@@ -37,8 +37,8 @@ from toolbench.display.page import (
 from toolbench.display.render import to_html as rendered
 from toolbench.display.render import to_text
 from toolbench.redaction.redactor import Redactor
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.record import STATE_WORDS, state_tone, state_words
+from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip
 from toolbench.wording import counted, time_taken
 

@@ -12,7 +12,7 @@ from toolbench.core.content import Content, TextContent, describe
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validation.validator import SchemaValidator
 from toolbench.mcp.content_annotations import Reader, is_for, priority_of
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip
 
 # Messages of servers of FastMCP and of the Python SDK

@@ -21,11 +21,6 @@ from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_ear
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results
-from toolbench.runs.cancellation.unfinished_observation import (
-    UnfinishedObservation,
-    partial_result,
-    stop_words,
-)
 from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
 from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
@@ -45,6 +40,11 @@ from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, reruns
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
+from toolbench.runs.unfinished_observation import (
+    UnfinishedObservation,
+    partial_result,
+    stop_words,
+)
 from toolbench.threads import have_threads
 
 watch = InterruptWatch(active)

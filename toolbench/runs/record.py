@@ -32,11 +32,11 @@ from toolbench.errors import ToolbenchError, ToolNotFoundError
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.argument_forms import form_by_type
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.kernel import running_shell
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source
 from toolbench.runs.run_here import run_here
+from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import NOT_KEPT, is_json, plain, text_of
 from toolbench.wording import time_taken
 
