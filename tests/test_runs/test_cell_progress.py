@@ -8,10 +8,9 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 
 from toolbench import current_run, tool
 from toolbench.display.escape import NO_MATHS
+from toolbench.runs import progress
 from toolbench.runs.engine import perform
-from toolbench.runs.progress import cell_progress
-from toolbench.runs.progress.cell_progress import CellProgress
-from toolbench.runs.progress.progress import Progress
+from toolbench.runs.progress import CellProgress, Progress
 from toolbench.runs.run_here import run_here
 
 IN_A_KERNEL = """
@@ -25,9 +24,9 @@ from toolbench import current_run, tool
 from toolbench.runs.parallel import run_tools
 from toolbench.tools.ipython import IPythonTool
 from toolbench.mcp import MCPClient
-from toolbench.runs.progress import cell_progress
+from toolbench.runs import progress
 
-soon, cell_progress.SOON = cell_progress.SOON, 0
+soon, progress.SOON = progress.SOON, 0
 
 @tool
 def plain(seen: str) -> str:
@@ -124,12 +123,12 @@ class Shell:
 def shell(monkeypatch):
     """A cell in which everything is shown at once."""
     shell = Shell()
-    monkeypatch.setattr(cell_progress, "SOON", 0)
-    monkeypatch.setattr(cell_progress, "EVERY", 0)
-    monkeypatch.setattr(cell_progress, "running_shell", lambda: shell)
-    cell_progress.line.reset()
+    monkeypatch.setattr(progress, "SOON", 0)
+    monkeypatch.setattr(progress, "EVERY", 0)
+    monkeypatch.setattr(progress, "running_shell", lambda: shell)
+    progress.line.reset()
     yield shell
-    cell_progress.line.reset()
+    progress.line.reset()
 
 
 def in_a_thread(work):
@@ -161,11 +160,11 @@ class TestMeter:
 
     def test_waits_a_while(self, shell, monkeypatch):
         """What is done at once needs no line, and nobody reads a hundred lines a second."""
-        monkeypatch.setattr(cell_progress, "SOON", 3600)
+        monkeypatch.setattr(progress, "SOON", 3600)
         CellProgress.here(titled("Copy")).draw(Progress(1, 2))
         assert shell.texts == []
-        monkeypatch.setattr(cell_progress, "SOON", 0)
-        monkeypatch.setattr(cell_progress, "EVERY", 3600)
+        monkeypatch.setattr(progress, "SOON", 0)
+        monkeypatch.setattr(progress, "EVERY", 3600)
         line = CellProgress.here(titled("Copy"))
         line.draw(Progress(1, 2))
         line.draw(Progress(2, 2))
@@ -220,7 +219,7 @@ class TestMeter:
             current_run().progress(1, 2)
             return "copied"
 
-        monkeypatch.setattr(cell_progress, "SOON", 0)
+        monkeypatch.setattr(progress, "SOON", 0)
         assert perform(run_here(copy, {})).text == "copied"
         assert requests, "nothing was drawn: this proves nothing"
         # Of another make, that tells nothing of cells
@@ -235,12 +234,12 @@ class TestMeter:
         else:
             shell.display_pub = CapturingDisplayPublisher()
         CellProgress.here(titled("Copy")).draw(Progress(1, 2))
-        assert cell_progress.line.is_empty
+        assert progress.line.is_empty
 
     def test_is_not_in_scripts(self, monkeypatch):
         """Nor in a terminal's IPython: they have no line that could be drawn again."""
         assert CellProgress.here(titled("Copy")) is None
-        monkeypatch.setattr(cell_progress, "running_shell", object)
+        monkeypatch.setattr(progress, "running_shell", object)
         assert CellProgress.here(titled("Copy")) is None
 
 

@@ -11,8 +11,8 @@ from test_runs.test_cell_progress import EMPTY, drawn
 pytestmark = pytest.mark.slow
 IN_A_KERNEL = """
 %load_ext toolbench
-from toolbench.runs.progress import connecting_stages
-soon, connecting_stages.SOON = connecting_stages.SOON, 0
+from toolbench.runs import progress
+soon, progress.SOON = progress.SOON, 0
 """
 AFTERWARDS = "connecting_stages.SOON = soon"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.runs.progress.progress import Progress
+from toolbench.runs.progress import Progress
 
 HUGE = 10**400
 NUMBERS = st.one_of(st.floats(), st.integers(), st.sampled_from([HUGE, -HUGE]))

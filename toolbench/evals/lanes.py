@@ -8,7 +8,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from toolbench.runs.progress.cell_progress import wait
+from toolbench.runs.progress import wait
 
 Task = TypeVar("Task")
 

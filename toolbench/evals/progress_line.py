@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from warnings import warn
 
-from toolbench.runs.progress.cell_progress import EVERY, line
+from toolbench.runs.progress import EVERY, line
 
 OnProgress = Callable[[str], object]
 

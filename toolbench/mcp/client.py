@@ -30,7 +30,7 @@ from toolbench.mcp.recording.replay_entries import (
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.configurations import approved
-from toolbench.runs.progress.connecting_stages import connecting_stages
+from toolbench.runs.progress import connecting_stages
 from toolbench.threads import NO_THREADS, have_threads
 
 

@@ -50,7 +50,7 @@ from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor, results
 from toolbench.runs.policy import has_changed, policy
-from toolbench.runs.progress.connecting_stages import connecting_stages
+from toolbench.runs.progress import connecting_stages
 from toolbench.wording import counted
 
 Era = Literal["modern", "legacy"]

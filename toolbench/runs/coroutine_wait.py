@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from toolbench.core.background_loop import portal
-from toolbench.runs.progress.cell_progress import wait
+from toolbench.runs.progress import wait
 from toolbench.runs.questions import Answer
 
 T = TypeVar("T")

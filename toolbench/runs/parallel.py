@@ -20,7 +20,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.cancellation.withdrawn_question import withdrawable
 from toolbench.runs.control import INTERRUPTED, active
 from toolbench.runs.engine import call_of, execute, perform
-from toolbench.runs.progress.cell_progress import EVERY
+from toolbench.runs.progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here

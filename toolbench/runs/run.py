@@ -23,8 +23,7 @@ from toolbench.runs.argument_forms import arguments_of, forms_by_action
 from toolbench.runs.control import CancelToken, Children, Interruptible, RunCancelled
 from toolbench.runs.numbering import numbers
 from toolbench.runs.output.output import Output
-from toolbench.runs.progress.cell_progress import CellProgress
-from toolbench.runs.progress.progress import Progress
+from toolbench.runs.progress import CellProgress, Progress
 from toolbench.runs.progress.waiting_time import WaitingTime
 from toolbench.runs.questions import (
     Answer,

@@ -1,18 +1,77 @@
-"""The progress of slow runs, on one line in the output of the cell that waits for them."""
+"""The progress of a run, as its executor reports it."""
 
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from math import inf, isfinite
 from queue import Empty, SimpleQueue
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any, Protocol, Self, TypeVar
 from uuid import uuid4
 
+from toolbench.core.background_loop import portal
 from toolbench.display.caps import shorten
 from toolbench.display.escape import NO_MATHS, escape, link, visible
-from toolbench.runs.kernel import running_shell
+from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.runs.kernel import has_kernel, running_shell
 from toolbench.runs.output.sinks import sink_here
-from toolbench.runs.progress.progress import Progress
+
+# Larger floats are not exact to the unit
+_EXACT = 1e15
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a run: *value* of *total*, in any unit, and a *message* on the present work."""
+
+    value: float = 0.0
+    total: float | None = None
+    message: str = ""
+
+    @classmethod
+    def of(cls, value: float, total: float | None, message: str) -> Self:
+        """Return the progress for numbers of any size, as an executor or a server reports them."""
+        return cls(_float(value), None if total is None else _float(total), message)
+
+    @property
+    def share(self) -> float | None:
+        """The part of the work that is done, between 0 and 1; None if this is unknown."""
+        if not self.total or not isfinite(self.total) or not isfinite(self.value):
+            return None
+        return min(max(self.value / self.total, 0.0), 1.0)
+
+    @property
+    def counted(self) -> str:
+        """The numbers as a person reads them: `3 of 10`, or `3`, or an empty text."""
+        if self.total:
+            return f"{_read(self.value)} of {_read(self.total)}"
+        return _read(self.value) if self.value else ""
+
+    @property
+    def text(self) -> str:
+        """The message and the numbers, in one line."""
+        return " · ".join(filter(None, (self.message, self.counted)))
+
+
+def _float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        # An integer of more than 308 digits
+        return inf if number > 0 else -inf
+
+
+def _read(number: float) -> str:
+    is_whole = number == round(number) if isfinite(number) else False
+    if is_whole and abs(number) < _EXACT:
+        return f"{number:,.0f}"
+    return f"{number:.4g}"
+
+
+# --- The progress of slow runs, on one line in the output of the cell that waits for them.
 
 # Seconds from the first report of progress until the line appears
 SOON = 1.0
@@ -171,3 +230,73 @@ def wait(queue: "SimpleQueue[T]", draw: Callable[[], object] | None) -> T:
             return queue.get(timeout=EVERY)
         draw()
     return queue.get()
+
+
+# --- Show the stages of connecting servers, on a line in the cell that waits for them.
+
+_STAGES = {
+    "initialize": "waiting for its first answer",
+    "server/discover": "waiting for its first answer",
+    "tools/list": "listing its tools",
+}
+_OVER = ("connected", "failed", "closed")
+
+
+@contextmanager
+def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
+    """In the `with` block, show the stages of connecting *sessions*, if connecting takes long.
+
+    If no person watches, no stage is shown: the output of such notebooks is often compared with the
+    saved output. A page on which a person has to authorize is always shown, and at once; outside a
+    kernel, and in other threads than the main one, the address of the page is printed to stderr. In
+    such threads no stage is shown.
+    """
+    # Only the thread of the cell may draw
+    is_cell = current_thread() is main_thread()
+    draw = _drawer(sessions) if is_cell else partial(_print_pages, sessions, set())
+    try:
+        with portal.drawing(draw):
+            yield
+    finally:
+        for session in sessions:
+            line.take(session)
+
+
+def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
+    begun, is_watched = monotonic(), can_ask_in_cell()
+    printed: set[str] = set()
+
+    def draw() -> None:
+        seconds = monotonic() - begun
+        for session in sessions:
+            page = session.connection.inbox.authorization_url
+            if session.connection.status in _OVER:
+                line.take(session)
+            elif page:
+                # Without seconds: a link that is drawn anew would miss a click
+                line.put(session, f"{session.name}: authorize in the browser:", page)
+            elif is_watched and seconds >= SOON:
+                line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")
+        if not has_kernel():
+            _print_pages(sessions, printed)
+
+    return draw
+
+
+def _print_pages(sessions: Collection[Any], printed: set[str]) -> None:
+    """Print the pages to authorize on, each once; add them to *printed*."""
+    for session in sessions:
+        page = session.connection.inbox.authorization_url
+        if page and page not in printed:
+            printed.add(page)
+            text = f"{session.name}: authorize in the browser: {page}"
+            sys.stderr.write(f"{visible(text)}\n")
+
+
+def stage(session: Any) -> str:
+    """Return in words what the connecting of *session* is doing now, such as `listing its tools`."""
+    if not session.traffic:
+        is_process = session.entry.transport == "stdio"
+        return "starting the server" if is_process else "reaching the server"
+    requests = session.traffic.find(kind="request", direction="sent")
+    return _STAGES.get(requests[-1].method if requests else "", "connecting")
