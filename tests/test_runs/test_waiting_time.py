@@ -28,7 +28,7 @@ def clock(monkeypatch):
     """The clock of all runs; a person needs ten seconds for each answer."""
     clock = Clock()
     monkeypatch.setattr("toolbench.runs.run.monotonic", clock)
-    monkeypatch.setattr("toolbench.runs.progress.waiting_time.monotonic", clock)
+    monkeypatch.setattr("toolbench.runs.dialogue.monotonic", clock)
 
     def answer(question):
         clock.advance(10)

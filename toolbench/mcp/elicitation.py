@@ -26,8 +26,8 @@ from toolbench.mcp.sampling.sampling_request import (
     conversation_text,
     tools_in,
 )
-from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import active_run
+from toolbench.runs.dialogue import CoroutineWait
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer
 from toolbench.runs.questions import Question as Asked

@@ -22,8 +22,8 @@ from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results
 from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
-from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
+from toolbench.runs.dialogue import CoroutineWait
 from toolbench.runs.history import history as history
 from toolbench.runs.kernel import InterruptWatch
 from toolbench.runs.kernel_loop.loop_runs import in_loop, outcome_of

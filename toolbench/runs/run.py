@@ -21,10 +21,10 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.argument_forms import arguments_of, forms_by_action
 from toolbench.runs.control import CancelToken, Children, Interruptible, RunCancelled
+from toolbench.runs.dialogue import WaitingTime
 from toolbench.runs.numbering import numbers
 from toolbench.runs.output.output import Output
 from toolbench.runs.progress import CellProgress, Progress
-from toolbench.runs.progress.waiting_time import WaitingTime
 from toolbench.runs.questions import (
     Answer,
     Asker,

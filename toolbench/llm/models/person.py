@@ -21,9 +21,9 @@ from toolbench.llm.models.protocol import (
     stopped,
 )
 from toolbench.llm.providers import Provider
-from toolbench.runs.cancellation.withdrawn_question import withdrawable
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import active_run, current_run
+from toolbench.runs.dialogue import withdrawable
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import Question

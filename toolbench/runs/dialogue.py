@@ -4,16 +4,19 @@ The waiting thread answers the questions because `input()` works only in the mai
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from threading import Lock, current_thread, main_thread
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from toolbench.core.background_loop import portal
+from toolbench.runs.control import Cancellable, Interruptible
 from toolbench.runs.progress import wait
-from toolbench.runs.questions import Answer
+from toolbench.runs.questions import Answer, Asker, Question
 
 T = TypeVar("T")
 
@@ -149,3 +152,93 @@ class CoroutineWait(Generic[T]):
                     # Its caller has stopped waiting
                     with suppress(InvalidStateError):
                         event.answer.set_result(Answer("cancel"))
+
+
+# --- Withdraw a question that waits for `input()` when the work that asks it is cancelled.
+
+
+class _QuestionWithdrawn(BaseException):
+    """Raised inside `input()`, or wherever the asker is, to stop waiting for the person."""
+
+
+def withdrawable(ask: Asker, work: Cancellable) -> Asker:
+    """Return an asker that asks through *ask*; if *work* is cancelled, the answer is a cancel at once.
+
+    In the main thread, *ask* may wait in `input()`, which looks for nothing else: an exception ends
+    it. In a terminal this happens only after the next Enter. In any other thread, *ask* itself has
+    to notice the cancel. If *ask* itself cancels *work*, no exception is raised: it would end the
+    cancelling halfway.
+    """
+
+    def answer_of(question: Question) -> Answer:
+        if work.cancelled:
+            return Answer("cancel")
+        if current_thread() is not main_thread():
+            return ask(question)
+        asking = Interruptible(_QuestionWithdrawn)
+
+        def strike() -> None:
+            if work.cancelled_in is not main_thread():
+                asking.strike()
+
+        try:
+            try:
+                asking.begin()
+                forget = work.on_cancel(strike)
+                answer = ask(question)
+                forget()
+                return answer
+            finally:
+                asking.end()
+        except _QuestionWithdrawn:
+            # Again: the exception may have hit the first call
+            asking.end()
+            return Answer("cancel")
+
+    return answer_of
+
+
+# --- The time in which a run waits for people: it is no work of the tool.
+
+
+class WaitingTime:
+    """The seconds in which one run waited; waits at the same time count once. Any thread may use it."""
+
+    def __init__(self) -> None:
+        """Begin with no wait."""
+        self._seconds = 0.0
+        # The waits that go on
+        self._count = 0
+        self._begin = 0.0
+        self._is_over = False
+        self._lock = Lock()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of all waits until now."""
+        with self._lock:
+            return self._seconds + self._present()
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time of the `with` block as a wait."""
+        with self._lock:
+            if not self._count:
+                self._begin = monotonic()
+            self._count += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._seconds += self._present() if self._count == 1 else 0.0
+                self._count -= 1
+
+    def end(self) -> None:
+        """Count no time from now on: the run has ended, perhaps with an open question."""
+        with self._lock:
+            self._seconds += self._present()
+            self._is_over = True
+
+    def _present(self) -> float:
+        """Return the seconds since all present waits began; 0 without a wait, or after the end."""
+        return 0.0 if self._is_over or not self._count else monotonic() - self._begin
