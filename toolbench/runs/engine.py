@@ -26,8 +26,6 @@ from toolbench.runs.current_run import enter
 from toolbench.runs.dialogue import CoroutineWait
 from toolbench.runs.history import history as history
 from toolbench.runs.kernel import InterruptWatch
-from toolbench.runs.kernel_loop.loop_runs import in_loop, outcome_of
-from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.output.exception_text import (
     is_lack_of_memory,
     place_of,
@@ -36,6 +34,7 @@ from toolbench.runs.output.exception_text import (
 )
 from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
+from toolbench.runs.page import in_loop, later, outcome_of
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, reruns
 from toolbench.runs.run import Run

@@ -10,7 +10,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.runs.control import RunCancelled, cancel
 from toolbench.runs.engine import execute, perform, stop
-from toolbench.runs.kernel_loop.loop_runs import outcome_of
+from toolbench.runs.page import outcome_of
 from toolbench.runs.progress import EVERY
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here

@@ -13,7 +13,7 @@ from typing import Any
 
 from ipywidgets import Button
 
-from toolbench.runs.kernel_loop.loop_timer import later
+from toolbench.runs.page import later
 from toolbench.widgets.kit.ticker import ticker
 
 # Seconds after the last edit before a click takes effect

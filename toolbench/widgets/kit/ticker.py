@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import count
 from threading import Event, Lock
 
-from toolbench.runs.kernel_loop.loop_timer import later
+from toolbench.runs.page import later
 from toolbench.threads import daemon_thread, have_threads
 
 # Seconds

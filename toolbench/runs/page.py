@@ -1,20 +1,40 @@
-"""Runs of async tools as tasks of the kernel's loop, for a Python without threads.
-
-Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
-"""
+"""Call a function later: in a separate thread or, without threads, in the kernel's loop."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
+from threading import Timer
 from typing import Any
 
 from toolbench.core.schema import Observation
 from toolbench.runs.control import RunCancelled
 from toolbench.runs.current_run import enter
-from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
-from toolbench.threads import NO_THREADS
+from toolbench.threads import NO_THREADS, have_threads
+
+
+def later(seconds: float, act: Callable[..., object], *args: Any) -> Callable[[], object]:
+    """Call `act(*args)` after *seconds*; return a function that cancels the call.
+
+    On a Python without threads, *act* is called when the kernel's loop is free: after the running
+    cell or plain function. Without threads and without a loop, *act* is never called.
+    """
+    if have_threads():
+        timer = Timer(seconds, act, args)
+        timer.daemon = True
+        timer.start()
+        return timer.cancel
+    try:
+        return asyncio.get_running_loop().call_later(seconds, act, *args).cancel
+    except RuntimeError:
+        # A script: nothing would call it
+        return lambda: None
+
+
+# --- Runs of async tools as tasks of the kernel's loop, for a Python without threads.
+# ---
+# --- Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
 
 # The loop itself forgets tasks that wait
 _tasks = set[asyncio.Task[Any]]()
