@@ -18,7 +18,7 @@ from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from measuring import WALL, Cold
 
 from toolbench.mcp import MCPClient
-from toolbench.runs.engine import run_tool
+from toolbench.runs.perform import run_tool
 
 # Its servers
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

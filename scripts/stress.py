@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable
 
 from toolbench import tool
-from toolbench.runs.engine import start
+from toolbench.runs.perform import start
 from toolbench.runs.run import Run
 from toolbench.tools.ipython import IPythonAction, IPythonExecutor
 

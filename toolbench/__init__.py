@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from toolbench.extension import load_ipython_extension as load_ipython_extension
     from toolbench.extension import unload_ipython_extension as unload_ipython_extension
     from toolbench.runs.current_run import current_run as current_run
-    from toolbench.runs.engine import history as history
-    from toolbench.runs.engine import run_tool as run_tool
     from toolbench.runs.parallel import run_tools as run_tools
+    from toolbench.runs.perform import history as history
+    from toolbench.runs.perform import run_tool as run_tool
     from toolbench.runs.policy import policy as policy
     from toolbench.runs.questions import answering as answering
     from toolbench.widgets.bench import bench as bench

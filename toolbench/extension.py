@@ -13,11 +13,11 @@ from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.control import INTERRUPTED, active
-from toolbench.runs.engine import watch
 from toolbench.runs.kernel import cell_ids, running_cell
 from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors
 from toolbench.runs.output.redirect import forget_secrets
+from toolbench.runs.perform import watch
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end

@@ -19,7 +19,7 @@ from toolbench.errors import ToolNotFoundError
 from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run_here import run_here
 from toolbench.serving import serve

@@ -13,7 +13,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.current_run import current_run
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.run_here import run_here
 from toolbench.testing import FakeMCPServer
 

@@ -30,7 +30,7 @@ from toolbench.magics import mcp_listing
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import Answer, answering
 from toolbench.mcp.server_html import server_bundle
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.questions import answering as in_advance
 from toolbench.runs.run_here import run_here
 

@@ -11,8 +11,8 @@ from toolbench import history, tool
 from toolbench.redaction import MARK, known
 from toolbench.redaction.matching.secret_search import LARGE, SecretSearch
 from toolbench.redaction.redactor import Redactor
-from toolbench.runs.engine import start
 from toolbench.runs.output.redirect import forget_secrets
+from toolbench.runs.perform import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.run import Run
 

@@ -11,7 +11,7 @@ from patience import PATIENCE, join
 from test_runs import tools
 from toolbench import current_run, history, run_tool, tool
 from toolbench.runs.control import active
-from toolbench.runs.engine import start
+from toolbench.runs.perform import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import Answer, answering
 from toolbench.runs.run import Run

@@ -11,7 +11,7 @@ from patience import PATIENCE, eventually, join
 from test_runs import tools
 from toolbench import ToolExecutor, current_run, history, tool
 from toolbench.runs.control import RunCancelled, active
-from toolbench.runs.engine import perform, start
+from toolbench.runs.perform import perform, start
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
 

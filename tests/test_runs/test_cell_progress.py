@@ -9,7 +9,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from toolbench import current_run, tool
 from toolbench.display.escape import NO_MATHS
 from toolbench.runs import progress
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.progress import CellProgress, Progress
 from toolbench.runs.run_here import run_here
 

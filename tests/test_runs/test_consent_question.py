@@ -6,8 +6,8 @@ from test_runs.test_questions import typed as typed
 from toolbench import tool
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.consent_question import one_line
-from toolbench.runs.engine import perform
 from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
 from toolbench.testing import FakeMCPServer

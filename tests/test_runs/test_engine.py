@@ -11,7 +11,7 @@ from test_runs import tools
 from toolbench import SecurityRisk, ToolDefinition, history, run_tool, tool
 from toolbench.runs import plain_calls
 from toolbench.runs.control import active
-from toolbench.runs.engine import perform, start
+from toolbench.runs.perform import perform, start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Preset, decline
 from toolbench.runs.run import Run

@@ -22,8 +22,8 @@ from toolbench import (
     tool,
 )
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import perform
 from toolbench.runs.history import RunHistory
+from toolbench.runs.perform import perform
 from toolbench.runs.record import LIMIT
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here

@@ -9,9 +9,9 @@ from test_runs import tools
 from toolbench import history, register_tool, run_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import perform
 from toolbench.runs.history import RunHistory
 from toolbench.runs.numbering import numbers
+from toolbench.runs.perform import perform
 from toolbench.runs.run_here import run_here
 
 RECORD = {

@@ -21,8 +21,8 @@ from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.declarations import DeclaredResources
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolNotFoundError
-from toolbench.runs.engine import active, start
 from toolbench.runs.parallel import run_tools
+from toolbench.runs.perform import active, start
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run
 

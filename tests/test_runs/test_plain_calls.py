@@ -16,9 +16,9 @@ from toolbench import (
 )
 from toolbench.core.registry import ToolNotFoundError
 from toolbench.errors import ArgumentsError
-from toolbench.runs.engine import run_tool
 from toolbench.runs.history import history
 from toolbench.runs.parallel import run_tools
+from toolbench.runs.perform import run_tool
 from toolbench.runs.plain_calls import forget_calls, record_calls
 
 

@@ -9,7 +9,7 @@ from test_widgets.tooling import buttons, finish, shown
 
 from toolbench import ToolAnnotations, history
 from toolbench.mcp import create_mcp_tools
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, answering, decline
 from toolbench.runs.run import Run

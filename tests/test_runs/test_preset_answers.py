@@ -9,7 +9,7 @@ from patience import PATIENCE
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import perform, start
+from toolbench.runs.perform import perform, start
 from toolbench.runs.questions import Answer, Preset, Question, answering
 from toolbench.runs.run import Run
 

@@ -9,8 +9,8 @@ from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
-from toolbench.runs.engine import perform, start
 from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.perform import perform, start
 from toolbench.runs.questions import (
     YES_OR_NO,
     Answer,

@@ -7,8 +7,8 @@ import pytest
 
 from toolbench import Observation, TextContent, ToolDefinition, history
 from toolbench.core.schema import Action
-from toolbench.runs.engine import perform
 from toolbench.runs.history import RunHistory
+from toolbench.runs.perform import perform
 from toolbench.runs.record import LIMIT
 from toolbench.runs.run import Run
 

@@ -19,7 +19,7 @@ from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, tool
-from toolbench.runs.engine import start
+from toolbench.runs.perform import start
 from toolbench.runs.run import Run
 from toolbench.tools.ipython import IPythonAction, IPythonExecutor
 

@@ -21,7 +21,7 @@ from toolbench import (
 from toolbench.errors import ToolbenchError
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor, Results, results
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run

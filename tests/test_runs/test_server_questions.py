@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from toolbench import history, run_tool, tool
 from toolbench.mcp import MCPClient
-from toolbench.runs.engine import perform, start
+from toolbench.runs.perform import perform, start
 from toolbench.runs.questions import Answer, answering
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here

@@ -17,8 +17,8 @@ from toolbench.display.render import to_text
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
 from toolbench.runs.control import active
-from toolbench.runs.engine import perform, start
 from toolbench.runs.history import RunHistory
+from toolbench.runs.perform import perform, start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run

@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason="the extra `browser` is not installed")
 
 from test_tools.terminal_parts import alive
 from test_tools.web_read_site import serving
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
 from toolbench.tools.browser import BrowserAction, BrowserExecutor, BrowserTool

@@ -18,8 +18,8 @@ from toolbench.display.escape import escape
 from toolbench.display.page import badge
 from toolbench.evals import sweep
 from toolbench.mcp import MCPClient
-from toolbench.runs.engine import perform
 from toolbench.runs.history import RunHistory
+from toolbench.runs.perform import perform
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import ToolPanel

@@ -6,8 +6,8 @@ import pytest
 
 from toolbench import current_run, history, run_tool, tool
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import start, stop
 from toolbench.runs.parallel import run_tools
+from toolbench.runs.perform import start, stop
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
 from toolbench.threads import have_threads

@@ -41,8 +41,8 @@ from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.runs.engine import perform
 from toolbench.runs.history import history, tool_names
+from toolbench.runs.perform import perform
 from toolbench.runs.record import state_words
 from toolbench.runs.run_here import run_here
 from toolbench.values import plain

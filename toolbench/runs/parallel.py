@@ -19,7 +19,7 @@ from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.errors import ToolbenchError
 from toolbench.runs.control import INTERRUPTED, active
 from toolbench.runs.dialogue import withdrawable
-from toolbench.runs.engine import call_of, execute, perform
+from toolbench.runs.perform import call_of, execute, perform
 from toolbench.runs.progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run

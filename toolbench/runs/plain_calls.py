@@ -9,8 +9,8 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.runs.control import RunCancelled, cancel
-from toolbench.runs.engine import execute, perform, stop
 from toolbench.runs.page import outcome_of
+from toolbench.runs.perform import execute, perform, stop
 from toolbench.runs.progress import EVERY
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here

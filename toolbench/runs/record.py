@@ -343,7 +343,7 @@ def _newest_cell() -> int | None:
 
 
 def _no_engine(run: Run) -> Observation:
-    msg = f"Nothing here can run {run.tool.name}: import toolbench.runs.engine first."
+    msg = f"Nothing here can run {run.tool.name}: import toolbench.runs.perform first."
     raise ToolbenchError(msg)
 
 

@@ -15,7 +15,7 @@ from toolbench.core.coercion import masked_observation
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import execute, start, stop
+from toolbench.runs.perform import execute, start, stop
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.record import state_words

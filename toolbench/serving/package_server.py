@@ -14,7 +14,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import MissingExtraError
 from toolbench.runs.control import RunCancelled
 from toolbench.runs.current_run import hand_down
-from toolbench.runs.engine import execute
+from toolbench.runs.perform import execute
 from toolbench.runs.questions import Question
 from toolbench.runs.run import Run
 from toolbench.serving.call import ServedCall

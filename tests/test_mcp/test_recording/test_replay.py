@@ -17,7 +17,7 @@ from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.recording.request_matcher import Matcher
 from toolbench.mcp.recording.tape import Exchange
 from toolbench.mcp.trust.approvals import Approvals
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.run_here import run_here
 from toolbench.testing import HANG_UP, FakeMCPServer
 

@@ -6,7 +6,7 @@ from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.snapshots.recorded_calls import check_calls
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import MARK
-from toolbench.runs.engine import run_tool
+from toolbench.runs.perform import run_tool
 from toolbench.testing import FakeMCPServer
 
 

@@ -13,7 +13,7 @@ from test_mcp.test_tasks.conftest import refusing, task_entry
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import answering
-from toolbench.runs.engine import start
+from toolbench.runs.perform import start
 from toolbench.runs.run import Run
 
 

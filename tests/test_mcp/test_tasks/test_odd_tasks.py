@@ -8,7 +8,7 @@ from patience import eventually
 from test_mcp.peers import scripted
 from toolbench.mcp.tasks import task_following
 from toolbench.mcp.tasks.task_state import TaskState, started_task, wants_task
-from toolbench.runs.engine import start
+from toolbench.runs.perform import start
 from toolbench.runs.run import ENDED, Run
 
 TOOL = {

@@ -17,7 +17,7 @@ from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.snapshots.diff import changes_between
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run_here import run_here
 from toolbench.testing import FakeMCPServer

@@ -33,10 +33,10 @@ from toolbench.core.state import Conversation
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
 from toolbench.runs.control import INTERRUPTED, CancelToken
-from toolbench.runs.engine import stop
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.parallel import perform_together
+from toolbench.runs.perform import stop
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here

@@ -7,7 +7,7 @@ from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.trials.scoring import AnyTool
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
-from toolbench.runs.engine import perform
+from toolbench.runs.perform import perform
 from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.run_here import run_here
 

@@ -19,7 +19,7 @@ from toolbench.mcp.elicitation import Answer as ServerAnswer
 from toolbench.mcp.elicitation import answering
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.runs.engine import start, stop
+from toolbench.runs.perform import start, stop
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 

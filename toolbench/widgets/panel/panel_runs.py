@@ -9,9 +9,9 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.control import active
-from toolbench.runs.engine import start
 from toolbench.runs.history import history
 from toolbench.runs.page import already_answered
+from toolbench.runs.perform import start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question, decline
 from toolbench.runs.record import RunRecord
