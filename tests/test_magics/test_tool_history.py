@@ -3,7 +3,7 @@
 import pytest
 
 from toolbench import history
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 
 
 def line(shell, text):

@@ -21,7 +21,7 @@ from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets import ToolPanel

@@ -183,7 +183,7 @@ class TestProgress:
     def test_goes_into_the_run(self, server):
         """In a run the progress is the run's."""
         from toolbench.runs.perform import perform
-        from toolbench.runs.run_here import run_here
+        from toolbench.runs.run import run_here
 
         run = run_here(server.tool("steps"), {"count": 2})
         assert perform(run).text == "done"

@@ -14,7 +14,7 @@ from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.current_run import current_run
 from toolbench.runs.perform import perform
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 from toolbench.testing import FakeMCPServer
 
 SECRET = "s3cret-token-value"

@@ -32,7 +32,7 @@ from toolbench.mcp.elicitation import Answer, answering
 from toolbench.mcp.server_html import server_bundle
 from toolbench.runs.perform import perform
 from toolbench.runs.questions import answering as in_advance
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 
 OPEN_FILES = Path("/proc/self/fd")
 

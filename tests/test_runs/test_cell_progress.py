@@ -11,7 +11,7 @@ from toolbench.display.escape import NO_MATHS
 from toolbench.runs import progress
 from toolbench.runs.perform import perform
 from toolbench.runs.progress import CellProgress, Progress
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 
 IN_A_KERNEL = """
 %load_ext toolbench
@@ -68,7 +68,7 @@ async def far(seen: str, context: Context) -> str:
 client = MCPClient()
 far = client.connect("server", server).tool("far")
 """
-AFTERWARDS = "cell_progress.SOON = soon; client.sync_close()"
+AFTERWARDS = "progress.SOON = soon; client.sync_close()"
 
 
 def titled(title):

@@ -14,7 +14,7 @@ IN_A_KERNEL = """
 from toolbench.runs import progress
 soon, progress.SOON = progress.SOON, 0
 """
-AFTERWARDS = "connecting_stages.SOON = soon"
+AFTERWARDS = "progress.SOON = soon"
 
 
 def connecting(kernel, folder, name, *, stdin):

@@ -25,8 +25,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.history import RunHistory
 from toolbench.runs.perform import perform
 from toolbench.runs.record import LIMIT
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 
 
 @tool

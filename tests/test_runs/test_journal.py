@@ -12,7 +12,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.history import RunHistory
 from toolbench.runs.numbering import numbers
 from toolbench.runs.perform import perform
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 
 RECORD = {
     "id": 1,

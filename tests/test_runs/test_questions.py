@@ -18,8 +18,7 @@ from toolbench.runs.questions import (
     Question,
     answering,
 )
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 
 WAYS_OUT = "Type /decline to say no, or /cancel to leave the question unanswered."
 NODE = {

@@ -139,7 +139,7 @@ def _interrupted_at(moment: int) -> bool:
     def trace(frame, event, arg):
         nonlocal passed
         code = frame.f_code
-        if not code.co_filename.endswith("engine.py") or "loop" not in code.co_varnames:
+        if not code.co_filename.endswith("perform.py") or "loop" not in code.co_varnames:
             return None
         frame.f_trace_opcodes = True
         passed += event == "opcode"

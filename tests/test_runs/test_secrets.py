@@ -24,8 +24,7 @@ from toolbench.redaction.redactor import Redactor, Results, results
 from toolbench.runs.perform import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 
 _SECRET = "hunter2-the-secret"
 _LONG = "sk-live-0123456789abcdefghijKLMNOPQRSTUVWXYZ-9876543210-zyxwvutsrqponm"

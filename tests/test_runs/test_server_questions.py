@@ -12,8 +12,7 @@ from toolbench import history, run_tool, tool
 from toolbench.mcp import MCPClient
 from toolbench.runs.perform import perform, start
 from toolbench.runs.questions import Answer, answering
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 SERVER = """

@@ -7,7 +7,7 @@ import pytest
 from toolbench import current_run, history, run_tool, tool
 from toolbench.runs.history import Journal
 from toolbench.runs.questions import Answer
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 
 
 class Clock:
@@ -34,7 +34,7 @@ def clock(monkeypatch):
         clock.advance(10)
         return Answer("accept", {"answer": True})
 
-    monkeypatch.setattr("toolbench.runs.run_here.ask_in_cell", answer)
+    monkeypatch.setattr("toolbench.runs.run.ask_in_cell", answer)
     return clock
 
 

@@ -44,7 +44,7 @@ from toolbench.magics.usage_error import UsageError
 from toolbench.runs.history import history, tool_names
 from toolbench.runs.perform import perform
 from toolbench.runs.record import state_words
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 from toolbench.values import plain
 from toolbench.wording import counted
 

@@ -31,8 +31,7 @@ from toolbench.runs.dialogue import CoroutineWait
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer
 from toolbench.runs.questions import Question as Asked
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import preset_here
+from toolbench.runs.run import Run, preset_here
 
 __all__ = [
     "Answer",

@@ -1,7 +1,13 @@
-"""Stop a piece of work from any thread, by a token or by an exception.
+"""Stop a run: first ask the run to stop, then use force.
 
 `CancelToken` is for work that checks the token or adds a callback. For all other work,
 `Interruptible` raises an exception in the thread of the work.
+
+To ask a run means: mark the run as cancelled, call its callbacks (one of them cancels the future of
+an async run), and call the executor's `interrupt()`. Force, after a grace period, means: kill the
+processes that the run started, and raise an exception in its thread. A call blocked in C cannot be
+stopped: the run is reported as stopping until the call returns, but callers wait only a few
+seconds.
 """
 
 import ctypes
@@ -208,9 +214,6 @@ class Interruptible:
         """Called when the work ends; a subclass can undo its own preparations for the exception here."""
 
 
-# --- Remember the processes that a run starts, to kill them if the run must be stopped by force.
-
-
 class Children:
     """The list of the processes that one run started.
 
@@ -245,14 +248,6 @@ def _of(threads: list[Thread]) -> Iterator[int]:
             pids = Path(f"/proc/self/task/{thread.native_id}/children").read_text()
             yield from map(int, pids.split())
 
-
-# --- Stop a run: first ask the run to stop, then use force.
-# ---
-# --- To ask means: mark the run as cancelled, call its callbacks (one of them cancels the future of an
-# --- async run), and call the executor's `interrupt()`. Force, after a grace period, means: kill the
-# --- processes that the run started, and raise an exception in its thread. A call blocked in C cannot be
-# --- stopped: the run is reported as stopping until the call returns, but callers wait only a few
-# --- seconds.
 
 # Seconds between asking and the first use of force
 GRACE = 1.0
@@ -318,9 +313,6 @@ def break_off(run: "Run", thread: Thread) -> None:
     others = [t for t in threading.enumerate() if inherited_run(t) is run]
     run.children.kill([thread, *others])
     run.work.strike()
-
-
-# --- The list of the background runs, each with its thread.
 
 
 class Active:

@@ -1,6 +1,8 @@
-"""Wait for a coroutine in the thread that needs its result, and answer its questions there.
+"""What waits during a run: a thread for a coroutine and its questions, a run for people.
 
-The waiting thread answers the questions because `input()` works only in the main thread.
+`CoroutineWait` answers the questions of a coroutine in the thread that needs its result, because
+`input()` works only in the main thread. `withdrawable` ends a question whose work was cancelled.
+`WaitingTime` counts the time in which a run waits: it is no work of the tool.
 """
 
 import asyncio
@@ -154,9 +156,6 @@ class CoroutineWait(Generic[T]):
                         event.answer.set_result(Answer("cancel"))
 
 
-# --- Withdraw a question that waits for `input()` when the work that asks it is cancelled.
-
-
 class _QuestionWithdrawn(BaseException):
     """Raised inside `input()`, or wherever the asker is, to stop waiting for the person."""
 
@@ -196,9 +195,6 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
             return Answer("cancel")
 
     return answer_of
-
-
-# --- The time in which a run waits for people: it is no work of the tool.
 
 
 class WaitingTime:

@@ -1,4 +1,11 @@
-"""The IPython shell and the kernel of this process, if any."""
+"""The IPython shell and the kernel of this process, if any: its cells, interrupts and end.
+
+Kernel > Interrupt stops background runs too. ipykernel ignores SIGINT while no cell runs, and
+installs its own handlers of SIGINT around every message and every `await` of a cell. So the
+kernel's loop installs our handler over these handlers, and while there are background runs, it
+checks regularly that our handler is still in place. Our handler also calls the handler that it
+covers.
+"""
 
 import signal
 import sys
@@ -70,11 +77,6 @@ class CellIds:
 cell_ids = CellIds()
 
 
-# --- Find out whether an interrupted kernel is shutting down, or was only interrupted.
-# ---
-# --- Source: jupyter_client, `KernelManager.shutdown_kernel`, which interrupts the kernel first. A
-# --- restart calls this method too.
-
 # Two seconds: a busy machine takes long to ask for the end
 _LOOKS, _PAUSE = 40, 0.05
 
@@ -82,7 +84,8 @@ _LOOKS, _PAUSE = 40, 0.05
 async def kernel_ends() -> bool:
     """Return whether this process is shutting down.
 
-    Jupyter interrupts a kernel before it asks the kernel to shut down. So in a kernel, this
+    Jupyter interrupts a kernel before it asks the kernel to shut down
+    (`KernelManager.shutdown_kernel`, for a restart too). So in a kernel, this
     function waits up to about two seconds for the request to shut down. Await it in the background
     loop.
     """
@@ -94,13 +97,6 @@ async def kernel_ends() -> bool:
         await sleep(_PAUSE)
     return portal.is_closing
 
-
-# --- Let Kernel > Interrupt stop background runs too.
-# ---
-# --- ipykernel ignores SIGINT while no cell runs, and installs its own handlers of SIGINT around every
-# --- message and every `await` of a cell. So the kernel's loop installs our handler over these handlers,
-# --- and while there are background runs, it checks regularly that our handler is still in place. Our
-# --- handler also calls the handler that it covers.
 
 # Seconds until the handler is checked again
 AGAIN = 0.5

@@ -1,4 +1,7 @@
-"""Call a function later: in a separate thread or, without threads, in the kernel's loop."""
+"""Runs on a Python without threads, in a page: tasks of the kernel's loop in the place of threads.
+
+Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -31,10 +34,6 @@ def later(seconds: float, act: Callable[..., object], *args: Any) -> Callable[[]
         # A script: nothing would call it
         return lambda: None
 
-
-# --- Runs of async tools as tasks of the kernel's loop, for a Python without threads.
-# ---
-# --- Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
 
 # The loop itself forgets tasks that wait
 _tasks = set[asyncio.Task[Any]]()

@@ -22,8 +22,7 @@ from toolbench.runs.dialogue import withdrawable
 from toolbench.runs.perform import call_of, execute, perform
 from toolbench.runs.progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
 from toolbench.values import sentence
 

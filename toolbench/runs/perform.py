@@ -37,8 +37,7 @@ from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.page import in_loop, later, outcome_of
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, reruns
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 from toolbench.runs.unfinished_observation import (
     UnfinishedObservation,
     partial_result,

@@ -12,8 +12,7 @@ from toolbench.runs.control import RunCancelled, cancel
 from toolbench.runs.page import outcome_of
 from toolbench.runs.perform import execute, perform, stop
 from toolbench.runs.progress import EVERY
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
 
 # The cell, which calls `tool(...)`, which calls a function of this module

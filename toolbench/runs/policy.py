@@ -13,8 +13,7 @@ from toolbench.errors import ToolbenchError, ended
 from toolbench.runs.consent_question import question_of
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, is_no
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import preset_here
+from toolbench.runs.run import Run, preset_here
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str

@@ -1,4 +1,8 @@
-"""The progress of a run, as its executor reports it."""
+"""The progress of a run as its executor reports it, and the line of a cell that shows it.
+
+`CellProgress` draws the progress of one run on the line that all runs of a cell share;
+`connecting_stages` shows there what connecting a server is doing.
+"""
 
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -70,8 +74,6 @@ def _read(number: float) -> str:
         return f"{number:,.0f}"
     return f"{number:.4g}"
 
-
-# --- The progress of slow runs, on one line in the output of the cell that waits for them.
 
 # Seconds from the first report of progress until the line appears
 SOON = 1.0
@@ -231,8 +233,6 @@ def wait(queue: "SimpleQueue[T]", draw: Callable[[], object] | None) -> T:
         draw()
     return queue.get()
 
-
-# --- Show the stages of connecting servers, on a line in the cell that waits for them.
 
 _STAGES = {
     "initialize": "waiting for its first answer",

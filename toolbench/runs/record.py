@@ -34,8 +34,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.runs.argument_forms import form_by_type
 from toolbench.runs.kernel import running_shell
 from toolbench.runs.questions import Answer
-from toolbench.runs.run import Run, Source
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import NOT_KEPT, is_json, plain, text_of
 from toolbench.wording import time_taken

@@ -18,7 +18,7 @@ from toolbench.mcp.recording.request_matcher import Matcher
 from toolbench.mcp.recording.tape import Exchange
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.runs.perform import perform
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 from toolbench.testing import HANG_UP, FakeMCPServer
 
 ERAS = ("modern", "legacy")

@@ -19,7 +19,7 @@ from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 from toolbench.testing import FakeMCPServer
 
 

@@ -38,8 +38,7 @@ from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.parallel import perform_together
 from toolbench.runs.perform import stop
 from toolbench.runs.questions import Asker
-from toolbench.runs.run import Run
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Run, run_here
 from toolbench.values import plain
 
 _LIMIT = 3

@@ -9,7 +9,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.runs.perform import perform
 from toolbench.runs.policy import has_changed, policy
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import run_here
 
 # Characters of a tool's result
 _TEXT = 2_000

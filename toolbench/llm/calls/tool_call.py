@@ -16,8 +16,7 @@ from toolbench.llm.calls.repairs import Repair
 from toolbench.llm.providers import Provider
 from toolbench.redaction.detect import hide
 from toolbench.runs.perform import perform
-from toolbench.runs.run import Source
-from toolbench.runs.run_here import run_here
+from toolbench.runs.run import Source, run_here
 from toolbench.values import clip
 
 CallError = FunctionCallValidationError | FunctionCallNotExistsError

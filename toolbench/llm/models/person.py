@@ -27,7 +27,7 @@ from toolbench.runs.dialogue import withdrawable
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import Question
-from toolbench.runs.run_here import preset_here
+from toolbench.runs.run import preset_here
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 

@@ -37,7 +37,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.kernel import kernel_ends
 from toolbench.runs.questions import Question as Asked
-from toolbench.runs.run_here import preset_here
+from toolbench.runs.run import preset_here
 
 _LISTS = {
     "notifications/tools/list_changed": "tools",

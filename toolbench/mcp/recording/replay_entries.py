@@ -9,7 +9,7 @@ from toolbench.mcp.elicitation import Answerer, Question, ask_here, for_person
 from toolbench.mcp.recording.player import Player
 from toolbench.mcp.recording.recording import Recording
 from toolbench.runs.questions import Answer
-from toolbench.runs.run_here import preset_here
+from toolbench.runs.run import preset_here
 
 _VARIABLE = "TOOLBENCH_REPLAY"
 
