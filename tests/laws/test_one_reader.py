@@ -40,7 +40,7 @@ READERS = {
 }
 """Those that read keywords all the same, and why."""
 WALKERS = {
-    "agent/context/masking.py": "hides secrets in each text of a schema, read or not",
+    "agent/masking.py": "hides secrets in each text of a schema, read or not",
     "core/foreign.py": READERS["core/foreign.py"],
     "llm/formats/argument_names.py": READERS["llm/formats/argument_names.py"],
     "llm/formats/tool_formats.py": READERS["llm/formats/tool_formats.py"],

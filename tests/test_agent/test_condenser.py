@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from test_agent.checks import check_sent, of, sent
 from test_agent.scripts import add, call, calls, talk
 from toolbench.agent import Condensation, LLMSummarizingCondenser, NoticeEvent
-from toolbench.agent.context.condenser import Summary
-from toolbench.agent.context.context import Turn
+from toolbench.agent.condenser import Summary
+from toolbench.agent.context import Turn
 from toolbench.agent.tools import CondensationRequestTool
 from toolbench.errors import ModelError
 from toolbench.llm.models import ScriptedModel

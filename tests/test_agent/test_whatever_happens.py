@@ -10,7 +10,7 @@ from test_agent.checks import check_answered, check_sent, of
 from test_agent.scripts import add, call, calls, fail, talk, wipe
 from toolbench import tool
 from toolbench.agent import ObservationEvent, StopEvent, UserRejectObservation
-from toolbench.agent.context.context import tokens_of
+from toolbench.agent.context import tokens_of
 from toolbench.agent.events import StopReason
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.errors import ModelError, ToolbenchError

@@ -6,13 +6,13 @@ from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent as Agent
-    from toolbench.agent.check import ToolProblem as ToolProblem
-    from toolbench.agent.check import check_tools as check_tools
-    from toolbench.agent.context.condenser import Condenser as Condenser
-    from toolbench.agent.context.condenser import (
+    from toolbench.agent.agent import ToolProblem as ToolProblem
+    from toolbench.agent.agent import check_tools as check_tools
+    from toolbench.agent.condenser import Condenser as Condenser
+    from toolbench.agent.condenser import (
         LLMSummarizingCondenser as LLMSummarizingCondenser,
     )
-    from toolbench.agent.context.condenser import Summary as Summary
+    from toolbench.agent.condenser import Summary as Summary
     from toolbench.agent.events import ActionEvent as ActionEvent
     from toolbench.agent.events import AgentErrorEvent as AgentErrorEvent
     from toolbench.agent.events import Condensation as Condensation

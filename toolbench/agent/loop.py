@@ -12,13 +12,12 @@ from pathlib import Path
 from threading import Event as Flag
 from typing import TYPE_CHECKING, Any
 
+from toolbench.agent import conversation_file as files
 from toolbench.agent import transcript
-from toolbench.agent.context.context import Context, message_content
-from toolbench.agent.context.masking import Masking
-from toolbench.agent.context.sent_requests import SentRequest
-from toolbench.agent.event_log import conversation_file as files
-from toolbench.agent.event_log.event_log import EventLog
-from toolbench.agent.event_log.fork import fork
+from toolbench.agent.call_round import Round
+from toolbench.agent.calls import Calls
+from toolbench.agent.context import Context, message_content
+from toolbench.agent.event_log import EventLog
 from toolbench.agent.events import (
     Event,
     MessageEvent,
@@ -30,12 +29,13 @@ from toolbench.agent.events import (
     result_of,
     secrets_in,
 )
-from toolbench.agent.step.call_execution import Calls
-from toolbench.agent.step.call_round import Round
-from toolbench.agent.step.model_request import Requests
-from toolbench.agent.step.pending_calls import Chosen, Pending
-from toolbench.agent.step.settling import Work, note_interrupt, settle
-from toolbench.agent.step.undo import take_back_last
+from toolbench.agent.masking import Masking
+from toolbench.agent.pending_calls import Chosen, Pending
+from toolbench.agent.rebuild import fork
+from toolbench.agent.sender import Requests
+from toolbench.agent.sent_requests import SentRequest
+from toolbench.agent.settling import Work, note_interrupt, settle
+from toolbench.agent.undo import take_back_last
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation, money_left, spend

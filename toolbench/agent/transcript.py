@@ -1,11 +1,10 @@
 """Write the transcript of a conversation as static HTML, without scripts or a kernel."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from toolbench.agent.context.masking import Masking
-from toolbench.agent.event_log.conversation_file import readable_event_of
+from toolbench.agent.conversation_file import readable_event_of
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -16,13 +15,15 @@ from toolbench.agent.events import (
     ObservationEvent,
     UserRejectObservation,
 )
-from toolbench.agent.result_line import result_line
+from toolbench.agent.masking import Masking
 from toolbench.agent.tools.delegate import DelegateObservation
 from toolbench.core.schema import Observation
+from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html
 from toolbench.display.caps import cap
 from toolbench.display.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.json_tree import parse_json
 from toolbench.display.markdown import markdown_html
 from toolbench.display.observations import result_html
 from toolbench.display.page import (
@@ -36,6 +37,7 @@ from toolbench.display.page import (
 )
 from toolbench.display.render import to_html as rendered
 from toolbench.display.render import to_text
+from toolbench.display.tables import returned_frame, shape_text
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.record import STATE_WORDS, state_tone, state_words
 from toolbench.runs.unfinished_observation import UnfinishedObservation
@@ -44,6 +46,55 @@ from toolbench.wording import counted, time_taken
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
+
+
+# --- a result on one line, for the closed row of a call --------------------------------
+
+# Characters of a list or object inside of a result
+_LONGEST = 40
+# Characters of a text that are read for its line
+_ROOM = 1_600
+# Parts of a JSON value that are written
+_MOST = 40
+
+
+def result_line(observation: Observation) -> str:
+    """Return *observation* on one line, for a row that cuts what has no room; empty if it says nothing.
+
+    JSON is written as the arguments of a call are, a list with the number of its items. Of a table
+    there are its size and its first lines, of other text the first lines, of an image that there is
+    one.
+    """
+    images = sum(len(b.image_urls) for b in observation.content if b.type == "image")
+    frame = None if observation.is_error else returned_frame(observation)
+    parts = [counted(images, "image")] if images else []
+    parts += [shape_text(frame)] if frame is not None else []
+    return " · ".join(filter(None, [*parts, _text_line(observation.text)]))
+
+
+def _text_line(text: str) -> str:
+    value = parse_json(text)
+    if isinstance(value, Mapping):
+        return ", ".join(_pairs(value))
+    if isinstance(value, list):
+        items = ", ".join(map(_part_of, value[:_MOST]))
+        return ": ".join(filter(None, [counted(len(value), "item"), items]))
+    lines = (line.strip() for line in from_ansi(text[:_ROOM]).plain.splitlines())
+    return " · ".join(line.removeprefix("- ") for line in lines if line)
+
+
+def _pairs(value: Mapping[str, Any]) -> Iterator[str]:
+    for name in [*value][:_MOST]:
+        yield f"{name}={_part_of(value[name])}"
+
+
+def _part_of(value: Any) -> str:
+    """Return *value*, a part of a JSON value; a long list or object by its size."""
+    text = clip(value, _ROOM)
+    if len(text) <= _LONGEST or not isinstance(value, Mapping | list):
+        return text
+    return counted(len(value), "item" if isinstance(value, list) else "field")
+
 
 # Events; the output of a cell is saved with the notebook
 _IN_A_CELL = 200

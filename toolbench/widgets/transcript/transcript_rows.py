@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Sequence
 from threading import RLock
 from typing import Any
 
-from toolbench.agent.context.masking import Masking
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -13,6 +12,7 @@ from toolbench.agent.events import (
     begins_answer,
 )
 from toolbench.agent.loop import Loop
+from toolbench.agent.masking import Masking
 from toolbench.agent.transcript import (
     call_html,
     call_numbers,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from toolbench.agent.context.context import Turn, text_of
+from toolbench.agent.context import Turn, text_of
 from toolbench.errors import ModelError
 from toolbench.llm.models import Model, Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from toolbench.agent.context.context import text_of, tokens_of
+from toolbench.agent.context import text_of, tokens_of
 from toolbench.display.css import CELL, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import fold, notice, short

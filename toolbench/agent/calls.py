@@ -12,9 +12,8 @@ from threading import current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.context.masking import Masking
-from toolbench.agent.event_log.event_log import EventLog
-from toolbench.agent.event_log.rebuild import NOT_ANSWERED, refusal_of
+from toolbench.agent.call_round import Round
+from toolbench.agent.event_log import EventLog
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -22,10 +21,11 @@ from toolbench.agent.events import (
     NoticeEvent,
     ObservationEvent,
 )
+from toolbench.agent.masking import Masking
+from toolbench.agent.pending_calls import Chosen, chosen_of
+from toolbench.agent.rebuild import NOT_ANSWERED, refusal_of
+from toolbench.agent.recovery import REFLECT, error_class
 from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
-from toolbench.agent.step.call_round import Round
-from toolbench.agent.step.pending_calls import Chosen, chosen_of
-from toolbench.agent.step.recovery import REFLECT, error_class
 from toolbench.agent.toolset import AnyTool, Toolset
 from toolbench.core.content import TextContent
 from toolbench.core.security import SecurityRisk

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.event_log.rebuild import (
-    refusal_of,
-    understood,
-    without_lost_secret,
-)
+from toolbench.agent.call_round import Round
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
     CallEdit,
     ObservationEvent,
 )
-from toolbench.agent.step.call_round import Round
+from toolbench.agent.rebuild import (
+    refusal_of,
+    understood,
+    without_lost_secret,
+)
 from toolbench.core.coercion import ResultObservation, contents_of
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
@@ -26,6 +26,7 @@ from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
+
 
 Chosen = ActionEvent | str | int | None
 """A call: its event, the number of its event, or the id that the model gave the call."""

@@ -1,10 +1,11 @@
-"""Rebuild the state of a loop from the events of a file, or of another conversation."""
+"""Rebuild the state of a loop from the events of a file, or fork it from another conversation."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.context.dialects import assistant_message
+from toolbench.agent.call_round import Round
+from toolbench.agent.context import assistant_message
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -15,10 +16,9 @@ from toolbench.agent.events import (
     NoticeEvent,
     UserRejectObservation,
 )
-from toolbench.agent.step.call_round import Round
 from toolbench.agent.tools.tool_search import SearchToolsObservation
 from toolbench.core.content import TextContent
-from toolbench.errors import BodyError, Problem
+from toolbench.errors import BodyError, Problem, ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import (
     FunctionCallValidationError,
@@ -32,6 +32,7 @@ from toolbench.redaction import MARK
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
+
 
 NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 
@@ -249,3 +250,49 @@ def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
     elif isinstance(value, list | tuple):
         for number, part in enumerate(value):
             yield from _marked(part, (*place, number))
+
+
+# --- forks --------------------------------------------------------------------------
+
+
+def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
+    """Copy the events of *other* into *loop*, up to the event *last*; all events if *last* is None.
+
+    An answer of the model is copied with all its calls. Calls without an answer among the copied
+    events wait for a decision, as in `Conversation.pending`.
+
+    Raises:
+        ToolbenchError: If *other* has no such event.
+    """
+    events = other.log.after(0)
+    copied = events[: _end_of(events, last)]
+    unread = set(other.unread)
+    if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
+        # The model of the fork has not read it
+        unread.add(copied[-1].id)
+    is_same = other.context.provider == loop.context.provider
+    rebuild = Rebuild(loop, is_same=is_same, unread=unread)
+    for event in copied:
+        rebuild.take(event)
+    rebuild.end()
+    loop.requests.spending = other.requests.spending.before(loop.log.last_id)
+
+
+def _end_of(events: Sequence[Event], last: Event | int | None) -> int:
+    """Return the number of *events* to copy; *last* is the last event to copy, or the event's number."""
+    if last is None:
+        return len(events)
+    number = last.id if isinstance(last, Event) else last
+    place = next((n for n, event in enumerate(events) if event.id == number), None)
+    if place is None:
+        msg = f"There is no event {number!r} in this conversation of {len(events)} events."
+        raise ToolbenchError(msg)
+    end = place + 1
+    if isinstance(events[place], ActionEvent):
+        while end < len(events) and _is_of_one_answer(events[end]):
+            end += 1
+    return end
+
+
+def _is_of_one_answer(event: Event) -> bool:
+    return isinstance(event, ActionEvent) and bool(event.metadata and event.metadata.index)

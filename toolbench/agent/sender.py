@@ -1,17 +1,16 @@
-"""Send one request to the model, and turn its answer into events."""
+"""Send requests to the model, turn its answers into events, and count their tokens and cost."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Event as Flag
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.context.condenser import LLMSummarizingCondenser
-from toolbench.agent.context.context import Context
-from toolbench.agent.context.dialects import with_ids
-from toolbench.agent.context.masking import Masking
-from toolbench.agent.context.sent_requests import SentRequest, SentRequests
-from toolbench.agent.event_log.event_log import EventLog
+from toolbench.agent.call_round import Round
+from toolbench.agent.condenser import LLMSummarizingCondenser
+from toolbench.agent.context import Context, with_ids
+from toolbench.agent.event_log import EventLog
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -21,8 +20,8 @@ from toolbench.agent.events import (
     NoticeEvent,
     StopReason,
 )
-from toolbench.agent.step.call_round import Round
-from toolbench.agent.step.spending import Spending
+from toolbench.agent.masking import Masking
+from toolbench.agent.sent_requests import SentRequest, SentRequests
 from toolbench.agent.toolset import Toolset
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.errors import ModelStoppedError
@@ -40,6 +39,57 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent
 
+
+Row = tuple[int, int | None, int | None, float | None]
+
+
+class Spending:
+    """The tokens and cost of each answer, and their sum.
+
+    Each answer is kept with the number of the event before the answer.
+    """
+
+    def __init__(self) -> None:
+        """Make a record without answers; the sum is zero."""
+        self._entries: list[tuple[int, Usage]] = []
+        self._lock = Lock()
+        self.total = Usage()
+        """The sum of all answers, as far as the models report it."""
+
+    def add(self, usage: Usage, after: int) -> None:
+        """Add *usage*, which was spent after the event number *after*."""
+        with self._lock:
+            self._entries.append((after, usage))
+            self.total += usage
+
+    def before(self, event: int) -> "Spending":
+        """Return the part of the spending that came before the event with the number *event*."""
+        past = Spending()
+        for after, usage in tuple(self._entries):
+            if after < event:
+                past.add(usage, after)
+        return past
+
+    def rows(self) -> list[Row]:
+        """Return a row for each answer: the number of the event before, tokens in and out, dollars."""
+        entries = tuple(self._entries)
+        return [(n, u.input_tokens, u.output_tokens, u.cost) for n, u in entries]
+
+    @classmethod
+    def of(cls, rows: Iterable[Any]) -> "Spending":
+        """Return the spending in *rows*, which the method `rows` made.
+
+        Raises:
+            TypeError: If an item is not a row.
+            ValueError: If a row does not have four parts.
+        """
+        spending = cls()
+        for after, read, written, cost in rows:
+            spending.add(Usage(read, written, cost).checked(), int(after))
+        return spending
+
+
+# --- one request and its answer --------------------------------------------------
 
 REFUSALS = frozenset({400, 413, 415, 422})
 """The HTTP statuses of a request that fails each time it is sent."""

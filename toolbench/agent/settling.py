@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from toolbench.agent.call_round import Round
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -13,7 +14,6 @@ from toolbench.agent.events import (
     MessageEvent,
     StopEvent,
 )
-from toolbench.agent.step.call_round import Round
 from toolbench.errors import ToolbenchError
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import TypeAdapter
 
-from toolbench.agent.event_log.rebuild import Rebuild
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -27,7 +26,8 @@ from toolbench.agent.events import (
     StopEvent,
     UserRejectObservation,
 )
-from toolbench.agent.step.spending import Spending
+from toolbench.agent.rebuild import Rebuild
+from toolbench.agent.sender import Spending
 from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
@@ -42,6 +42,7 @@ from toolbench.values import plain
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
+
 
 VERSION = 1
 _KINDS: Mapping[str, type[Event]] = {

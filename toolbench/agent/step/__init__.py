@@ -1,1 +1,0 @@
-"""One step: a request to the model, the model's answer, and its calls, each answered once."""
