@@ -10,9 +10,9 @@ from measuring import CPU, WALL, Cold
 from wire import Wire
 
 from toolbench import Action, ToolDefinition, history, run_tool, tool
-from toolbench.redaction.remembered_secrets import remembered
-from toolbench.runs.output.redirect import forget_secrets
+from toolbench.redaction.known import remembered
 from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.runs.redirect import forget_secrets
 from toolbench.widgets.bench import bench
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel

@@ -27,7 +27,7 @@ from tiers import (  # noqa: F401 - hooks of pytest
 
 from toolbench import history
 from toolbench.core.registry import default_registry
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 from toolbench.runs.policy import policy
 
 # A timing, which no test may fail by

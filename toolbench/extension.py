@@ -14,11 +14,10 @@ from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, 
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.control import INTERRUPTED, active
 from toolbench.runs.kernel import cell_ids, running_cell
-from toolbench.runs.output.cell_errors import CellErrors
-from toolbench.runs.output.descriptors import flush_descriptors
-from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.perform import watch
 from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.runs.redirect import CellErrors, forget_secrets
+from toolbench.runs.screen import flush_descriptors
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.kit.shown_views import shown_views

@@ -10,8 +10,7 @@ from toolbench import Conversation, ConversationState, history, run_tool, tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.config.placeholders import with_secrets
 from toolbench.redaction import MARK
-from toolbench.redaction.remembered_secrets import remembered
-from toolbench.redaction.secrets import Secrets
+from toolbench.redaction.known import Secrets, remembered
 from toolbench.runs.current_run import current_run
 from toolbench.runs.perform import perform
 from toolbench.runs.run import run_here

@@ -9,9 +9,9 @@ from test_mcp.peers import serving_app
 from toolbench import run_tool
 from toolbench.mcp import MCPClient
 from toolbench.redaction import MARK
-from toolbench.redaction.library_logs import hide_in_logs_of
-from toolbench.redaction.remembered_secrets import remembered
-from toolbench.runs.output.redirect import forget_secrets
+from toolbench.redaction.known import remembered
+from toolbench.redaction.logs import hide_in_logs_of
+from toolbench.runs.redirect import forget_secrets
 
 SECRET = "tok-0123456789abcdef"
 PASSWORD = "hunter2-of-the-call"

@@ -12,10 +12,10 @@ from pydantic import SecretBytes
 from test_redaction.writings import WAYS
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import Secrecy
+from toolbench.redaction.known import Secrets
 from toolbench.redaction.matching.encodings import encodings
 from toolbench.redaction.matching.secret_search import SHORTEST
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.secrets import Secrets
 
 SECRETS = (
     "hunter2-the-secret",

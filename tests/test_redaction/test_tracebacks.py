@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbench.redaction import MARK
+from toolbench.redaction.known import LIMIT, ROOM, RememberedSecrets
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered_secrets import LIMIT, ROOM, RememberedSecrets
-from toolbench.runs.output.cell_errors import hidden_in_traceback
+from toolbench.runs.redirect import hidden_in_traceback
 
 SECRET = "hunter2-tHe_sEcret"
 _COLOURS = st.sampled_from(["\x1b[31m", "\x1b[39;00m", "\x1b[38;5;28;01m"])

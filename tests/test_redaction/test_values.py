@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, SecretStr
 
 from toolbench import Action, Conversation, ConversationState, ToolDefinition
 from toolbench.redaction import MARK
+from toolbench.redaction.known import Secrets
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.secrets import Secrets
 
 SECRET = "hunter2-éß"
 redactor = Redactor([SECRET])

@@ -8,12 +8,13 @@ from IPython.core.formatters import DisplayFormatter
 from promised.writings import ODD, WRITINGS
 
 from toolbench import history, tool
-from toolbench.redaction import MARK, known
+from toolbench.redaction import MARK
 from toolbench.redaction.matching.secret_search import LARGE, SecretSearch
 from toolbench.redaction.redactor import Redactor
-from toolbench.runs.output.redirect import forget_secrets
+from toolbench.runs import output
 from toolbench.runs.perform import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.runs.redirect import forget_secrets
 from toolbench.runs.run import Run
 
 SECRET = "correct-horse-9"
@@ -78,7 +79,7 @@ def test_of_a_large_result_is_not_that_of_its_parts(searches):
 @pytest.mark.parametrize("way", ["in a cell", "by a button"])
 def test_of_prints_is_that_of_a_few_texts(way, searches, monkeypatch, capsys):
     """What comes in quick succession is searched together, and nothing of it is lost or late."""
-    monkeypatch.setattr(known, "PAUSE", 60)
+    monkeypatch.setattr(output, "PAUSE", 60)
     lines = "".join(f"printed {n}\n" for n in range(1_000))
     if way == "in a cell":
         prints(count=1_000)
@@ -94,7 +95,7 @@ def test_of_prints_is_that_of_a_few_texts(way, searches, monkeypatch, capsys):
 FORKS = """
 import os, sys
 from toolbench import tool
-from toolbench.redaction import known
+from toolbench.runs import output
 from toolbench.runs.plain_calls import record_calls
 
 @tool
@@ -108,7 +109,7 @@ def forks(password: str) -> None:
     os.waitpid(child, 0)
     print("and here")
 
-known.PAUSE = 60
+output.PAUSE = 60
 sys.stdout.reconfigure(write_through=True)
 record_calls()
 forks(password="correct-horse-9")

@@ -7,7 +7,7 @@ from kernels import FORGET, OLDEST, OURS, python_of
 
 from test_runs.kernel import Kernel
 from toolbench.runs.control import active
-from toolbench.runs.output.redirect import forget_secrets
+from toolbench.runs.redirect import forget_secrets
 
 
 @pytest.fixture(autouse=True)

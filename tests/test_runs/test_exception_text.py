@@ -10,7 +10,7 @@ from patience import join
 
 import toolbench
 from toolbench import history, run_tool, tool
-from toolbench.runs.output.exception_text import sentence_of, traceback_of
+from toolbench.runs.exception_text import sentence_of, traceback_of
 
 
 class TestGroups:

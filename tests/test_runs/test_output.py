@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import join
 
-from toolbench.runs.output.output import RICH_LIMIT, Output
+from toolbench.runs.output import RICH_LIMIT, Output
 
 NAMES = st.sampled_from(["a", "b", "c"])
 UPDATES = st.lists(st.tuples(st.none() | NAMES, st.text("xyz", max_size=30)), max_size=40)

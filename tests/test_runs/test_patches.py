@@ -6,9 +6,9 @@ from io import StringIO
 import pytest
 
 from test_runs import tools
-from toolbench.runs.output.redirect import redirect_to
-from toolbench.runs.output.screen import Patches
+from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run
+from toolbench.runs.screen import Patches
 
 
 def covered(count: int) -> int:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from toolbench import Observation, run_tool, tool
 from toolbench.redaction import MARK
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 
 _SECRET = "hunter2-tHe_sEcret"
 elsewhere = dict[str, str]()

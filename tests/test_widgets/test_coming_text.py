@@ -7,7 +7,7 @@ from toolbench import Conversation
 from toolbench.agent import Agent
 from toolbench.llm.models import ScriptedModel
 from toolbench.llm.models.protocol import Chunk
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 from toolbench.widgets.transcript.coming_text import ComingText
 
 SECRET = "k3y-of-the-house-4711-abcdef"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbench.display.escape import Html
-from toolbench.runs.output.output import Chunk, Output
+from toolbench.runs.output import Chunk, Output
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import output as output_module
 from toolbench.widgets.panel.output import LogView, divided

@@ -33,11 +33,11 @@ from toolbench.core.state import Conversation
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
 from toolbench.runs.control import INTERRUPTED, CancelToken
-from toolbench.runs.output.exception_text import sentence_of
-from toolbench.runs.output.redirect import redirect_to
+from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.parallel import perform_together
 from toolbench.runs.perform import stop
 from toolbench.runs.questions import Asker
+from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run, run_here
 from toolbench.values import plain
 

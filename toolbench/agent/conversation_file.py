@@ -36,7 +36,7 @@ from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
 from toolbench.llm.models import Usage
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.record import kept_of
 from toolbench.values import plain
 

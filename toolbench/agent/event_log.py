@@ -6,8 +6,8 @@ from threading import RLock
 from typing import TypeVar, overload
 
 from toolbench.agent.events import Event, NoticeEvent, secrets_in
+from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
-from toolbench.redaction.remembered_secrets import remembered
 from toolbench.values import sentence
 
 E = TypeVar("E", bound=Event)

@@ -19,8 +19,8 @@ from toolbench.display.observations import visualized, without_secrets
 from toolbench.errors import ended
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.redaction.detect import Secrecy, hide
+from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import NO_SECRETS, Redactor, results
-from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.record import STATE_WORDS
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip

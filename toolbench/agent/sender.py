@@ -33,7 +33,7 @@ from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.protocol import Chunk, OnChunk, writes_calls
 from toolbench.redaction.redactor import Redactor
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.exception_text import sentence_of
 from toolbench.wording import counted
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from toolbench.core.kinds import Kinds, by_kind, untagged
 from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.redaction.detect import Secrecy, argument_name
+from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import results
-from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
 from toolbench.values import copied, plain, text_of
 from toolbench.wording import CROSS

@@ -13,7 +13,7 @@ from toolbench.core.conversation_parts import (
     ModelRequest,
 )
 from toolbench.errors import ToolbenchError
-from toolbench.redaction.secrets import Secrets, SecretValue
+from toolbench.redaction.known import Secrets, SecretValue
 from toolbench.wording import counted
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.install_commands import how_to_install_extra
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.exception_text import sentence_of
 
 _IN_A_ROW = 20
 """How often pools may break one after another, without a finished call in between. If they break

@@ -21,8 +21,8 @@ from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
+from toolbench.runs.exception_text import sentence_of, without_traceback
 from toolbench.runs.input_prompt import can_ask_in_cell
-from toolbench.runs.output.exception_text import sentence_of, without_traceback
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.wording import counted
 

@@ -1,19 +1,141 @@
-"""The secrets that one run has to hide: its own secrets, and those of earlier runs and servers.
+"""The secrets that are known: of a conversation, of the session so far, and of one run.
 
-They are hidden in the arguments and the record of the run, and in its output while the run lasts.
+`Secrets` are declared for a conversation, `remembered` are those of all runs and servers so far, and
+`KnownSecrets` are those that one run hides in its arguments, its record and its output.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from contextvars import copy_context
-from threading import Event, RLock, Timer
-from time import monotonic
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from threading import Lock
 from typing import Any
 
+from pydantic import SecretBytes, SecretStr
+
+from toolbench.errors import indefinite
 from toolbench.redaction.detect import Secrecy
-from toolbench.redaction.redactor import NO_SECRETS, Redactor, Stream
-from toolbench.redaction.remembered_secrets import remembered
-from toolbench.redaction.secrets import Secrets
-from toolbench.threads import have_threads, leave_behind_in_forks
+from toolbench.redaction.matching.secret_search import SHORTEST, WORD
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
+
+# --- of a conversation ------------------------------------------------------------
+
+SecretValue = str | bytes | int | float | SecretStr | SecretBytes
+
+# Characters
+_SHORTEST_KEY = 8
+
+
+class Secrets(Mapping[str, SecretStr]):
+    """A mapping of secrets by name. A repr does not show the values: use `get_secret_value`."""
+
+    def __init__(self, values: Mapping[str, SecretValue] | None = None) -> None:
+        """Make the mapping from *values*; strings, bytes and numbers become `SecretStr`.
+
+        Raises:
+            TypeError: If a value has another type.
+        """
+        self._values = {name: _wrapped(name, value) for name, value in (values or {}).items()}
+        plain = (value.get_secret_value() for value in self._values.values())
+        # a declared secret is hidden even if it is short
+        self.redactor = Redactor(plain, shortest=1)
+        """The redactor of the values."""
+
+    def also_hide(self, others: Any) -> None:
+        """Hide also the values of *others*, the secrets of a model or None; tools cannot read these.
+
+        Very short values are left out: for a server that needs no key, people often use a plain
+        word.
+        """
+        if isinstance(others, Secrets):
+            values = (value.get_secret_value() for value in others.values())
+            keys = Redactor(values, shortest=_SHORTEST_KEY)
+            self.redactor = self.redactor.joined(keys)
+
+    def __getitem__(self, name: str) -> SecretStr:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(sorted(self._values))})"
+
+
+def _wrapped(name: str, value: Any) -> SecretStr:
+    if isinstance(value, SecretStr | SecretBytes):
+        value = value.get_secret_value()
+    match value:
+        case str():
+            return SecretStr(value)
+        case bytes():
+            return SecretStr(value.decode(errors="surrogateescape"))
+        case int() | float() if not isinstance(value, bool):
+            # A PIN
+            return SecretStr(str(value))
+    msg = f"Secret {name!r} is text, not {indefinite(type(value).__name__)}."
+    raise TypeError(msg)
+
+
+# --- of all runs and servers so far -----------------------------------------------
+
+LIMIT = 500
+# Characters
+ROOM = 500_000
+
+
+class RememberedSecrets:
+    """A list of the newest secrets of all runs and servers; any thread may use the list.
+
+    Short secrets, which are in too many other texts, are remembered only until the cell ends, for
+    tracebacks and what comes from processes: there is no sign of the run that these belong to.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty list."""
+        self._lock = Lock()
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all secrets."""
+        self._newest: list[str] = []
+        self._short: list[str] = []
+        self.redactor = NO_SECRETS
+        """The redactor of all remembered secrets but short ones."""
+        self.redactor_of_cell = NO_SECRETS
+        """The redactor of all remembered secrets, and of the short ones of this cell."""
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Add *secrets* to the list; if the list is full, the oldest secrets are dropped."""
+        with self._lock:
+            known = self.redactor_of_cell.secrets
+            new = [s for s in secrets if s not in known and SHORTEST <= len(s) <= ROOM]
+            if not new:
+                return
+            long = [s for s in new if len(s) >= WORD]
+            self._short = [*self._short, *(s for s in new if len(s) < WORD)][-LIMIT:]
+            if long:
+                self._newest = [*self._newest, *long][-LIMIT:]
+                while sum(map(len, self._newest)) > ROOM:
+                    del self._newest[0]
+                self.redactor = Redactor(self._newest)
+            self._renew()
+
+    def end_cell(self) -> None:
+        """Forget the short secrets."""
+        with self._lock:
+            self._short = []
+            self._renew()
+
+    def _renew(self) -> None:
+        self.redactor_of_cell = self.redactor.including(self._short)
+
+
+remembered = RememberedSecrets()
+"""The remembered secrets of this process."""
+
+
+# --- of one run -------------------------------------------------------------------
 
 
 class KnownSecrets:
@@ -106,109 +228,3 @@ class KnownSecrets:
             return self._arguments
         masked: dict[str, Any] = redactor.value(self._arguments)
         return masked
-
-
-# Seconds in which the texts of a stream are gathered: they are searched, and passed on, as one
-PAUSE = 0.05
-
-
-class OutputFilter:
-    """A filter that hides secrets in mime bundles and in streams of text.
-
-    Each stream, such as `stdout`, is searched separately. A text after a pause is passed on at
-    once; what follows soon after it, as the parts of a `print` do, is gathered and passed on
-    together, in the order in which it came.
-    """
-
-    def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
-        """Make a filter that hides *secrets*, also the secrets that are added to it later.
-
-        Once *is_over* is set, no text is held back or gathered, since no more text may follow.
-        """
-        self._secrets = secrets
-        self._is_over = is_over
-        self._streams: dict[str, Stream] = {}
-        # Texts of one stream that were not passed on yet, and the call that will pass them on
-        self._gathered: list[str] = []
-        self._place: tuple[Any, ...] = ()
-        # When texts are passed on again
-        self._next = 0.0
-        self._timer: Timer | None = None
-        # reentrant: an object deleted while it is held may print too
-        self._lock = RLock()
-        leave_behind_in_forks(self)
-
-    def leave_behind(self) -> None:
-        """In a forked process, leave what was gathered to the process that gathered it."""
-        self._gathered, self._timer, self._lock = [], None, RLock()
-
-    def write(self, stream: str, text: str, show: Callable[..., object], *target: Any) -> None:
-        """Add *text* to *stream*; soon, call `show(stream, safe_text, *target)` with secrets hidden."""
-        place = (stream, show, *target)
-        with self._lock:
-            if place != self._place:
-                self.release()
-                self._place = place
-            self._gathered.append(text)
-            if self._timer is not None:
-                return
-            pause = self._next - monotonic()
-            if pause <= 0 or self._is_over.is_set() or not have_threads():
-                self.release()
-                return
-            # In the context of the writer, which tells a kernel to which cell the text belongs
-            timer = Timer(pause, copy_context().run, [self.release])
-            timer.daemon = True
-            try:
-                timer.start()
-            except RuntimeError:
-                # The interpreter is about to end, or has too many threads
-                self.release()
-            else:
-                self._timer = timer
-
-    def release(self) -> None:
-        """Pass on the gathered texts."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if not self._gathered:
-                return
-            text, self._gathered = "".join(self._gathered), []
-            stream, show, *target = self._place
-            if safe_text := self._safe_text(stream, text):
-                show(stream, safe_text, *target)
-            self._next = monotonic() + PAUSE
-
-    def text(self, stream: str, text: str) -> str:
-        """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
-        with self._lock:
-            self.release()
-            return self._safe_text(stream, text)
-
-    def _safe_text(self, stream: str, text: str) -> str:
-        redactor = self._secrets.redactor
-        if not redactor:
-            return text
-        known = self._streams.setdefault(stream, redactor.stream())
-        known.redactor = redactor
-        safe_text = known.feed(text)
-        return safe_text + known.flush() if self._is_over.is_set() else safe_text
-
-    def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the mime bundle *data* with secrets hidden."""
-        self.release()
-        redactor = self._secrets.redactor
-        return redactor.bundle(data) if redactor else data
-
-    def value(self, value: Any) -> Any:
-        """Return *value*, such as the metadata of a display, with secrets hidden."""
-        return self._secrets.redactor.value(value)
-
-    def rest(self, stream: str) -> str:
-        """Return the text of *stream* that is still held back; to be called when *stream* has ended."""
-        with self._lock:
-            self.release()
-            known = self._streams.get(stream)
-            return "" if known is None else known.flush()

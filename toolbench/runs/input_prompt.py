@@ -16,8 +16,8 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.formats import format_problems
 from toolbench.jsonschema.view import read
 from toolbench.redaction.detect import is_secret
+from toolbench.runs.exception_text import without_traceback
 from toolbench.runs.kernel import has_kernel, running_shell
-from toolbench.runs.output.exception_text import without_traceback
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question, Reply, decline
 from toolbench.values import clip, number_in
 from toolbench.wording import listed, point_advice

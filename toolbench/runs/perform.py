@@ -24,19 +24,19 @@ from toolbench.redaction.redactor import results
 from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
 from toolbench.runs.current_run import enter
 from toolbench.runs.dialogue import CoroutineWait
-from toolbench.runs.history import history as history
-from toolbench.runs.kernel import InterruptWatch
-from toolbench.runs.output.exception_text import (
+from toolbench.runs.exception_text import (
     is_lack_of_memory,
     place_of,
     sentence_of,
     traceback_of,
 )
-from toolbench.runs.output.redirect import hide_secrets, redirect_to
-from toolbench.runs.output.sinks import sink_here
+from toolbench.runs.history import history as history
+from toolbench.runs.kernel import InterruptWatch
+from toolbench.runs.output import sink_here
 from toolbench.runs.page import in_loop, later, outcome_of
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, reruns
+from toolbench.runs.redirect import hide_secrets, redirect_to
 from toolbench.runs.run import Run, run_here
 from toolbench.runs.unfinished_observation import (
     UnfinishedObservation,

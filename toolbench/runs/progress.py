@@ -21,7 +21,7 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import NO_MATHS, escape, link, visible
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.kernel import has_kernel, running_shell
-from toolbench.runs.output.sinks import sink_here
+from toolbench.runs.output import sink_here
 
 # Larger floats are not exact to the unit
 _EXACT = 1e15

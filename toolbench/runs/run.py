@@ -21,14 +21,14 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.network_errors import ErrorKind
 from toolbench.redaction.detect import Secrecy
-from toolbench.redaction.known import KnownSecrets, OutputFilter
+from toolbench.redaction.known import KnownSecrets
 from toolbench.runs.argument_forms import arguments_of, forms_by_action
 from toolbench.runs.control import CancelToken, Children, Interruptible, RunCancelled
 from toolbench.runs.current_run import active_run
 from toolbench.runs.dialogue import WaitingTime
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.numbering import numbers
-from toolbench.runs.output.output import Output
+from toolbench.runs.output import Output, OutputFilter
 from toolbench.runs.progress import CellProgress, Progress
 from toolbench.runs.questions import (
     Answer,

@@ -42,7 +42,7 @@ from toolbench.evals.sweeps.sweep_report import SweepReport
 from toolbench.evals.sweeps.sweep_row import Row, SavedRow
 from toolbench.jsonschema.types import Json
 from toolbench.redaction.detect import Secrecy
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.policy import has_changed, policy
 from toolbench.threads import have_threads
 from toolbench.values import plain

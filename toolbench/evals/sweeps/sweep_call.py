@@ -19,8 +19,8 @@ from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.redaction.known import KnownSecrets
 from toolbench.redaction.redactor import Redactor
-from toolbench.runs.output.exception_text import sentence_of
-from toolbench.runs.output.redirect import redirect_to
+from toolbench.runs.exception_text import sentence_of
+from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run
 from toolbench.values import plain, str_of
 

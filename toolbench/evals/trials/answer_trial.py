@@ -19,7 +19,7 @@ from toolbench.llm.models import Answer, Model, Usage
 from toolbench.llm.models.protocol import writes_calls
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.exception_text import sentence_of
 from toolbench.values import plain, str_of
 
 # Characters of a finish reason

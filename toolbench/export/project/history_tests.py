@@ -14,7 +14,7 @@ from toolbench.export.project.call_conditions import CallConditions
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import keys_in
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 from toolbench.runs.questions import Answer
 from toolbench.runs.record import RunRecord, is_lost
 from toolbench.values import NOT_KEPT, plain

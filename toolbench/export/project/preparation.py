@@ -12,7 +12,7 @@ from toolbench.export.code.symbol_names import used_in
 from toolbench.export.tool_code.tool_parts import ToolParts
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import keys_in
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 
 # Statements that are named
 _MOST = 8

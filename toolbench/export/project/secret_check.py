@@ -10,9 +10,9 @@ from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_of
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import keys_in
+from toolbench.redaction.known import remembered
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered_secrets import remembered
 
 ENVIRONMENT = "environ"
 """The name that code imports from `os` to read a secret."""

@@ -16,7 +16,7 @@ from toolbench.export.stubs.model_classes import (
     function_name,
 )
 from toolbench.files import write_named
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 
 _IMPORTED = {
     "Annotated",

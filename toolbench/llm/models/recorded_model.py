@@ -30,9 +30,8 @@ from toolbench.llm.models.protocol import (
 )
 from toolbench.llm.providers import Provider
 from toolbench.redaction import MARK
+from toolbench.redaction.known import Secrets, remembered
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered_secrets import remembered
-from toolbench.redaction.secrets import Secrets
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.values import plain

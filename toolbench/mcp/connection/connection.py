@@ -23,7 +23,7 @@ from toolbench.mcp.connection.freshness import lifetime_of
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.connection.required_pages import pages_visited
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.redaction.library_logs import hide_in_logs_of
+from toolbench.redaction.logs import hide_in_logs_of
 from toolbench.runs.questions import without_presets
 
 if TYPE_CHECKING:

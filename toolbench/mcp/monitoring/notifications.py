@@ -32,9 +32,9 @@ from toolbench.mcp.monitoring.traffic import Traffic
 from toolbench.mcp.recording.opening import Opening
 from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.redaction.detect import Secrecy
-from toolbench.redaction.library_logs import secrets_of_servers
+from toolbench.redaction.known import remembered
+from toolbench.redaction.logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.kernel import kernel_ends
 from toolbench.runs.questions import Question as Asked
 from toolbench.runs.run import preset_here

@@ -1,8 +1,8 @@
 """Replace the secrets in a text by marks before a model gets it, and put the secrets back later."""
 
 from toolbench.redaction import MARK
+from toolbench.redaction.known import Secrets
 from toolbench.redaction.redactor import NO_SECRETS
-from toolbench.redaction.secrets import Secrets
 from toolbench.tools.failure_sentence import RunError
 
 

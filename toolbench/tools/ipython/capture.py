@@ -7,7 +7,7 @@ from threading import Lock, RLock
 from typing import Any
 
 from toolbench.core.content import Content, ImageContent, TextContent
-from toolbench.runs.output.redirect import redirect_to
+from toolbench.runs.redirect import redirect_to
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.screen_text import shown
 

@@ -13,8 +13,8 @@ from threading import Lock
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
+from toolbench.redaction.known import Secrets, SecretValue
 from toolbench.redaction.matching.noise import NoisyStream
-from toolbench.redaction.secrets import Secrets, SecretValue
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.definition import (

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from toolbench.core.state import secrets_of
+from toolbench.redaction.known import Secrets
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.secrets import Secrets
 from toolbench.tools.failure_sentence import RunError
 
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")

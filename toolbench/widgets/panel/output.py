@@ -10,7 +10,7 @@ from rich.text import Text
 from toolbench.display.ansi import from_ansi
 from toolbench.display.escape import Html
 from toolbench.display.render import to_html
-from toolbench.runs.output.output import Chunk, Output
+from toolbench.runs.output import Chunk, Output
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.wording import counted
 

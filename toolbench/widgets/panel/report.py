@@ -16,7 +16,7 @@ from toolbench.display.page import notice
 from toolbench.display.render import to_html
 from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.tables import LATER
-from toolbench.runs.output.output import LIMIT as KEPT
+from toolbench.runs.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Run
 from toolbench.values import same_json
 from toolbench.widgets.kit.parts import Parts, mark, put, show_if

@@ -2,7 +2,7 @@
 
 from toolbench.agent.loop import Loop
 from toolbench.llm.models.protocol import Chunk
-from toolbench.redaction.remembered_secrets import remembered
+from toolbench.redaction.known import remembered
 
 # Seconds from one drawing to the next
 EVERY = 0.5

@@ -30,7 +30,7 @@ from toolbench.llm.models.transport.inbox import Start, StoppedError, pause, rec
 from toolbench.llm.models.transport.pieces import pieces
 from toolbench.llm.models.transport.request_body import request_body
 from toolbench.llm.providers import Provider
-from toolbench.redaction.secrets import Secrets
+from toolbench.redaction.known import Secrets
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.values import clip, whole_characters

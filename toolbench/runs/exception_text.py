@@ -12,8 +12,9 @@ from toolbench.runs.kernel import running_shell
 from toolbench.values import sentence
 
 # Not a package such as `toolbench_of_mine` beside it
-_OURS = str(Path(__file__).parents[2]) + os.sep
-_OUTPUT = str(Path(__file__).parent) + os.sep
+_OURS = str(Path(__file__).parents[1]) + os.sep
+# Through which all output of any code passes
+_OUTPUT = tuple(str(Path(__file__).with_name(f"{name}.py")) for name in ("redirect", "screen"))
 # The beginning of CPython's own sentence
 _OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
@@ -111,5 +112,5 @@ def place_of(error: BaseException) -> str:
     return place
 
 
-def _is_in(folder: str, frame: FrameType) -> bool:
+def _is_in(folder: str | tuple[str, ...], frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(folder)

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
+from toolbench.redaction.known import RememberedSecrets, remembered
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered_secrets import RememberedSecrets, remembered
 
 secrets_of_servers = RememberedSecrets()
 """The secrets of servers: the libraries that talk to servers log short ones too."""

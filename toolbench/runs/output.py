@@ -1,0 +1,361 @@
+"""The output of code: where it goes, what is kept of it, and how secrets are hidden in it.
+
+A sink is an object that gets the output of the calling code in place of the screen. The sink of a
+run is its `Output`, which keeps the start and the end; `OutputFilter` hides secrets before.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, copy_context
+from threading import Event, RLock, Timer
+from time import monotonic
+from typing import Any, NamedTuple, Protocol
+
+from toolbench.display.blocks import bundle_html, bundle_text
+from toolbench.display.escape import Html
+from toolbench.redaction.known import KnownSecrets
+from toolbench.redaction.redactor import Stream
+from toolbench.runs.current_run import CurrentRun
+from toolbench.threads import have_threads, leave_behind_in_forks
+
+# Characters kept, half at each end
+LIMIT = 200_000
+# Characters of markup kept of displayed objects
+RICH_LIMIT = 5_000_000
+
+
+class Chunk(NamedTuple):
+    """One piece of the output of a run."""
+
+    stream: str
+    """`stdout`, `stderr`, `log` or `display`."""
+    text: str
+    html: Html = Html("")
+    """The HTML of a displayed object; empty if there is only text."""
+    name: str | None = None
+    """The display id; a later chunk with the same id can replace this one."""
+
+
+class Output:
+    """The output of a run, in order; if it is too long, only its start and its end are kept."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        """Make an empty output that keeps about *limit* characters.
+
+        It may keep up to 50 % more, because no piece is cut.
+        """
+        self._half = limit // 2
+        self._head, self._tail = _End(), _End()
+        # If true, the head is complete
+        self._is_flood = False
+        self.omitted = 0
+        self._coming: deque[Chunk] = deque()
+        self._taking_in = False
+        # reentrant: an object deleted while it is held may print too
+        self._lock = RLock()
+
+    def write(self, stream: str, text: str) -> None:
+        """Add *text*, which was written to *stream*."""
+        self._take_in(Chunk(stream, text))
+
+    def show(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add a mime bundle that was displayed.
+
+        Args:
+            data: The bundle.
+            name: The display id. An earlier bundle with this id is replaced; the new bundle is
+                shown in its place if there is room, or else at the end.
+        """
+        text, html = bundle_text(data), bundle_html(data)
+        self._take_in(Chunk("display", f"{text}\n", html, name))
+
+    def chunks(self) -> list[Chunk]:
+        """Return the kept chunks, with a note in place of the omitted middle."""
+        with self._lock:
+            gap = f"\n… {self.omitted:,} characters left out …\n"
+            middle = [Chunk("log", gap)] if self.omitted else []
+            return [*self._head.chunks, *middle, *self._tail.chunks]
+
+    @property
+    def text(self) -> str:
+        """The output that was kept, as one text, with a note in place of the omitted middle."""
+        return "".join(chunk.text for chunk in self.chunks())
+
+    def _take_in(self, chunk: Chunk) -> None:
+        """Add *chunk*; wait while another thread adds a chunk."""
+        self._coming.append(chunk)
+        with self._lock:
+            if self._taking_in:
+                return
+            self._taking_in = True
+            try:
+                while self._coming:
+                    self._add(self._coming.popleft())
+            finally:
+                self._taking_in = False
+
+    def _add(self, chunk: Chunk) -> None:
+        if chunk.name is not None and self._replaced(chunk):
+            return
+        if chunk.stream != "display" or len(chunk.text) > self._half:
+            self._write(chunk.stream, chunk.text)
+        elif not self._is_flood and self._head.size + len(chunk.text) <= self._half:
+            self._head.append(self._affordable(chunk))
+        else:
+            self._to_tail(self._affordable(chunk))
+
+    def _replaced(self, chunk: Chunk) -> bool:
+        """Remove the earlier chunk that has the name of *chunk*; if there is room, put *chunk* there.
+
+        Return True if *chunk* is now in the place of the earlier chunk.
+        """
+        for end in (self._head, self._tail):
+            index = end.index(chunk.name)
+            if index is not None:
+                grown = len(chunk.text) - len(end.chunks[index].text)
+                fits = grown <= max(self._half - end.size, 0)
+                end.pop(index)
+                if fits:
+                    end.insert(index, self._affordable(chunk))
+                return fits
+        return False
+
+    def _affordable(self, chunk: Chunk) -> Chunk:
+        spent = self._head.markup + self._tail.markup
+        if spent + len(chunk.html) > RICH_LIMIT:
+            return chunk._replace(html=Html(""))
+        return chunk
+
+    def _write(self, stream: str, text: str) -> None:
+        room = 0 if self._is_flood else self._half - self._head.size
+        if text[:room]:
+            self._head.append(Chunk(stream, text[:room]))
+        if len(text) > room:
+            begin = max(room, len(text) - self._half)
+            self.omitted += begin - room
+            self._to_tail(Chunk(stream, text[begin:]))
+
+    def _to_tail(self, chunk: Chunk) -> None:
+        self._is_flood = True
+        self._tail.append(chunk)
+        while self._tail.size - len(self._tail.chunks[0].text) >= self._half:
+            self.omitted += len(self._tail.pop(0).text)
+
+
+class _End:
+    """One end of an output: its first chunks, or its last chunks.
+
+    `size` is the number of characters of their text, `markup` of their HTML.
+    """
+
+    def __init__(self) -> None:
+        self.chunks: deque[Chunk] = deque()
+        self.size = self.markup = 0
+
+    def index(self, name: str | None) -> int | None:
+        names = (index for index, chunk in enumerate(self.chunks) if chunk.name == name)
+        return next(names, None)
+
+    def append(self, chunk: Chunk) -> None:
+        self.insert(len(self.chunks), chunk)
+
+    def insert(self, index: int, chunk: Chunk) -> None:
+        self.chunks.insert(index, chunk)
+        self.size += len(chunk.text)
+        self.markup += len(chunk.html)
+
+    def pop(self, index: int) -> Chunk:
+        chunk = self.chunks[index]
+        del self.chunks[index]
+        self.size -= len(chunk.text)
+        self.markup -= len(chunk.html)
+        return chunk
+
+
+# --- secrets in it ----------------------------------------------------------------
+
+# Seconds in which the texts of a stream are gathered: they are searched, and passed on, as one
+PAUSE = 0.05
+
+
+class OutputFilter:
+    """A filter that hides secrets in mime bundles and in streams of text.
+
+    Each stream, such as `stdout`, is searched separately. A text after a pause is passed on at
+    once; what follows soon after it, as the parts of a `print` do, is gathered and passed on
+    together, in the order in which it came.
+    """
+
+    def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
+        """Make a filter that hides *secrets*, also the secrets that are added to it later.
+
+        Once *is_over* is set, no text is held back or gathered, since no more text may follow.
+        """
+        self._secrets = secrets
+        self._is_over = is_over
+        self._streams: dict[str, Stream] = {}
+        # Texts of one stream that were not passed on yet, and the call that will pass them on
+        self._gathered: list[str] = []
+        self._place: tuple[Any, ...] = ()
+        # When texts are passed on again
+        self._next = 0.0
+        self._timer: Timer | None = None
+        # reentrant: an object deleted while it is held may print too
+        self._lock = RLock()
+        leave_behind_in_forks(self)
+
+    def leave_behind(self) -> None:
+        """In a forked process, leave what was gathered to the process that gathered it."""
+        self._gathered, self._timer, self._lock = [], None, RLock()
+
+    def write(self, stream: str, text: str, show: Callable[..., object], *target: Any) -> None:
+        """Add *text* to *stream*; soon, call `show(stream, safe_text, *target)` with secrets hidden."""
+        place = (stream, show, *target)
+        with self._lock:
+            if place != self._place:
+                self.release()
+                self._place = place
+            self._gathered.append(text)
+            if self._timer is not None:
+                return
+            pause = self._next - monotonic()
+            if pause <= 0 or self._is_over.is_set() or not have_threads():
+                self.release()
+                return
+            # In the context of the writer, which tells a kernel to which cell the text belongs
+            timer = Timer(pause, copy_context().run, [self.release])
+            timer.daemon = True
+            try:
+                timer.start()
+            except RuntimeError:
+                # The interpreter is about to end, or has too many threads
+                self.release()
+            else:
+                self._timer = timer
+
+    def release(self) -> None:
+        """Pass on the gathered texts."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if not self._gathered:
+                return
+            text, self._gathered = "".join(self._gathered), []
+            stream, show, *target = self._place
+            if safe_text := self._safe_text(stream, text):
+                show(stream, safe_text, *target)
+            self._next = monotonic() + PAUSE
+
+    def text(self, stream: str, text: str) -> str:
+        """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
+        with self._lock:
+            self.release()
+            return self._safe_text(stream, text)
+
+    def _safe_text(self, stream: str, text: str) -> str:
+        redactor = self._secrets.redactor
+        if not redactor:
+            return text
+        known = self._streams.setdefault(stream, redactor.stream())
+        known.redactor = redactor
+        safe_text = known.feed(text)
+        return safe_text + known.flush() if self._is_over.is_set() else safe_text
+
+    def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the mime bundle *data* with secrets hidden."""
+        self.release()
+        redactor = self._secrets.redactor
+        return redactor.bundle(data) if redactor else data
+
+    def value(self, value: Any) -> Any:
+        """Return *value*, such as the metadata of a display, with secrets hidden."""
+        return self._secrets.redactor.value(value)
+
+    def rest(self, stream: str) -> str:
+        """Return the text of *stream* that is still held back; to be called when *stream* has ended."""
+        with self._lock:
+            self.release()
+            known = self._streams.get(stream)
+            return "" if known is None else known.flush()
+
+
+# --- where it goes ----------------------------------------------------------------
+
+
+class Sink(Protocol):
+    """An object that gets the output of a piece of work, perhaps from several threads."""
+
+    def write(self, stream: str, text: str) -> None:
+        """Add *text*, which was printed to *stream*: `stdout` or `stderr`."""
+
+    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add *data*, a mime bundle that was displayed with the display id *name*."""
+
+
+class Redirection:
+    """A piece of work and its sink. The threads that the work starts have the same sink."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        outer: "Redirection | None",
+        run: CurrentRun | None = None,
+    ) -> None:
+        """Send the output of the work to *sink*; after `end`, to the sink of *outer* again.
+
+        Args:
+            sink: The object that gets the output.
+            outer: The redirection around this redirection, if any.
+            run: The run whose output is redirected, if any.
+        """
+        self.sink: Sink | None = sink
+        self.outer = outer
+        self.run = run
+
+    def end(self) -> None:
+        """Release the sink, so that a thread that still runs does not keep it in memory."""
+        self.sink = None
+
+
+redirection_in_context: ContextVar[Redirection | None] = ContextVar("toolbench_sink", default=None)
+"""The innermost redirection of the calling code, unless only its thread tells."""
+# Attribute of a thread: the redirection of the thread that started it
+_INHERITED = "_toolbench_sink"
+
+
+def sink_here() -> Sink | None:
+    """Return the sink that gets the output of the calling code; None if there is none."""
+    redirection = redirection_here()
+    return None if redirection is None else redirection.sink
+
+
+def redirection_here() -> Redirection | None:
+    """Return the innermost redirection of the calling code that has not ended; None if there is none."""
+    redirection = innermost()
+    while redirection is not None and redirection.sink is None:
+        redirection = redirection.outer
+    return redirection
+
+
+def innermost() -> Redirection | None:
+    """Return the innermost redirection of the calling code, even if it has ended; None if none."""
+    redirection = redirection_in_context.get()
+    if redirection is None:
+        thread = threading.current_thread()
+        redirection = getattr(thread, _INHERITED, None)
+    return redirection
+
+
+def enter(redirection: Redirection) -> Callable[[], None]:
+    """Make *redirection* the innermost one of the calling code; return a function that undoes this."""
+    token = redirection_in_context.set(redirection)
+    return lambda: redirection_in_context.reset(token)
+
+
+def hand_down(thread: threading.Thread) -> None:
+    """Let *thread*, which is not started yet, write its output where the calling thread writes."""
+    redirection = innermost()
+    if redirection is not None:
+        setattr(thread, _INHERITED, redirection)

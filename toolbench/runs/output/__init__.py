@@ -1,1 +1,0 @@
-"""Capture what a run prints, displays and raises, and hide its secrets."""
