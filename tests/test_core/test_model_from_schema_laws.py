@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from test_core.schemas import OBJECTS, SCHEMAS, VALUES, fitting, judge
 from toolbench import Action
-from toolbench.jsonschema.composition.inline import inline_defs, without_unset_nulls
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.compose import inline_defs, without_unset_nulls
+from toolbench.jsonschema.validate import validator_of
 
 
 def accepts(model, value):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.jsonschema.validation.dates import date_problems
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.checks import date_problems
+from toolbench.jsonschema.node import read
 
 DAY = {"type": "string", "format": "date"}
 SCHEMA = {

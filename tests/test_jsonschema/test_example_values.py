@@ -7,9 +7,10 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter
 
-from toolbench.jsonschema.example_values import FORMAT_EXAMPLES, example_values
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.describe import example_values
+from toolbench.jsonschema.node import read
+from toolbench.jsonschema.validate import validator_of
+from toolbench.jsonschema.words import FORMAT_EXAMPLES
 
 
 class Size(Enum):

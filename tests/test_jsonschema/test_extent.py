@@ -8,7 +8,7 @@ from hostile_schemas import DOUBLING, READ, TOO_LARGE, deep, ref
 
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.extent import MOST_BYTES, MOST_FOR_ONE_VALUE, MOST_SCHEMAS, Extent
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 
 # Seconds of the processor: the time that was found is a tenth of it
 SOON = 3.0

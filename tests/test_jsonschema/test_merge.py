@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from test_core.schemas import NUMBERS, SCALARS, TEXTS
 
 from toolbench.display.objects import tool_text
-from toolbench.jsonschema.composition.merge import merged, together
+from toolbench.jsonschema.compose import merged, together
 from toolbench.jsonschema.describe import about, facts
+from toolbench.jsonschema.node import SchemaView, read
 from toolbench.jsonschema.types import json_key
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import SchemaView, read
+from toolbench.jsonschema.validate import validator_of
 from toolbench.jsonschema.words import words
 from toolbench.mcp.definition import MCPToolDefinition
 

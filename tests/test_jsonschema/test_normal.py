@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from test_core.schemas import SCHEMAS, fitting, judge
 
 from toolbench.jsonschema import describe
+from toolbench.jsonschema.node import SchemaView, read
 from toolbench.jsonschema.types import types_of_value
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import SchemaView, read
+from toolbench.jsonschema.validate import validator_of
 
 _NULL = {"type": "null"}
 _TEXT = {"type": "string"}

@@ -19,8 +19,8 @@ from pydantic import (
 
 from toolbench import Action, ToolDefinition
 from toolbench.errors import ArgumentsError, Problem, SchemaError
-from toolbench.jsonschema.validation.problems import pydantic_problems
-from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.jsonschema.problems import pydantic_problems
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.values import clip
 
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.validation.pure_validator import PureValidator
-from toolbench.jsonschema.validation.validator import SchemaValidator
+from toolbench.jsonschema.validate import PureValidator, SchemaValidator
 
 # newer versions, as CPython has them here, want another way to refuse documents
 pytestmark = pytest.mark.filterwarnings("ignore:jsonschema.RefResolver")

@@ -20,8 +20,8 @@ from test_core.schemas import NAMES, SCHEMAS, objects
 from toolbench import tool
 from toolbench.display.objects import tool_bundle
 from toolbench.jsonschema import describe
+from toolbench.jsonschema.node import read
 from toolbench.jsonschema.refs import follow
-from toolbench.jsonschema.view import read
 from toolbench.jsonschema.words import limits
 from toolbench.llm.lint.subject import Subject
 from toolbench.magics.arguments.yaml_body import read_yaml

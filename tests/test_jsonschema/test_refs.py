@@ -1,9 +1,9 @@
 import pytest
 
 from toolbench.errors import SchemaError
+from toolbench.jsonschema.node import SchemaView, read
 from toolbench.jsonschema.refs import MISSING, follow
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import SchemaView, read
+from toolbench.jsonschema.validate import validator_of
 
 _ROOT = {
     "$defs": {

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.jsonschema.validation.pure_validator import PureValidator
-from toolbench.jsonschema.validation.validator import SchemaValidator
+from toolbench.jsonschema.validate import PureValidator, SchemaValidator
 
 pytestmark = pytest.mark.filterwarnings("ignore:jsonschema.RefResolver")
 

@@ -10,7 +10,7 @@ from test_mcp.peers import scripted
 from test_mcp.test_listing import json_values
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.errors import ToolFailedError
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.mcp.results import tool_observation, with_way_back
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....").decode()

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from test_widgets.front import Wire
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.redaction import MARK
 from toolbench.values import same_json
 from toolbench.widgets.fields.slot import Slot

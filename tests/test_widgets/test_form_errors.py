@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from test_widgets.front import click, named, page, pick, type_into, walk
 from toolbench.errors import Problem
-from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.widgets.form import SchemaForm
 
 

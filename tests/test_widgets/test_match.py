@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import read
 from toolbench.values import same_json
 from toolbench.widgets.fields.containers.match import admits
 

@@ -20,7 +20,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.spec import Tool as ToolSpec
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import read
 
 SECURITY_RISK_LITERAL = Literal["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
 """The names of the ratings in `SecurityRisk`: how risky a call is."""

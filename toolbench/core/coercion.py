@@ -31,7 +31,7 @@ from toolbench.core.kinds import takes_kind
 from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, MissingExtraError, indefinite
-from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.redactor import Redactor, results
 from toolbench.values import base64_of, clip, json_text, text_of
 

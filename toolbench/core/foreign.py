@@ -20,13 +20,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from toolbench.errors import Problem, SchemaError
-from toolbench.jsonschema.composition.inline import inline_defs, without_unset_nulls
-from toolbench.jsonschema.composition.merge import together
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.refs import resolve
+from toolbench.jsonschema.compose import inline_defs, resolve, together, without_unset_nulls
+from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import CLASSES
-from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.jsonschema.walk import every, mapping
 from toolbench.redaction.detect import is_secret
 from toolbench.values import as_sent

@@ -40,9 +40,8 @@ from toolbench.core.tool_advice import after_reload, call_after_reload, misfits,
 from toolbench.core.tool_formats import Exports, Serializable, parameters_of
 from toolbench.core.validators import action_with_known_names
 from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.validation.problems import pydantic_problems
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import Node, read
+from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import results
 

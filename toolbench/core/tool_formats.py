@@ -20,8 +20,8 @@ from toolbench.core.foreign import extended_schema, full_schema
 from toolbench.core.schema import Action, Observation, Schema
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import KindError, ToolbenchError, ToolNotFoundError, indefinite
+from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import with_properties
-from toolbench.jsonschema.view import read
 from toolbench.redaction.detect import without_secret_samples
 from toolbench.values import sendable
 

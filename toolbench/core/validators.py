@@ -32,7 +32,7 @@ from pydantic_core.core_schema import (
 
 from toolbench.core.foreign import BASE64, misfit_line
 from toolbench.errors import Path, Problem
-from toolbench.jsonschema.validation.problems import unknown_name, without_branches
+from toolbench.jsonschema.problems import unknown_name, without_branches
 from toolbench.values import base64_of, bytes_in
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -22,13 +22,15 @@ for any schema, and never loops for ever: parts are read only when they are need
 | limits | `limit("maxItems")`, the tighter one of several; `words.limits` for all in words |
 | texts | `title`, `own_title`, `description`, `explanation` (of alternatives too), `definition` |
 | other keywords | `default`, `has_default`, `examples`, `format`, `text("contentEncoding")`, `is_deprecated`, `says("pattern", ...)`, `extension` (`toolbench`) |
-| validation | `fits(value)`, `problems(value)`; `validation.validator.validator_of` for a whole schema |
+| validation | `fits(value)`, `problems(value)`; `validate.validator_of` for a whole schema |
 | the source | `raw`, `view`, `notice` (the part that could not be read) |
 | words | `describe.about`, `kind`, `facts`; `words.limits` |
 | if, then, else | `conditional` (the properties of every case), `conditions.properties_of(value)` (the names of its own case) |
 
-`types` has the one table of JSON's types and Python's classes, `composition` merges two schemas
-or alternatives into one, `enumeration` leaves out listed values that the schema itself refuses.
-`walk` reads keywords one by one: it rewrites a schema, and yields every schema inside a schema.
-Only code that writes a provider's dialect or needs every alternative (redaction) uses it.
+`types` has the one table of JSON's types and Python's classes, `refs` follows references, `compose`
+merges two schemas or alternatives into one, `problems` has the sentences about wrong values, and
+`extent` refuses schemas that are too large. `checks` has what a validator does not check: formats,
+dates, nulls that mean unset. `walk` reads keywords one by one: it rewrites a schema, and yields every
+schema inside a schema. Only code that writes a provider's dialect or needs every alternative
+(redaction) uses it.
 """

@@ -1,12 +1,11 @@
-"""Describe in words the values that a schema accepts: type, limits, default and purpose."""
+"""Describe in words, and by examples, the values that a schema accepts."""
 
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from toolbench.jsonschema.enumeration import takes_nothing
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.words import limits, words
+from toolbench.jsonschema.node import Node, takes_nothing
+from toolbench.jsonschema.words import FORMAT_EXAMPLES, TEXTS, limits, words
 from toolbench.values import clip
 
 # Levels of lists to describe
@@ -102,3 +101,53 @@ def _list_of(values: Iterable[Any]) -> str:
     more = len(texts) - _MAX_VALUES
     text = ", ".join(texts[:_MAX_VALUES])
     return f"{text}, … ({more} more)" if more > 0 else text
+
+
+# --- example values ------------------------------------------------------------------
+
+# Levels of lists and objects
+_DEPTH = 3
+_LIMITS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+
+
+def example_values(node: Node, depth: int = _DEPTH) -> list[Any]:
+    """Return one or two values as a person may write them for *node*. Texts may not fit its pattern."""
+    known = [value for value in (*node.values, *node.examples) if value is not None]
+    if known:
+        return known[:2]
+    branches = [each for each in node.alternatives if each.type != "null"]
+    if node.branches and branches:
+        return example_values(branches[0], depth)
+    match node.type:
+        case "integer" | "number":
+            return _numbers(node)
+        case "boolean":
+            return [True, False]
+        case "array":
+            return [_list(node, depth - 1)]
+        case "object":
+            return [_object(node, depth - 1)]
+    return list(FORMAT_EXAMPLES.get(node.format, TEXTS))
+
+
+def _list(node: Node, depth: int) -> list[Any]:
+    if depth <= 0:
+        return []
+    if node.prefix_items:
+        return [example_values(item, depth)[0] for item in node.prefix_items]
+    return list(TEXTS) if node.items is None else example_values(node.items, depth)
+
+
+def _object(node: Node, depth: int) -> dict[str, Any]:
+    names = (node.required or node.names[:1]) if depth > 0 else ()
+    return {name: example_values(node.at(name), depth)[0] for name in names}
+
+
+def _numbers(node: Node) -> list[Any]:
+    """Return two numbers within the limits of *node*; if this finds none, 1 and 2."""
+    step = node.limit("multipleOf") or 1
+    ends = [end for end in map(node.limit, _LIMITS) if end is not None]
+    simple = (1, 2) if node.type == "integer" else (1.5, 2)
+    near = [end + n * step for end in ends for n in (0, 1, 2, -1, -2)]
+    numbers = [n for n in (*simple, step, 2 * step, *near) if node.fits(n)]
+    return list(dict.fromkeys(numbers))[:2] or list(simple)

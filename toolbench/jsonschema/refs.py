@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from toolbench.jsonschema.composition.merge import merged
 from toolbench.jsonschema.types import Schema
 
 MISSING: Final = object()
 """The target of a broken reference; not None, which can be a real target."""
-_HOPS = 40
 _DEFINITIONS = ("#/$defs/", "#/definitions/")
 _SHARED = ("$schema", "$defs", "definitions")
 
@@ -38,27 +36,6 @@ def follow(root: Any, reference: Any) -> Any:
         else:
             return MISSING
     return here
-
-
-def resolve(root: Any, schema: Any) -> tuple[Any, str]:
-    """Follow the reference of *schema*, a part of *root*, and further references, to the end.
-
-    Keywords beside a reference are added to its target. If they contradict the target, these
-    keywords count.
-
-    Returns:
-        The schema without a reference, and a problem such as "refers to itself". The problem is
-        empty if there is none.
-    """
-    for _ in range(_HOPS):
-        if not isinstance(schema, Mapping) or "$ref" not in schema:
-            return schema, ""
-        beside = {key: value for key, value in schema.items() if key != "$ref"}
-        target = follow(root, schema["$ref"])
-        if target is MISSING:
-            return beside, f"refers to {schema['$ref']!r}, which is not there"
-        schema = merged(beside, target) if isinstance(target, Mapping) else target
-    return {}, "refers to itself"
 
 
 def definition_name(schema: Any) -> str:

@@ -51,6 +51,25 @@ _OTHERS: Mapping[str, Callable[[Any], str]] = {
     "examples": lambda value: f"examples: {clip(value, 200)}",
     "deprecated": lambda value: "deprecated" if value is True else "",
 }
+FORMAT_EXAMPLES: Mapping[str, tuple[str, str]] = {
+    "date": ("2024-01-31", "2024-02-29"),
+    "date-time": ("2024-01-31T09:30:00Z", "2024-02-29T18:00:00Z"),
+    "duration": ("PT1H30M", "P1DT2H"),
+    "email": ("ada@example.org", "alan@example.org"),
+    "hostname": ("example.org", "www.example.org"),
+    "ipv4": ("192.0.2.1", "192.0.2.7"),
+    "ipv6": ("2001:db8::1", "2001:db8::7"),
+    "time": ("09:30:00Z", "18:00:00Z"),
+    "uri": ("https://example.org/", "https://example.org/page"),
+    "url": ("https://example.org/", "https://example.org/page"),
+    "uuid": (
+        "123e4567-e89b-42d3-a456-426614174000",
+        "123e4567-e89b-42d3-a456-426614174001",
+    ),
+}
+"""Two texts of each format."""
+TEXTS = ("one", "two")
+"""Two texts of no format."""
 LIMITING = (*_LIMITS, "pattern", "uniqueItems")
 """The keywords that set limits; each limits only values of its own type."""
 _OF_TYPE: Mapping[str, frozenset[str]] = {

@@ -17,14 +17,15 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_formats import Parameters, check_present
 from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ArgumentsError, Problem
-from toolbench.jsonschema.nulls import (
+from toolbench.jsonschema.checks import (
+    date_problems,
+    has_dates,
     holds_null,
     without_nulls,
     without_refused_nulls,
 )
-from toolbench.jsonschema.validation.dates import date_problems, has_dates
-from toolbench.jsonschema.validation.problems import REQUIRED
-from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.jsonschema.problems import REQUIRED
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.redaction.detect import hide, without_secret_samples

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from toolbench.core.background_loop import portal
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.state import secrets_of
-from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.config.placeholders import with_secrets
 from toolbench.mcp.connection.failure_messages import (
     CallFailedError,

@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from toolbench.core.coercion import answer_data, frame_of, is_said_by
 from toolbench.core.content import Content, TextContent, describe
 from toolbench.core.schema import Observation
-from toolbench.jsonschema.validation.validator import SchemaValidator
+from toolbench.jsonschema.validate import SchemaValidator
 from toolbench.mcp.content_annotations import Reader, is_for, priority_of
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip

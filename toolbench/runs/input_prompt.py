@@ -11,10 +11,9 @@ from typing import Any
 
 from toolbench.display.escape import visible
 from toolbench.errors import Problem
+from toolbench.jsonschema.checks import format_problems
 from toolbench.jsonschema.describe import facts, kind, word
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.validation.formats import format_problems
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import Node, read
 from toolbench.redaction.detect import is_secret
 from toolbench.runs.exception_text import without_traceback
 from toolbench.runs.kernel import has_kernel, running_shell

@@ -10,9 +10,9 @@ from threading import Lock
 from typing import Any, Literal, Self
 
 from toolbench.errors import Problem, ToolbenchError
-from toolbench.jsonschema.validation.formats import format_problems
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.checks import format_problems
+from toolbench.jsonschema.node import read
+from toolbench.jsonschema.validate import validator_of
 from toolbench.redaction.detect import Secrecy
 from toolbench.values import plain
 

@@ -7,7 +7,7 @@ from toolbench.core.coercion import ResultObservation, observation_of
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.serving.result_schema import ResultSchema, result_schema, unwrapped
 from toolbench.values import sendable
 

@@ -9,10 +9,9 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.refs import references_in
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.validate import validator_of
 from toolbench.runs.questions import Answer, Question
 from toolbench.values import sendable, whole_characters
 

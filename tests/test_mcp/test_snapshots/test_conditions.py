@@ -14,7 +14,7 @@ from tests.test_mcp.test_snapshots.schema_changes import (
     one,
     union,
 )
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.mcp.snapshots.change import SEVERITIES
 from toolbench.mcp.snapshots.tool_changes import schema_changes
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     UndecidedError,
     text_beyond,

@@ -10,8 +10,8 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.evals.cases.case import PROPOSAL, Case
-from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.words import FORMAT_EXAMPLES
 from toolbench.redaction.detect import hide
 from toolbench.values import clip, plain
 from toolbench.wording import words_of

@@ -6,9 +6,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from toolbench.core.foreign import safe_attribute
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import type_of
-from toolbench.jsonschema.view import read
 from toolbench.wording import words_of
 
 _SIMPLE = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.errors import Path, Problem
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.llm.calls.json_text import NotJsonError, read_json
 from toolbench.values import clip
 

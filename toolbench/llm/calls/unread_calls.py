@@ -12,8 +12,8 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError
+from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import Json
-from toolbench.jsonschema.view import read
 from toolbench.llm.calls.alias_names import meant_by
 from toolbench.llm.calls.json_text import NotJsonError, read_json
 from toolbench.llm.calls.messages import UNREADABLE, as_sent_first, plain, read_message

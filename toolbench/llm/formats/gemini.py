@@ -9,7 +9,7 @@ Source: Gemini API reference, `Schema`; google-genai, `types.Schema`.
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.jsonschema.composition.merge import together
+from toolbench.jsonschema.compose import together
 from toolbench.jsonschema.refs import follow
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import (

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.jsonschema.composition.merge import together
-from toolbench.jsonschema.refs import follow, resolve
+from toolbench.jsonschema.compose import resolve, together
+from toolbench.jsonschema.refs import follow
 from toolbench.jsonschema.types import Json, Schema
 from toolbench.jsonschema.walk import (
     alternatives_in,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from toolbench.core.executor import FunctionCall
 from toolbench.core.functions import misnamed_parameters
 from toolbench.errors import did_you_mean
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Argument, Subject
 from toolbench.redaction.detect import is_secret

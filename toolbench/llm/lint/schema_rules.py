@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolbench.display.sizes import estimate_tokens
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.llm.formats import format_report
 from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Subject

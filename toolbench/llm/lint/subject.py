@@ -7,9 +7,8 @@ from itertools import chain, islice
 from typing import Any, Self
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json
-from toolbench.jsonschema.view import SchemaView
 from toolbench.wording import words_of
 
 # Levels of arguments inside arguments

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, get_args
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.errors import BodyError, did_you_mean, indefinite
-from toolbench.jsonschema.example_values import example_values
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.describe import example_values
+from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import NOUNS
 from toolbench.magics.arguments.word_values import (
     content_of,

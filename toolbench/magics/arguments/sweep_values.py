@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.magics.arguments.call_arguments import from_words, in_lines
 from toolbench.magics.usage_error import UsageError
 

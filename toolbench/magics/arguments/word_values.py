@@ -5,8 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from toolbench.jsonschema.example_values import FORMAT_EXAMPLES, TEXTS, example_values
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.describe import example_values
+from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.words import FORMAT_EXAMPLES, TEXTS
 from toolbench.redaction.detect import is_secret
 from toolbench.values import base64_of
 

@@ -7,8 +7,7 @@ from typing import Any
 import yaml
 
 from toolbench.errors import BodyError
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import Node, read
 from toolbench.values import clip
 
 _TAG = "tag:yaml.org,2002:"

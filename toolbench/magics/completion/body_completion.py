@@ -7,7 +7,7 @@ from typing import Any
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult
 
 from toolbench.errors import BodyError
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import read
 from toolbench.magics.completion.cursor import Place, place_in_json, place_in_yaml
 
 

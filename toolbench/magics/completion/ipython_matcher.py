@@ -12,7 +12,7 @@ from IPython.core.completer import (
     context_matcher,
 )
 
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import read
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import FORMS, looks_like_json
 from toolbench.magics.catalog import Catalog

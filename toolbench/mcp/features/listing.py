@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.values import clip
 
 

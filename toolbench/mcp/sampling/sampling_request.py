@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolbench.errors import SchemaError
+from toolbench.jsonschema.node import one_of
 from toolbench.jsonschema.refs import references_in
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.view import one_of
+from toolbench.jsonschema.validate import validator_of
 from toolbench.values import clip
 
 MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}

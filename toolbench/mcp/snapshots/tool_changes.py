@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.extent import check_extent
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.view import read
+from toolbench.jsonschema.node import Node, read
 from toolbench.mcp.snapshots.change import Change, Kind, Severity
 from toolbench.mcp.snapshots.schema_diff.comparison import compare
 from toolbench.mcp.snapshots.schema_diff.difference import (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from toolbench.errors import did_you_mean
-from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.tools.browser.page_functions import FUNCTIONS, Function, upload_file
 from toolbench.tools.failure_sentence import RunError
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from toolbench.core.executor import ToolExecutor
-from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.tools.failure_sentence import RunError, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry

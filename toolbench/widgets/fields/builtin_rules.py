@@ -1,7 +1,7 @@
 """The built-in rules that choose an editor for a schema, one line each."""
 
 from toolbench.errors import Path
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.redaction.detect import is_secret
 from toolbench.redaction.names import name_at
 from toolbench.widgets.fields.choice import (

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from ipywidgets import Checkbox, Combobox, Dropdown, RadioButtons, Widget
 
 from toolbench.errors import did_you_mean
-from toolbench.jsonschema.enumeration import lists_null
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node, lists_null
 from toolbench.values import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor

@@ -10,7 +10,7 @@ from uuid import uuid4
 from ipywidgets import HTML, Box, Button, Widget
 
 from toolbench.errors import Path, Problem
-from toolbench.jsonschema.view import SchemaView
+from toolbench.jsonschema.node import SchemaView
 from toolbench.widgets.kit.pool import Pool
 
 Settle = Callable[[], Iterable[Callable[[], None]]]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from toolbench.errors import Path
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.redaction.detect import is_secret
 from toolbench.redaction.names import name_at, name_in_map
 from toolbench.widgets.fields.form_context import Drawn, Frame

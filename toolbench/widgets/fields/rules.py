@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from ipywidgets import Widget
 
 from toolbench.errors import Path
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.view import SchemaView
+from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.widgets.fields.custom import WidgetEditor
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.slot import Slot

@@ -10,7 +10,7 @@ from traitlets import Bunch
 
 from toolbench.display.escape import Html, escape
 from toolbench.errors import Path, Problem
-from toolbench.jsonschema.validation.problems import REQUIRED
+from toolbench.jsonschema.problems import REQUIRED
 from toolbench.redaction.redactor import Redactor
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.builtin_rules import registry as default_registry

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import Json
-from toolbench.jsonschema.view import read
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.protocol import Chunk, Messages, OnChunk
 

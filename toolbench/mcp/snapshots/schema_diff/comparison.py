@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.composition.fold import leaves_type_open, states_type
+from toolbench.jsonschema.compose import leaves_type_open, states_type
 from toolbench.jsonschema.describe import kind as kind_of
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node, keyword_of, merged_alternatives
 from toolbench.jsonschema.refs import (
     definitions_of,
     follow,
@@ -20,7 +20,6 @@ from toolbench.jsonschema.refs import (
     may_refer,
     references_in,
 )
-from toolbench.jsonschema.view import keyword_of, merged_alternatives
 from toolbench.mcp.snapshots.schema_diff.condition_changes import condition_changes
 from toolbench.mcp.snapshots.schema_diff.difference import (
     ADMITS,

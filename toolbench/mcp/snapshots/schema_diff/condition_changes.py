@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.mcp.snapshots.schema_diff.difference import (
     Difference,
     Effect,

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal, Self
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 
 Effect = Literal["narrower", "wider", "different", "gone", "new", "guidance", "spelling"]
 """The effect of a difference on the values that fit.

@@ -6,9 +6,9 @@ from itertools import chain, islice
 from typing import Any
 
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.validate import validator_of
+from toolbench.jsonschema.words import FORMAT_EXAMPLES
 from toolbench.mcp.snapshots.schema_diff.difference import keyword_value
 from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     texts_matching,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.mcp.snapshots.schema_diff.difference import Difference, difference
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.values import clip

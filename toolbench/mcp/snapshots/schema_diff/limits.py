@@ -8,7 +8,7 @@ from itertools import chain
 from math import ceil, floor, inf
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import words
 from toolbench.mcp.snapshots.schema_diff.difference import (
     Difference,

@@ -6,7 +6,7 @@ from json import dumps
 from typing import Any
 
 from toolbench.jsonschema.describe import kind as kind_of
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.mcp.snapshots.schema_diff.difference import (
     Difference,
     Effect,

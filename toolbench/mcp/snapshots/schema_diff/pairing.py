@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from json import dumps
 from math import ceil, floor, inf
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.mcp.snapshots.schema_diff.difference import (
     ADMITS,
     REFUSES,

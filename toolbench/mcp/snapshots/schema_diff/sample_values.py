@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.view import merged_alternatives
+from toolbench.jsonschema.node import Node, merged_alternatives
 from toolbench.mcp.snapshots.schema_diff.examples import (
     example_of,
     numbers_of,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.types import CLASSES
 from toolbench.widgets.fields import notes
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.types import TYPES, types_of_value
 from toolbench.values import same_json
 

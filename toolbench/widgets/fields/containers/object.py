@@ -6,7 +6,7 @@ from typing import Any
 from ipywidgets import Combobox
 
 from toolbench.display.escape import Html
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ipywidgets import Button, RadioButtons, VBox, Widget
 
 from toolbench.display.escape import Html
-from toolbench.jsonschema.validation.problems import REQUIRED
+from toolbench.jsonschema.problems import REQUIRED
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry

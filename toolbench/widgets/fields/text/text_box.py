@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ipywidgets import Combobox, Text, Textarea, Widget
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.values import number_in
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor

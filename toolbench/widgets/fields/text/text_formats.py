@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from ipywidgets import Widget
 
-from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
-from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.validation.formats import is_in_format, noun_of
+from toolbench.jsonschema.checks import is_in_format, noun_of
+from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.words import FORMAT_EXAMPLES
 from toolbench.widgets.fields.text.text_box import Line
 
 

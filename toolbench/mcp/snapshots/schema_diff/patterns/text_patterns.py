@@ -2,7 +2,7 @@
 
 from math import inf
 
-from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.node import Node
 from toolbench.mcp.snapshots.schema_diff.difference import keyword_value
 from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     UndecidedError,

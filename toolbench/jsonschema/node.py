@@ -1,22 +1,200 @@
-"""`Node`: the normal form of a schema for one value, such as a property or an item."""
+"""`Node`, the normal form of a schema for one value, and `SchemaView`, which reads each part once."""
 
 from collections import deque
-from collections.abc import KeysView, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 from toolbench.errors import Problem, SchemaError
-from toolbench.jsonschema.conditions import SOURCES, Conditions
-from toolbench.jsonschema.enumeration import accepted, accepted_values
-from toolbench.jsonschema.refs import definition_name
-from toolbench.jsonschema.types import CLASSES, Json, type_of
-from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.walk import mapping, required_of, sequence
+from toolbench.jsonschema.compose import (
+    fold_all_of,
+    fold_alternatives,
+    guess_type,
+    has_type,
+    listed_values,
+    resolve,
+    with_limits_as_numbers,
+)
+from toolbench.jsonschema.refs import definition_name, definitions_of, leads_out
+from toolbench.jsonschema.types import CLASSES, TYPES, Json, Schema, type_of
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
+from toolbench.jsonschema.walk import (
+    COMPOSITION,
+    DEPENDENT,
+    LISTS,
+    MAPPINGS,
+    SINGLE,
+    TOGETHER,
+    alternatives_in,
+    every,
+    mapping,
+    required_of,
+    sequence,
+    types_of,
+)
+from toolbench.jsonschema.words import LIMITING
 
-# The view module imports this one
-if TYPE_CHECKING:
-    from toolbench.jsonschema.view import NodesByName, SchemaView
+SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
+"""The keywords by which a schema has cases, or is made of schemas that may have cases."""
+# The most cases to read: a hostile schema has any number
+_MOST_CASES = 200
+
+_Test = tuple[Any, bool]
+"""A test of an object: a schema or a key, and whether the object must fit it (have it) or must not."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A schema that an object has to fit only if it passes all *tests*.
+
+    Attributes:
+        tests: The tests of this case and of the cases around it.
+        schema: The schema that the object then has to fit.
+    """
+
+    tests: tuple[_Test, ...]
+    schema: Any
+
+
+class Conditions:
+    """The cases (`if`, `then`, `else`) in the schema of an object, also nested cases; at most 200."""
+
+    def __init__(self, node: "Node") -> None:
+        """Read the cases in the schema of *node*."""
+        self._view = node.view
+        self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST_CASES))
+
+    def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
+        """Return the properties that cases declare, without the properties that *nodes* have.
+
+        If several cases declare a property, the first of these cases counts.
+        """
+        properties: dict[str, Node] = {}
+        for case in self._cases:
+            for name, node in self._declared(case).items():
+                properties.setdefault(name, node)
+        known = {name for node in nodes for name in node.properties}
+        return {n: node for n, node in properties.items() if n not in known}
+
+    def properties_of(self, value: Any) -> set[str]:
+        """Return the names of the properties in all cases that apply to *value*."""
+        names: set[str] = set()
+        for case in self._cases:
+            if all(self._holds(test, value) for test in case.tests):
+                names |= self._declared(case).keys()
+        return names
+
+    def _holds(self, test: _Test, value: Any) -> bool:
+        schema, expected = test
+        if isinstance(schema, str):
+            return isinstance(value, Mapping) and schema in value
+        return self._view.fits(schema, value) is expected
+
+    def _declared(self, case: _Case) -> "Mapping[str, Node]":
+        return self._view.node(case.schema).declared
+
+
+def _cases(
+    view: "SchemaView",
+    schema: Any,
+    tests: tuple[_Test, ...],
+    visited: set[tuple[Any, ...]],
+) -> Iterator[_Case]:
+    """Yield the cases in *schema* and in the schemas that it is made of.
+
+    *tests* are the tests of the case to which *schema* belongs: each yielded case needs them too.
+    """
+    schema, _ = view.resolve(schema)
+    if not isinstance(schema, Mapping):
+        return
+    parts = [_Case(tests, part) for key in TOGETHER for part in sequence(schema, key)]
+    for case in [*parts, *_own(schema, tests)]:
+        place = (id(case.schema), *map(_key, case.tests))
+        # A hostile schema repeats itself for ever
+        if place not in visited:
+            visited.add(place)
+            if case.tests:
+                yield case
+            yield from _cases(view, case.schema, case.tests, visited)
+
+
+def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
+    """Yield the cases that *schema* itself declares, except cases whose condition is in *tests* already."""
+    own: list[tuple[_Test, Any]] = []
+    if "if" in schema:
+        own += [((schema["if"], True), schema.get("then"))]
+        own += [((schema["if"], False), schema.get("else"))]
+    for keyword in DEPENDENT:
+        own += [((name, True), part) for name, part in mapping(schema, keyword).items()]
+    known = {_key(test)[0] for test in tests}
+    for test, part in own:
+        if isinstance(part, Mapping) and _key(test)[0] not in known:
+            yield _Case((*tests, test), part)
+
+
+def _key(test: _Test) -> tuple[Any, bool]:
+    """Return a key for *test*. Equal schemas that stand at two places have different keys."""
+    schema, expected = test
+    return (schema if isinstance(schema, str) else id(schema)), expected
+
+
+# --- listed values -------------------------------------------------------------------
+
+# if the schema has one of these keywords, it may refuse a listed value
+_JUDGING = frozenset((*MAPPINGS, *LISTS, *SINGLE, *LIMITING, "required")) - {
+    "$defs",
+    "definitions",
+}
+
+
+def accepted_values(node: "Node") -> list[tuple[Any, str]]:
+    """Return the listed values that *node* accepts, each with its name, which may be empty."""
+    values = listed_values(node.schema)
+    if not values:
+        return []
+    names = node.schema.get("enumNames")
+    if not isinstance(names, list) or len(names) != len(values):
+        names = [""] * len(values)
+    pairs = [
+        (value, name if isinstance(name, str) else "")
+        for value, name in zip(values, names, strict=True)
+        if has_type(value, types_of(node.schema))
+    ]
+    fitting = accepted(node, [value for value, _ in pairs])
+    return pairs if len(fitting) == len(pairs) else _of(pairs, fitting)
+
+
+def _of(pairs: list[tuple[Any, str]], fitting: list[Any]) -> list[tuple[Any, str]]:
+    known = {id(value) for value in fitting}
+    return [pair for pair in pairs if id(pair[0]) in known]
+
+
+def accepted(node: "Node", values: list[Any]) -> list[Any]:
+    """Return the items of *values* that *node* accepts; all items if the schema is broken."""
+    raw = node.raw
+    composed = isinstance(raw, dict) and not raw.keys().isdisjoint(COMPOSITION)
+    if not composed and node.schema.keys().isdisjoint(_JUDGING):
+        # There are no other rules: the usual case, quickly checked
+        return values
+    return [value for value in values if not node.problems(value)]
+
+
+def lists_null(node: "Node") -> bool:
+    """Tell whether *node*, as it is written, has null among its listed values."""
+    return isinstance(node.raw, dict) and None in (listed_values(node.raw) or ())
+
+
+def takes_nothing(node: "Node") -> bool:
+    """Tell whether *node* accepts no value at all; only simple cases are recognised."""
+    if node.schema.keys().isdisjoint(("const", "enum")):
+        return bool(node.schema == {"not": {}})
+    return not node.values
+
+
+# --- the node ------------------------------------------------------------------------
 
 # Of JSON Schema, of pydantic, of OpenAPI
 _ENCODINGS = frozenset({"base64", "binary", "byte"})
@@ -408,3 +586,204 @@ def _joined(schemas: Any) -> str:
         if (text := _text(schema.get("description")))
     )
     return " ".join(texts)
+
+
+# --- the view of the whole schema ----------------------------------------------------
+
+_HOPS = 40
+_FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
+
+
+def read(schema: Any) -> Node:
+    """Return the normal form of *schema*, a whole JSON Schema."""
+    return SchemaView(schema).whole
+
+
+class SchemaView:
+    """A whole JSON Schema, and the nodes of its parts, made when they are needed; it never raises.
+
+    Keep the view as long as you read the schema: each part is read only once.
+    """
+
+    def __init__(self, root: Any) -> None:
+        """Make a view of *root*, the whole schema. It may be any object; a broken schema allows any value."""
+        self.root = root
+        self._broken: str | None = None
+        # by the id of the schema, which is kept alive so that the id stays unique
+        self._nodes: dict[int, tuple[Any, Node]] = {}
+        self._validators: dict[int, tuple[Any, SchemaValidator]] = {}
+
+    @property
+    def whole(self) -> Node:
+        """The node of the whole value."""
+        return self.node(self.root)
+
+    @cached_property
+    def anything(self) -> Node:
+        """The node of the empty schema, which allows any value."""
+        return self.node({})
+
+    def every(self) -> Iterator[tuple[str, Node]]:
+        """Yield the whole schema and every schema in it: the place in the value, and the node."""
+        return ((place, self.node(part)) for place, part in every(self.root))
+
+    def node(self, schema: Any) -> Node:
+        """Return the node of *schema*, which is a part of the whole schema or made of such parts."""
+        known = self._nodes.get(id(schema))
+        if known is None:
+            known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
+        return known[1]
+
+    def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
+        """Return the nodes of *schemas*, parts of the whole schema, by name; each is read when needed."""
+        return NodesByName(self, schemas)
+
+    def resolve(self, schema: Any) -> tuple[Any, str]:
+        """Follow the references of *schema*; return the target, and a problem, which may be empty."""
+        return resolve(self.root, schema)
+
+    @property
+    def broken(self) -> str:
+        """The reason why the whole schema cannot check values; empty if it can."""
+        if self._broken is None:
+            try:
+                self._validator(self.root)
+                self._broken = ""
+            except SchemaError as error:
+                self._broken = str(error)
+        return self._broken
+
+    def problems(self, schema: Any, value: Any) -> list[Problem]:
+        """List the problems of *value* with *schema*, a part of the whole schema; none if it is broken."""
+        try:
+            return self._validator(schema).problems(value)
+        except SchemaError:
+            return []
+
+    def fits(self, schema: Any, value: Any) -> bool:
+        """Tell whether *value* fits *schema*, a part of the whole schema; False if the schema is broken."""
+        try:
+            return self._validator(schema).is_valid(value)
+        except SchemaError:
+            return False
+
+    def _validator(self, schema: Any) -> SchemaValidator:
+        """Return the validator of *schema*, a part of the whole schema, with all its definitions."""
+        known = self._validators.get(id(schema))
+        if known is None:
+            known = self._validators[id(schema)] = (schema, self._compiled(schema))
+        return known[1]
+
+    def _compiled(self, schema: Any) -> SchemaValidator:
+        root = self.root
+        if schema is root or not (isinstance(schema, dict) and isinstance(root, dict)):
+            return validator_of(schema)
+        if self._leads_out and not self.broken:
+            return validator_of(schema, root)
+        return validator_of({**definitions_of(root), **schema})
+
+    @cached_property
+    def _leads_out(self) -> bool:
+        return leads_out(self.root)
+
+    def _read(self, raw: Any, fuel: int) -> Node:
+        # Most schemas are, and reading must be quick
+        if _is_plain(raw):
+            return Node(self, raw, raw)
+        schema, notice = self.resolve(raw)
+        if schema is True or schema == {}:
+            return Node(self, raw, {}, notice=notice)
+        if schema is False:
+            return Node(self, raw, {"not": {}}, notice="allows no value")
+        if not isinstance(schema, Mapping):
+            return Node(self, raw, {}, notice=f"is not a schema: {schema!r:.60}")
+        schema = dict(with_limits_as_numbers(schema))
+        schema = fold_all_of(schema, self._target)
+        folded = fold_alternatives(schema, self._target)
+        if folded.only is not None and fuel > 0:
+            inner = self._read(folded.only, fuel - 1)
+            return Node(
+                self,
+                raw,
+                inner.schema,
+                nullable=inner.nullable or folded.nullable,
+                merged=inner.merged,
+                notice=notice or inner.notice,
+            )
+        schema, unknown = guess_type(folded.schema)
+        if unknown:
+            notice = notice or f"has an unknown type: {unknown!r:.60}"
+        return Node(
+            self,
+            raw,
+            schema,
+            nullable=folded.nullable,
+            merged=folded.merged,
+            notice=notice,
+        )
+
+    def _target(self, schema: Any) -> Any:
+        return self.resolve(schema)[0]
+
+
+def _is_plain(schema: Any) -> bool:
+    """Tell whether *schema* is in normal form already."""
+    return (
+        isinstance(schema, dict)
+        and isinstance(schema.get("type"), str)
+        and schema["type"] in TYPES
+        and schema.keys().isdisjoint(_FOLDED)
+        and not isinstance(schema.get("items"), list)
+        and with_limits_as_numbers(schema) is schema
+    )
+
+
+class NodesByName(Mapping[str, Node]):
+    """A mapping of nodes by name; each node is read when it is needed."""
+
+    def __init__(self, view: SchemaView, schemas: Mapping[str, Any]) -> None:
+        """Make the mapping for *schemas*, which are parts of the whole schema of *view*."""
+        self._view = view
+        self.raw = schemas
+        """The schemas as they are written."""
+
+    def __getitem__(self, name: str) -> Node:
+        return self._view.node(self.raw[name])
+
+    def __contains__(self, name: object) -> bool:
+        # Without reading it
+        return name in self.raw
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.raw)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+
+_OF_THE_WHOLE = frozenset({*TOGETHER, "title", "description", "default"})
+
+
+def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
+    """Return the schema of a value that fits exactly one of *schemas*."""
+    return {"oneOf": list(schemas)}
+
+
+def keyword_of(node: Node) -> str:
+    """Return the keyword with which *node*, as it is written, lists alternatives; empty if with none."""
+    return alternatives_in(node.raw)[0] if isinstance(node.raw, Mapping) else ""
+
+
+def merged_alternatives(node: Node) -> list[Node]:
+    """Return the nodes of the alternatives that were merged into *node*.
+
+    An alternative without a type gets the limits that *node* has for all alternatives.
+    """
+    return [node.view.node(_with_limits(node, part)) for part in node.merged]
+
+
+def _with_limits(node: Node, part: Any) -> Any:
+    if not isinstance(part, Mapping) or "type" in part:
+        return part
+    beside = {k: v for k, v in node.schema.items() if k not in _OF_THE_WHOLE}
+    return {**beside, **part}
