@@ -1,140 +1,51 @@
 """What we change in the schemas by which pydantic validates: unknown names, and the JSON of bytes.
 
-An action class forbids unknown names, but pydantic drops them in a model that is the type of a field.
+pydantic makes a validator from a *core schema*, nested dicts with a `type`. Two things in it are not
+what the author of a tool expects, at any depth of an action:
+
+- An action class forbids unknown names, but pydantic drops them in a model that is the type of a
+  field. `action_with_known_names` validates by a copy of the schema that forbids them there too.
+- The letters of a JSON string become the bytes of a `bytes` field. A form or a model sends a file as
+  base64, so `read_base64` has it decoded. Models and dataclasses inside an action are read in the
+  same way, but they stay as they are where they are used alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, is_dataclass
-from inspect import Parameter, signature
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, LiteralString, TypeVar
 from weakref import WeakKeyDictionary
 
-from pydantic import (
-    AliasChoices,
-    AliasPath,
-    BaseModel,
-    EncodedBytes,
-    RootModel,
-    SecretBytes,
-    ValidationError,
-)
-from pydantic_core import (
-    CoreSchema,
-    PydanticCustomError,
-    SchemaSerializer,
-    SchemaValidator,
-)
+from pydantic import BaseModel, EncodedBytes, SecretBytes, ValidationError
+from pydantic_core import CoreSchema, PydanticCustomError, SchemaSerializer, SchemaValidator
 from pydantic_core.core_schema import (
     lax_or_strict_schema,
     no_info_before_validator_function,
     plain_serializer_function_ser_schema,
 )
 
-from toolbench.core.foreign import BASE64, misfit_line
-from toolbench.errors import Path, Problem
+from toolbench.core.foreign import BASE64, full_schema, misfit_line
+from toolbench.core.kinds import untagged
+from toolbench.errors import Problem
+from toolbench.jsonschema.node import read
 from toolbench.jsonschema.problems import unknown_name, without_branches
 from toolbench.values import base64_of, bytes_in
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-_UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
-"""The kinds of pydantic's errors about an unknown name."""
-_WITH_PARTS = frozenset({"model", "dataclass", "typed-dict"})
-"""The kinds of pydantic's schemas of values with named parts."""
-NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
+_NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
 """The keys of pydantic's schemas under which no schema is."""
-_NOWHERE = object()
 
 
-def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
-    """Return the object of *action_type* for *arguments*, in which no name is unknown at any depth.
+def _kind(part: Any) -> str:
+    """Return the kind of *part*, a part of a core schema; empty if it is not a schema itself.
 
-    A model that says `extra="allow"` or `extra="ignore"` in its `model_config` takes any name.
-
-    Raises:
-        ValidationError: If *arguments* do not fit, or a name in them is unknown.
+    The keys of other dicts are names of a user, such as `type` and `metadata`.
     """
-    inside = _inside(action_type)
-    if not inside.can_drop:
-        return action_type.model_validate(arguments)
-    action = action_type.model_validate(arguments) if inside.can_differ else None
-    try:
-        strict = action_type.model_validate(arguments, extra="forbid")
-    except ValidationError as error:
-        lines = error.errors(include_url=False, include_context=False, include_input=False)
-        paths = [tuple(line["loc"]) for line in lines if line["type"] in _UNKNOWN]
-        if not paths and action is None:
-            raise
-    else:
-        return strict if action is None else action
-    # `extra` also applies to models that say another one themselves: these take such names
-    if action is None:
-        action = action_type.model_validate(arguments)
-    problems = dict.fromkeys(_problems(paths, action, arguments, inside))
-    if problems:
-        details = [misfit_line(problem, arguments) for problem in problems]
-        raise ValidationError.from_exception_data(action_type.__name__, details)
-    return action
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
-# --- what is inside an action class ---------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The keys of a TypedDict."""
-
-    names: tuple[str, ...]
-    extra: str | None
-    """The `extra` of its own `__pydantic_config__`."""
-
-
-@dataclass(frozen=True)
-class _Inside:
-    """What an action class has inside, at any depth."""
-
-    can_drop: bool
-    """Whether pydantic may drop a name in one of the values."""
-    tables: tuple[_Table, ...] = ()
-    can_differ: bool = False
-    """Whether `extra="forbid"` may make another object of right arguments."""
-
-
-_of_class: WeakKeyDictionary[type[BaseModel], _Inside] = WeakKeyDictionary()
-
-
-def _inside(action_type: type[BaseModel]) -> _Inside:
-    inside = _of_class.get(action_type)
-    if inside is not None:
-        return inside
-    options = signature(action_type.model_validate).parameters.values()
-    takes_extra = any(p.kind is Parameter.VAR_KEYWORD or p.name == "extra" for p in options)
-    is_foreign = getattr(action_type, "foreign_schema", None) is not None
-    if is_foreign or not takes_extra:
-        inside = _Inside(can_drop=False)
-    else:
-        # Nothing if it is complete
-        action_type.model_rebuild(raise_errors=False)
-        if not action_type.__pydantic_complete__:
-            # pydantic says why, when it validates
-            return _Inside(can_drop=False)
-        schemas = list(cores(action_type.__pydantic_core_schema__))
-        parts = [
-            core
-            for core in schemas
-            if core["type"] in _WITH_PARTS and core.get("cls") is not action_type
-        ]
-        tables = [_table(c) for c in parts if c["type"] == "typed-dict"]
-        inside = _Inside(
-            can_drop=bool(parts),
-            tables=tuple(tables),
-            can_differ=any(map(_can_differ, schemas)),
-        )
-    _of_class[action_type] = inside
-    return inside
-
-
-def cores(whole: Any) -> Iterator[dict[str, Any]]:
+def _cores(whole: Any) -> Iterator[dict[str, Any]]:
     """Yield *whole*, a schema of pydantic-core, and all schemas inside it."""
     waiting, ids = [whole], set()
     while waiting:
@@ -143,212 +54,186 @@ def cores(whole: Any) -> Iterator[dict[str, Any]]:
             continue
         ids.add(id(part))
         if isinstance(part, dict):
-            is_schema = isinstance(part.get("type"), str)
+            is_schema = bool(_kind(part))
             if is_schema:
                 yield part
-            # else its keys are names of a person, such as `type` and `metadata`
-            waiting += [v for k, v in part.items() if not (is_schema and k in NO_SCHEMAS)]
+            waiting += [v for k, v in part.items() if not (is_schema and k in _NO_SCHEMAS)]
         else:
             waiting += part
 
 
-def _can_differ(core: Mapping[str, Any]) -> bool:
-    """Tell whether *core* may make another object, or none, where pydantic forbids unknown names."""
-    config = core.get("config") or {}
-    return (
-        core["type"] == "function-wrap"
-        or core.get("on_error", "raise") != "raise"
-        or "allow" in (core.get("extra_behavior"), config.get("extra_fields_behavior"))
-    )
+def _copied(part: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a copy of *part*, a part of a core schema, with *change* applied to what is inside it."""
+    if isinstance(part, list | tuple):
+        return type(part)(map(change, part))
+    if not isinstance(part, dict):
+        return part
+    is_schema = bool(_kind(part))
+    copy = {}
+    for key, value in part.items():
+        if is_schema and key in _NO_SCHEMAS:
+            copy[key] = value
+        else:
+            copy[key] = change(value)
+    return copy
 
 
-def _table(core: Mapping[str, Any]) -> _Table:
-    config = getattr(core.get("cls"), "__pydantic_config__", {})
-    aliases = [field.get("validation_alias") or name for name, field in core["fields"].items()]
-    names = [alias for alias in aliases if isinstance(alias, str)]
-    return _Table(tuple(names), config.get("extra"))
+# --- unknown names ----------------------------------------------------------------------
+
+_OBJECTS = frozenset({"model-fields", "dataclass-args", "typed-dict"})
+"""The kinds of core schemas that say which names an object takes."""
+_CONFIGURED = frozenset({"model", "dataclass", "typed-dict"})
+"""The kinds of core schemas whose configuration says what happens to other names."""
+_UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+"""The kinds of pydantic's errors about an unknown name."""
+_strict: WeakKeyDictionary[type[BaseModel], SchemaValidator | None] = WeakKeyDictionary()
 
 
-# --- the names that an object takes -----------------------------------------------------
+def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
+    """Return the object of *action_type* for *arguments*, in which no name is unknown at any depth.
+
+    A model that says `extra="allow"` or `extra="ignore"` in its `model_config` takes any name. So
+    does an object whose names a *before* validator reads, and all inside a *wrap* validator.
+
+    Raises:
+        ValidationError: If *arguments* do not fit, or a name in them is unknown.
+    """
+    strict = _strict_validator(action_type)
+    if strict is None:
+        return action_type.model_validate(arguments)
+    try:
+        action: ModelT = strict.validate_python(untagged(action_type, arguments))
+    except ValidationError as error:
+        # What else is wrong is told first
+        action = action_type.model_validate(arguments)
+        problems = _unknown_names(error, action_type, arguments)
+        if problems:
+            lines = [misfit_line(problem, arguments) for problem in problems]
+            raise ValidationError.from_exception_data(action_type.__name__, lines) from None
+    return action
 
 
-def _problems(
-    paths: Iterable[Path], action: Any, arguments: Any, inside: _Inside
-) -> Iterator[Problem]:
-    """Yield a problem for each of *paths*, at which a name was dropped when *action* was made.
+def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
+    """Return a validator that refuses unknown names at any depth; None if pydantic's own does that."""
+    if action_type not in _strict:
+        # Nothing if it is complete
+        action_type.model_rebuild(raise_errors=False)
+        if not action_type.__pydantic_complete__:
+            # pydantic says why, when it validates
+            return None
+        core = action_type.__pydantic_core_schema__
+        objects = [inner for inner in _cores(core) if inner["type"] in _OBJECTS]
+        # A foreign class is judged by its JSON Schema
+        is_foreign = getattr(action_type, "foreign_schema", None) is not None
+        if is_foreign or len(objects) < 2:
+            _strict[action_type] = None
+        else:
+            # Else the models inside would be read by their own validators
+            _strict[action_type] = SchemaValidator(_forbidding(core), _use_prebuilt=False)
+    return _strict[action_type]
+
+
+def _forbidding(part: Any, extra: str | None = None) -> Any:
+    """Return a copy of *part*, a part of a core schema, that forbids the names that pydantic would drop.
 
     Args:
-        paths: Where pydantic would forbid a name, also in branches of unions that were not chosen.
-        action: The object that was made of *arguments*.
-        arguments: The arguments of the call.
-        inside: What the class of *action* has inside.
+        part: The part.
+        extra: What the object around *part* does with unknown names; None if it does not say.
     """
-    for loc in paths:
-        path = without_branches(loc, arguments, missing=False)
-        if path[-1:] != loc[-1:]:
-            # A validator put it there
-            continue
-        known = _names_at(path[:-1], action, arguments, inside)
-        if known is not None and path[-1] not in known:
-            yield Problem(path, unknown_name(str(path[-1]), known))
+    kind = _kind(part)
+    # It may make another object where there is an error
+    if kind == "function-wrap" or (kind == "default" and part.get("on_error", "raise") != "raise"):
+        return part
+    if kind == "function-before":
+        # Its function gets the names as they were sent
+        extra = "ignore"
+    elif kind in _CONFIGURED and extra != "ignore":
+        extra = part.get("config", {}).get("extra_fields_behavior")
+    if kind not in _OBJECTS:
+        return _copied(part, partial(_forbidding, extra=extra))
+    copy = _copied(part, _forbidding)
+    if extra is None:
+        copy["extra_behavior"] = "forbid"
+    return copy
 
 
-def _names_at(path: Path, value: Any, arguments: Any, inside: _Inside) -> list[str] | None:
-    """Return the names that the object at *path* in *value* takes; None if it may take any name."""
-    extra = _extra(value, None)
-    for step in path:
-        value = _part(value, arguments, step)
-        arguments = arguments[step]
-        extra = _extra(value, extra)
-    while isinstance(value, RootModel):
-        value = value.root
-    if extra in ("allow", "ignore") or _reads_names(value):
-        return None
-    if isinstance(value, Mapping):
-        tables = [t for t in inside.tables if value.keys() <= set(t.names)]
-        if not tables or any(t.extra in ("allow", "ignore") for t in tables):
-            return None
-        return list(dict.fromkeys(name for t in tables for name in t.names))
-    names = _fields(value)
-    return list(names) if names else None
+def _unknown_names(
+    error: ValidationError, action_type: type[BaseModel], arguments: Mapping[str, Any]
+) -> list[Problem]:
+    """Return a problem for each name in *arguments* that *error* calls unknown.
+
+    pydantic tells the errors of all branches of a union. A name that another branch knows is told
+    only if nothing else is.
+    """
+    node = read(full_schema(action_type))
+    problems, known_elsewhere = [], []
+    for line in error.errors(include_url=False, include_context=False, include_input=False):
+        path = without_branches(line["loc"], arguments, missing=False)
+        # Else a validator put the name there
+        if line["type"] in _UNKNOWN and path[-1:] == line["loc"][-1:]:
+            name = path[-1]
+            names = node.at(*path[:-1]).names
+            others = [other for other in names if other != name]
+            problem = Problem(path, unknown_name(str(name), others))
+            if name in names:
+                known_elsewhere.append(problem)
+            else:
+                problems.append(problem)
+    return list(dict.fromkeys(problems or known_elsewhere))
 
 
-def _reads_names(value: Any) -> bool:
-    """Tell whether a validator of the class of *value* gets the names as they were sent."""
-    decorators = getattr(type(value), "__pydantic_decorators__", None)
-    validators = getattr(decorators, "model_validators", {}).values()
-    return any(v.info.mode in ("before", "wrap") for v in validators)
-
-
-def _extra(value: Any, inherited: str | None) -> str | None:
-    """Return what *value* does with unknown names: by its own configuration, or else *inherited*."""
-    # A model inherits nothing from the model around it
-    if isinstance(value, BaseModel):
-        return value.model_config.get("extra")
-    config = getattr(type(value), "__pydantic_config__", None)
-    return inherited if config is None else config.get("extra")
-
-
-def _fields(value: Any) -> Mapping[str, str]:
-    """Return, for each name that *value* takes, the name of its attribute; empty if it is no object."""
-    declared = getattr(type(value), "__pydantic_fields__", None)
-    if declared is None:
-        own = fields(value) if is_dataclass(value) else ()
-        return {field.name: field.name for field in own}
-    config = getattr(value, "model_config", None) or getattr(type(value), "__pydantic_config__", {})
-    by_name = (
-        config.get("populate_by_name")
-        or config.get("validate_by_name")
-        or config.get("validate_by_alias") is False
-    )
-    names = {}
-    for attribute, field in declared.items():
-        aliases = list(_aliases(field.validation_alias))
-        for name in (*aliases, attribute) if by_name or not aliases else aliases:
-            names[name] = attribute
-    return names
-
-
-def _aliases(alias: str | AliasPath | AliasChoices | None) -> Iterator[str]:
-    match alias:
-        case str():
-            yield alias
-        case AliasPath():
-            yield str(alias.path[0])
-        case AliasChoices():
-            for choice in alias.choices:
-                yield from _aliases(choice)
-
-
-def _part(value: Any, sent: Any, step: str | int) -> Any:
-    """Return the part of *value* that was made of the part *step* of *sent*; `_NOWHERE` if unknown."""
-    while isinstance(value, RootModel):
-        value = value.root
-    if isinstance(value, Mapping):
-        if step in value:
-            return value[step]
-        if len(value) != len(sent):
-            return _NOWHERE
-        # Another key, same place
-        return list(value.values())[list(sent).index(step)]
-    if isinstance(value, Sequence) and isinstance(step, int):
-        return value[step] if step < len(value) else _NOWHERE
-    # All are alike, but in another order
-    if isinstance(value, Set):
-        return next(iter(value), _NOWHERE)
-    attribute = _fields(value).get(str(step))
-    return _NOWHERE if attribute is None else getattr(value, attribute, _NOWHERE)
-
-
-# --- bytes of an action or observation: base64 in JSON, at any depth --------------------
-# pydantic takes the letters of a text as the bytes, so a file that a form or a model sends as base64
-# would reach the tool as letters. The models and dataclasses inside an action are read in the same way, but
-# they stay as they are where they are used alone.
+# --- bytes of an action or observation: base64 in JSON -----------------------------------
 
 _WANTED: LiteralString = "should be base64 text, or bytes in Python"
 
 
 def read_base64(model: type[BaseModel]) -> None:
     """Have *model*, a complete class, read and write base64 in JSON for each `bytes` inside it."""
-    schema = _with_base64(model.__pydantic_core_schema__)
-    if schema is None:
+    inside = list(_cores(model.__pydantic_core_schema__))
+    if not any(core["type"] == "bytes" and not _is_marked(core) for core in inside):
         return
-    config = next(core["config"] for core in cores(schema) if core.get("cls") is model)
+    schema: CoreSchema = _with_base64(model.__pydantic_core_schema__)
+    config = next(core["config"] for core in inside if core.get("cls") is model)
     model.__pydantic_core_schema__ = schema
     # Else the models inside would be read by their own validators
     model.__pydantic_validator__ = SchemaValidator(schema, config, _use_prebuilt=False)
     model.__pydantic_serializer__ = SchemaSerializer(schema, config, _use_prebuilt=False)
 
 
-def _with_base64(schema: CoreSchema) -> CoreSchema | None:
-    """Return a copy of *schema* with base64 for the JSON of each `bytes`; None if it has no `bytes`."""
-    if not any(core["type"] == "bytes" and not _is_marked(core) for core in cores(schema)):
-        return None
-    changed: CoreSchema = _changed(schema)
-    return changed
-
-
 def has_base64(model: type[BaseModel]) -> bool:
     """Tell whether *model* has `bytes` inside whose JSON is base64."""
-    return any(map(_is_marked, cores(model.__pydantic_core_schema__)))
+    return any(map(_is_marked, _cores(model.__pydantic_core_schema__)))
 
 
 def models_read_by_letters(model: type[BaseModel]) -> list[type[BaseModel]]:
     """Return the models in *model*, and itself, whose bytes pydantic alone would read from the letters."""
-    inside = cores(model.__pydantic_core_schema__)
-    kinds = [core["cls"] for core in inside if core["type"] == "model" and _holds_marked(core)]
-    return [kind for kind in kinds if kind.model_config.get("val_json_bytes") != "base64"]
-
-
-def _holds_marked(core: dict[str, Any]) -> bool:
-    return any(map(_is_marked, cores(core)))
+    kinds = []
+    for core in _cores(model.__pydantic_core_schema__):
+        is_read = core["type"] == "model" and any(map(_is_marked, _cores(core)))
+        if is_read and core["cls"].model_config.get("val_json_bytes") != "base64":
+            kinds.append(core["cls"])
+    return kinds
 
 
 def _is_marked(core: dict[str, Any]) -> bool:
     return BASE64 in core.get("metadata", {})
 
 
-def _changed(part: Any) -> Any:
-    if isinstance(part, list | tuple):
-        return type(part)(map(_changed, part))
-    if not isinstance(part, dict):
+def _with_base64(part: Any) -> Any:
+    """Return a copy of *part*, a part of a core schema, with base64 for the JSON of each `bytes`."""
+    kind = _kind(part)
+    if kind and (_is_marked(part) or _makes_something_else(part)):
         return part
-    is_schema = isinstance(part.get("type"), str)
-    if is_schema and (_is_marked(part) or _makes_something_else(part)):
-        return part
-    if is_schema and part["type"] == "bytes":
+    if kind == "bytes":
         return _in_base64(part)
-    return {
-        key: value if is_schema and key in NO_SCHEMAS else _changed(value)
-        for key, value in part.items()
-    }
+    return _copied(part, _with_base64)
 
 
 def _makes_something_else(core: dict[str, Any]) -> bool:
     """Tell whether *core* is of a class of pydantic that has its own JSON: `SecretBytes`, `Base64Bytes`."""
-    function = (
-        core.get("function", {}).get("function") if core["type"] == "function-after" else None
-    )
+    if core["type"] != "function-after":
+        return False
+    function = core["function"]["function"]
     if isinstance(function, type):
         return issubclass(function, SecretBytes)
     return isinstance(getattr(function, "__self__", None), EncodedBytes)
