@@ -20,11 +20,11 @@ from toolbench.core.foreign import argument_schema, extended_schema, foreign_mod
 from toolbench.core.kinds import Kinds, by_kind, untagged
 from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
-from toolbench.redaction.detect import Secrecy, argument_name
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import results
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
-from toolbench.values import copied, plain, text_of
+from toolbench.values import argument_name, copied, plain, text_of
 from toolbench.wording import CROSS
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")

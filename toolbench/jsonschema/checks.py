@@ -5,7 +5,7 @@ question must have the format, because a server that asks names it for the user.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date, datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.problems import NO_DATE
 from toolbench.jsonschema.walk import every
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
-from toolbench.values import clip
+from toolbench.values import clip, every_part
 
 # Levels to search
 _DEEPEST = 50
@@ -163,13 +163,7 @@ _MOST_TRIED = 50
 
 def holds_null(value: Any) -> bool:
     """Tell whether null is anywhere inside *value*."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if item is None:
-            return True
-        waiting.extend(_parts(item))
-    return False
+    return any(part is None for part in every_part(value))
 
 
 def without_nulls(node: Node, value: Any, refused: Collection[Path], path: Path = ()) -> Any:
@@ -261,9 +255,3 @@ def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
         name not in one.required and (is_refused or not one.declared[name].fits(None))
         for one in holders
     )
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, list) else ()

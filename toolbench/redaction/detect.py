@@ -2,10 +2,8 @@
 
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote_plus
@@ -36,7 +34,8 @@ from toolbench.redaction.names import (
     name_in_map,
 )
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
-from toolbench.values import key_text
+from toolbench.values import every_part, key_text
+from toolbench.values import parts as parts_of
 
 IsSecret = Callable[[str, str], bool]
 """Tells by a name and its value whether the value is a secret."""
@@ -480,7 +479,7 @@ class Secrecy:
         Plain words such as `none` or `changeme` are left out: they occur in too many other texts.
         """
         known = list[str]()
-        if not _has_key(self._schema, "default"):
+        if not any(isinstance(p, dict) and "default" in p for p in every_part(self._schema)):
             # Most schemas: reading all their locations takes much longer
             return known
         for name, location in self._location.every_part():
@@ -497,10 +496,11 @@ class Secrecy:
         The result is true if all values are simple, the schema declares all names, and no name
         means a secret. Most calls of most tools are like this.
         """
+        values: Any = None
         if type(arguments) is self._harmless_model and not arguments.model_extra:
             values = vars(arguments)
         else:
-            values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
+            values = parts_of(arguments)
             if not isinstance(values, dict):
                 return False
             # Made when first needed: the schema may be large
@@ -561,18 +561,12 @@ class Secrecy:
         return Redactor(self.secrets_in(arguments))
 
 
-def _has_key(value: Any, key: str) -> bool:
-    """Tell whether *key* is in *value*, JSON, at any depth."""
-    todo = [value]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, dict):
-            if key in part:
-                return True
-            todo += [v for v in part.values() if isinstance(v, _CONTAINERS)]
-        elif isinstance(part, list):
-            todo += [v for v in part if isinstance(v, _CONTAINERS)]
-    return False
+def _opened(value: Any) -> Any:
+    """Return the parts of *value*; if it has none, its root or *value* itself."""
+    while isinstance(value, RootModel):
+        value = value.root
+    inside = parts_of(value)
+    return value if inside is None else inside
 
 
 def _masked(
@@ -585,7 +579,7 @@ def _masked(
     if value is None or isinstance(value, bool):
         return value
     try:
-        inside = opened(value)
+        inside = _opened(value)
         if (
             location.is_secret(name)
             # Of any type in the schema
@@ -624,7 +618,7 @@ def _masked(
             ]
         else:
             return value
-        return masked if inside is value or len(secrets) > before else value
+        return masked if isinstance(value, dict | list) or len(secrets) > before else value
     except RecursionError:
         raise
     except Exception:  # noqa: BLE001 - an object's own code: its secrets are unknown
@@ -696,78 +690,23 @@ def _types_of(value: Any) -> frozenset[str]:
     return types_of_value(value) or frozenset({"string"})
 
 
-_CONTAINERS = (dict, list)
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
-def opened(value: Any) -> Any:
-    """Return *value* as a dict or list, if it is an object with parts; any other value unchanged."""
-    if isinstance(value, dict | list | str | int | float | bytes):
-        return value
-    match value:
-        case RootModel():
-            return opened(value.root)
-        case BaseModel():
-            return _fields(value)
-        case Mapping():
-            return dict(value)
-        case tuple() if hasattr(value, "_asdict"):
-            return value._asdict()
-        case tuple() | set() | frozenset() | deque():
-            return list(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name, None) for field in fields(value)}
-    return value
-
-
-def _fields(model: BaseModel) -> dict[str, Any]:
-    attributes = vars(model)
-    fields = {
-        argument_name(model, name): attributes[name]
-        for name in type(model).model_fields
-        if name in attributes
-    }
-    return {**fields, **(model.model_extra or {})}
-
-
-def argument_name(model: BaseModel, field: str) -> str:
-    """Return the name that *field* of *model* has in JSON."""
-    known = type(model).model_fields.get(field)
-    alias = known.validation_alias if known else None
-    return alias if isinstance(alias, str) else field
-
-
 def texts(value: Any) -> Iterator[str]:
-    """Yield the texts in *value*, and its numbers as texts, at any depth."""
-    todo, visited = [value], set[int]()
-    while todo:
-        part = todo.pop()
-        # A part that cannot be read shows no text
-        with suppress(Exception):
-            inside = _text_or_parts(part)
-            if isinstance(inside, str):
-                yield inside
-            elif inside and id(part) not in visited:
-                visited.add(id(part))
-                todo += inside
-
-
-def _text_or_parts(value: Any) -> str | list[Any]:
-    """Return *value* as text if it is text, bytes or a number; else a list of its parts."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bytes | bytearray):
-        # Bytes that are not text stay unchanged
-        return value.decode(errors="surrogateescape")
-    if isinstance(value, WRAPPED):
-        return [value.get_secret_value()]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        # Raises an error if it is too long to print: then no text has it
-        return repr(value)
-    inside = opened(value)
-    if isinstance(inside, dict):
-        return [*inside.values()]
-    return inside if isinstance(inside, list) else []
+    """Yield the strings in *value*, and its numbers as strings, at any depth."""
+    for part in every_part(value):
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, bytes | bytearray):
+            # Bytes that are not text stay unchanged
+            yield part.decode(errors="surrogateescape")
+        elif isinstance(part, WRAPPED):
+            yield from texts(part.get_secret_value())
+        elif isinstance(part, int | float) and not isinstance(part, bool):
+            # If it is too long to print, then no text has it
+            with suppress(ValueError):
+                yield repr(part)
 
 
 # --- a masked value that was edited ----------------------------------------------

@@ -11,8 +11,7 @@ from pydantic import SecretBytes, SecretStr
 from pydantic_core import to_jsonable_python
 
 from toolbench.core.schema import Action, Schema
-from toolbench.redaction.detect import argument_name
-from toolbench.values import as_sent, is_json, is_readable
+from toolbench.values import argument_name, as_sent, is_json, is_readable
 
 
 def arguments_of(call: Any) -> dict[str, Any]:
