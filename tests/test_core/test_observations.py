@@ -197,7 +197,7 @@ class TestImages:
             (b"\xff\xd8\xff\xe0rest", "jpeg"),
             (b"GIF89a....", "gif"),
             (b"RIFF\x10\0\0\0WEBPVP8 ", "webp"),
-            (b"BM\x46\0\0\0\0\0\0\0rest", "bmp"),
+            (b"BM\x3a" + bytes(7) + b"\x36\0\0\0\x28\0\0\0", "bmp"),
         ],
         ids=lambda value: value if isinstance(value, str) else "",
     )

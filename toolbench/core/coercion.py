@@ -25,6 +25,7 @@ from toolbench.core.content import (
     answer_of,
     content_of_block,
     describe,
+    image_type,
     is_block,
 )
 from toolbench.core.kinds import takes_kind
@@ -297,27 +298,12 @@ def _json(value: Any) -> str:
 
 # --- images ---------------------------------------------------------------------------
 
-_MAGIC = (
-    (re.compile(rb"\x89PNG\r\n\x1a\n"), "png"),
-    (re.compile(rb"\xff\xd8\xff"), "jpeg"),
-    (re.compile(rb"GIF8[79]a"), "gif"),
-    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "webp"),
-    (re.compile(rb"BM.{4}\0{4}", re.DOTALL), "bmp"),
-)
-
-
-def _image_kind(data: Any) -> str | None:
-    """Return the image format of *data*, such as "png"; None if *data* is not an image."""
-    if not _is_binary(data):
-        return None
-    return next((kind for magic, kind in _MAGIC if magic.match(data)), None)
-
 
 def _from_bytes(data: Any) -> list[Content]:
-    kind = _image_kind(data)
-    if kind is None:
+    mime_type = image_type(data)
+    if mime_type is None:
         return [TextContent(text=f"{len(data):,} bytes of binary data")]
-    url = f"data:image/{kind};base64,{b64encode(data).decode()}"
+    url = f"data:{mime_type};base64,{b64encode(data).decode()}"
     return [ImageContent(image_urls=[url])]
 
 
@@ -396,7 +382,7 @@ def _is_list_of_contents(value: Any) -> bool:
     if not kinds:
         return False
     items = [item for item in value if type(item) in kinds]
-    if any(map(_image_kind, items)):
+    if any(_is_binary(item) and image_type(item) for item in items):
         return True
     # Of other kinds, one item of each type tells it
     of_types = {type(item): item for item in items}.values()

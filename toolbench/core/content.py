@@ -63,18 +63,31 @@ Content = TextContent | ImageContent
 """A block of an observation, as the model receives it."""
 
 
+# --- images, by their first bytes ---------------------------------------------------------
+
+_FIRST_BYTES = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    # Other RIFF files are sounds and films
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    # After 14 bytes, the size of the header: a text may begin with BM
+    "image/bmp": re.compile(rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", re.DOTALL),
+}
+"""The images that every browser shows."""
+_SVG = re.compile(rb"<svg|<\?xml")
+
+
+def image_type(data: bytes | bytearray | memoryview) -> str | None:
+    """Return the MIME type of *data*, an image, read from its first bytes; None if it is something else."""
+    for mime_type, first_bytes in _FIRST_BYTES.items():
+        if first_bytes.match(data):
+            return mime_type
+    return None
+
+
 # --- blocks of MCP, as servers send them ------------------------------------------------
 
-_IMAGES = (
-    (rb"\x89PNG\r\n\x1a\n", "image/png"),
-    (rb"\xff\xd8\xff", "image/jpeg"),
-    (rb"GIF8", "image/gif"),
-    # Other RIFF files are sounds and films
-    (rb"RIFF....WEBP", "image/webp"),
-    # After 14 bytes, the size of the header
-    (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),
-    (rb"<svg|<\?xml", "image/svg+xml"),
-)
 _ANYTHING = ("unknown type", "application/octet-stream")
 
 
@@ -100,19 +113,15 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
     if data is None:
         warnings.append("The data of an image is not base64.")
         return TextContent(text=f"[image: {_kind(block)}, unreadable]")
-    mime_type = _image_type(data)
+    mime_type = image_type(data)
+    if mime_type is None and _SVG.match(data):
+        mime_type = "image/svg+xml"
     if mime_type is None:
         warnings.append(f"Data labelled {_kind(block)} is not an image of a known kind.")
         return TextContent(text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]")
     if mime_type != block.get("mimeType"):
         warnings.append(f"An image of type {mime_type} is labelled {_kind(block)}.")
     return ImageContent(image_urls=[f"data:{mime_type};base64,{block['data']}"])
-
-
-def _image_type(data: bytes) -> str | None:
-    """Return the MIME type of an image, read from the first bytes of *data*; None if unknown."""
-    kinds = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
-    return next(kinds, None)
 
 
 def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
@@ -125,7 +134,7 @@ def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
         return TextContent(text=f"{head}, unreadable]")
     kind = _kind(resource)
     may_be_image = kind.startswith("image/") or kind in _ANYTHING
-    if may_be_image and _image_type(data) not in (None, "image/svg+xml"):
+    if may_be_image and image_type(data) is not None:
         return _image({"data": resource["blob"], "mimeType": kind}, warnings)
     return TextContent(text=f"{head}, {len(data):,} bytes]")
 

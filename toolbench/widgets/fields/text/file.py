@@ -8,6 +8,7 @@ from ipywidgets import HTML, Button, FileUpload, VBox, Widget
 from traitlets import Any as AnyTrait
 from traitlets import Int
 
+from toolbench.core.content import image_type
 from toolbench.display.escape import escape
 from toolbench.display.images import LARGEST
 from toolbench.values import base64_of, bytes_in
@@ -17,14 +18,6 @@ from toolbench.widgets.kit.parts import show_if
 
 # Characters; a longer text is described, not shown
 _MAX_TEXT = 2_000
-_IMAGES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"RIFF", "image/webp"),
-)
-
-
 # Bytes, unless the field has its own limit
 _MOST = 50_000_000
 # Bytes of one message; a Jupyter server takes 10 MB, and a hub before it perhaps less
@@ -248,7 +241,7 @@ class File(Line):
         content = self._content
         if content is None:
             return f"{len(self.text):,} characters that are not base64"
-        kind = image_kind(content) or self.node.text("contentMediaType") or "file"
+        kind = image_type(content) or self.node.text("contentMediaType") or "file"
         return f"{len(content):,} bytes, {kind} {self._name}".rstrip()
 
     @property
@@ -266,12 +259,10 @@ class File(Line):
         if self._preview is None:
             return
         content = self._content or b""
-        kind = image_kind(content) if len(content) <= LARGEST else ""
+        kind = image_type(content)
+        if kind is None or len(content) > LARGEST:
+            self._preview.value = ""
+            return
         data = base64_of(content)
         name = escape(f"{self.slot.label}: preview")
-        self._preview.value = f'<img src="data:{kind};base64,{data}" alt="{name}">' if kind else ""
-
-
-def image_kind(content: bytes) -> str:
-    """Return the media type of *content*; empty unless it is an image that every browser shows."""
-    return next((kind for mark, kind in _IMAGES if content.startswith(mark)), "")
+        self._preview.value = f'<img src="data:{kind};base64,{data}" alt="{name}">'
