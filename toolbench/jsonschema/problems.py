@@ -2,272 +2,247 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import Path, Problem, did_you_mean
 from toolbench.jsonschema.types import CLASSES, types_of_value
-from toolbench.jsonschema.words import FORMAT_EXAMPLES, NOUNS, demand
+from toolbench.jsonschema.words import FORMAT_EXAMPLES, LIMITING, NOUNS, demand
 from toolbench.values import clip, sentence
 
+# Only for annotations: both are heavy
 if TYPE_CHECKING:
-    import jsonschema_rs
+    from jsonschema_rs import ValidationError as SchemaMismatch
     from pydantic import ValidationError
 
-
-UNIONS = frozenset({"AnyOf", "OneOfNotValid"})
-"""The kinds of errors about a value that fits no branch of a union."""
-DEEPEST = 50
-"""How many levels deep in a value the branches of a union are compared."""
-
-
-@dataclass(frozen=True)
-class Misfit:
-    """One error of a validator: a part of a value, and the keyword that it does not fit."""
-
-    kind: str
-    """The kind of the error, as jsonschema-rs names it."""
-    facts: Mapping[str, Any]
-    """The details of the error, under the names that jsonschema-rs gives them.
-
-    Two are our own: for a union, `branches` has the misfits of each branch; for an object with
-    unknown names, `known` has the names that the schema declares.
-    """
-    path: Path
-    value: Any
-    """The wrong part."""
-    message: str
-    """The message of the validator."""
-
-
-Branch = Sequence[Misfit]
-
-
-def nearest_misfits(union: Misfit) -> Branch:
-    """Return the misfits of the branch that the value of *union* was meant for.
-
-    That is the only branch which is not null; else the only one for the value's type; else the one
-    whose constants, such as a `kind`, the value has; else the one with the fewest misfits. Where all
-    branches name a type or values, these are put together. The result is empty if several branches
-    are equally near.
-    """
-    branches = [branch for branch in _branches(union) if not _is_null(branch, union.path)]
-    if len(branches) == 1:
-        return branches[0]
-    of_type = [
-        branch
-        for branch in branches
-        if not any(one.path == union.path and _is_of_other_type(one) for one in branch)
-    ]
-    if not of_type:
-        return _all_types(union, branches)
-    if len(of_type) == 1:
-        return of_type[0]
-    tagged = [branch for branch in of_type if not any(_tags(branch, union.path))]
-    if not tagged:
-        values = _all_values(of_type, union.path)
-        if values:
-            return values
-    nearest = sorted(tagged or of_type, key=_weight)
-    is_clear = len(nearest) == 1 or _weight(nearest[0]) < _weight(nearest[1])
-    return nearest[0] if is_clear else ()
-
-
-def _branches(union: Misfit) -> Iterator[Branch]:
-    """Yield the branches of *union*, with the branches of a union inside in place of it."""
-    for branch in union.facts.get("branches", ()):
-        only = branch[0] if len(branch) == 1 else None
-        if only is not None and only.kind in UNIONS and only.path == union.path:
-            yield from _branches(only)
-        else:
-            yield branch
-
-
-def _is_null(branch: Branch, path: Path) -> bool:
-    if len(branch) != 1 or branch[0].path != path:
-        return False
-    return branch[0].facts.get("types") == ["null"] or _values(branch[0]) == [None]
-
-
-def _values(misfit: Misfit) -> list[Any]:
-    """Return the values that *misfit* names, one of which it wants; empty if it names none."""
-    match misfit.kind:
-        case "Constant":
-            return [misfit.facts["expected_value"]]
-        case "Enum":
-            return list(misfit.facts["options"])
-        case _:
-            return []
-
-
-def _is_of_other_type(misfit: Misfit) -> bool:
-    own = types_of_value(misfit.value)
-    values = _values(misfit)
-    return misfit.kind in ("Type", "FalseSchema") or (
-        bool(values) and not any(types_of_value(value) & own for value in values)
-    )
-
-
-def _tags(branch: Branch, path: Path) -> Iterator[Misfit]:
-    """Yield the misfits of *branch* about values that the whole value, or a part of it, must be."""
-    for misfit in branch:
-        parent = misfit.path[: len(path) + 1]
-        if _values(misfit) and misfit.path == parent:
-            yield misfit
-
-
-def _all_values(branches: Sequence[Branch], path: Path) -> Branch:
-    """Return one misfit with the values that all *branches* want at one place; else nothing."""
-    tags = [tag for branch in branches for tag in _tags(branch, path)]
-    if len(tags) != len(branches) or len({tag.path for tag in tags}) > 1:
-        return ()
-    first = tags[0]
-    options = [value for tag in tags for value in _values(tag)]
-    return [Misfit("Enum", {"options": options}, first.path, first.value, "")]
-
-
-def _all_types(union: Misfit, branches: Sequence[Branch]) -> Branch:
-    """Return one misfit with the types that *branches* want; nothing if one of them names no type."""
-    types = {
-        name
-        for branch in branches
-        for misfit in branch
-        if misfit.kind == "Type" and misfit.path == union.path
-        for name in misfit.facts["types"]
-    }
-    if not types or any(one.kind != "Type" for branch in branches for one in branch):
-        return ()
-    ordered = [name for name in CLASSES if name in types]
-    return [Misfit("Type", {"types": ordered}, union.path, union.value, "")]
-
-
-def _weight(branch: Branch) -> int:
-    """Return how many problems *branch* has."""
-    return sum(len(misfit.facts.get("unexpected", "1")) for misfit in branch)
-
+    Branch = Sequence[SchemaMismatch]
+    """The errors of a value with one branch of a union."""
 
 REQUIRED = "is required"
 """The message of a problem about a missing value."""
-_UNKNOWN = "is an unknown argument"
-# Listed in one message
+# Names listed in one message
 _MOST_NAMES = 30
+# Levels of a value at which the branches of a union are compared
+_DEEPEST = 50
 
 # --- the errors of jsonschema-rs ----------------------------------------------------
 
-SCHEMA_LIMITS: Mapping[str, tuple[str, str]] = {
-    "Minimum": ("minimum", "limit"),
-    "Maximum": ("maximum", "limit"),
-    "ExclusiveMinimum": ("exclusiveMinimum", "limit"),
-    "ExclusiveMaximum": ("exclusiveMaximum", "limit"),
-    "MinLength": ("minLength", "limit"),
-    "MaxLength": ("maxLength", "limit"),
-    "MinItems": ("minItems", "limit"),
-    "MaxItems": ("maxItems", "limit"),
-    "MinProperties": ("minProperties", "limit"),
-    "MaxProperties": ("maxProperties", "limit"),
-    "MultipleOf": ("multipleOf", "multiple_of"),
-    "Pattern": ("pattern", "pattern"),
-}
-"""For each kind of error about a limit: its keyword, and the detail of the error with the limit."""
-_QUOTED = re.compile(r"'([^']*)'")
-_FIXED: Mapping[str, str] = {
-    "FalseSchema": "is not allowed here",
-    "UniqueItems": demand("uniqueItems", value=True),
-}
 
-
-def schema_problems(
-    errors: Iterable["jsonschema_rs.ValidationError"], schema: Any
-) -> list[Problem]:
+def schema_problems(errors: Iterable["SchemaMismatch"], schema: Any) -> list[Problem]:
     """Turn errors of jsonschema-rs into problems, each with its path in the value.
 
     Args:
         errors: The errors.
         schema: The whole schema that the value does not fit, to find the names it knows.
     """
-    return [problem for error in errors for problem in problems_of(_misfit(error, schema))]
+    problems = []
+    for error in errors:
+        problems += _problems_of(error, schema)
+    return problems
 
 
-def _misfit(error: "jsonschema_rs.ValidationError", schema: Any) -> Misfit:
-    kind, facts = type(error.kind).__name__, error.kind.as_dict()
+def _problems_of(error: "SchemaMismatch", schema: Any) -> list[Problem]:
+    kind, facts = _kind_of(error), error.kind.as_dict()
     path = tuple(error.instance_path)
-    if "unexpected" in facts:
-        facts["known"] = _declared(schema, error.schema_path[:-1])
-    if kind in UNIONS and len(path) <= DEEPEST:
-        facts["branches"] = [
-            [_misfit(one, schema) for one in branch] for branch in facts.get("context", ())
-        ]
-    return Misfit(kind, facts, path, error.instance, error.message)
+    got = clip(error.instance)
+    match kind:
+        case "Required":
+            return [Problem((*path, facts["property"]), REQUIRED)]
+        case "AdditionalProperties" | "UnevaluatedProperties":
+            known = _declared(schema, error.schema_path[:-1])
+            return [Problem((*path, n), unknown_name(n, known)) for n in facts["unexpected"]]
+        case "Type":
+            return [_type_problem(path, facts["types"], error.instance)]
+        case "Enum":
+            return [_choice_problem(path, facts["options"], error.instance)]
+        case "Constant":
+            message = f"should be {clip(facts['expected_value'])}, not {got}"
+        case "AnyOf" | "OneOfNotValid":
+            return _union_problems(error, schema)
+        case "OneOfMultipleValid":
+            message = f"{got} fits more than one of the accepted forms"
+        case "FalseSchema":
+            message = "is not allowed here"
+        case _:
+            message = error.message
+            keyword = kind[0].lower() + kind[1:]
+            if keyword in LIMITING:
+                # The only fact is the limit; `uniqueItems` has none
+                message = demand(keyword, *facts.values())
+    return [Problem(path, message)]
+
+
+def _kind_of(error: "SchemaMismatch") -> str:
+    return type(error.kind).__name__
+
+
+def _fact(error: "SchemaMismatch", name: str) -> Any:
+    """Return the detail *name* of *error*, such as the `options` of an enum; None if it has none."""
+    return getattr(error.kind, name, None)
 
 
 def _declared(schema: Any, path: Iterable[str | int]) -> list[str]:
     """Return the names of the properties of the subschema at *path*; none if it is not there."""
-    for step in path:
-        try:
+    try:
+        for step in path:
             schema = schema[step]
-        except (KeyError, IndexError, TypeError):
-            # In another document
-            return []
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    return list(properties) if isinstance(properties, Mapping) else []
-
-
-def problems_of(misfit: Misfit) -> Iterable[Problem]:
-    """Yield the problems that *misfit* is about, in plain words."""
-    kind, facts, path = misfit.kind, misfit.facts, misfit.path
-    got = clip(misfit.value)
-    match kind:
-        case "Required":
-            yield Problem((*path, facts["property"]), REQUIRED)
-        case "AdditionalProperties" | "UnevaluatedProperties":
-            for name in facts["unexpected"]:
-                yield Problem((*path, name), unknown_name(name, facts.get("known", ())))
-        case "Type":
-            types = " or ".join(NOUNS.get(t, t) for t in facts["types"])
-            yield Problem(path, f"should be {types}, not {got}")
-        case "Enum":
-            options = clip(facts["options"], 200)
-            guess = _guess(misfit.value, facts["options"])
-            yield Problem(path, f"should be one of {options}, not {got}{guess}")
-        case "Constant":
-            yield Problem(path, f"should be {clip(facts['expected_value'])}, not {got}")
-        case "AnyOf" | "OneOfNotValid":
-            yield from _union_problems(misfit)
-        case "OneOfMultipleValid":
-            yield Problem(path, f"{got} fits more than one of the accepted forms")
-        case _:
-            message = _FIXED.get(kind) or _limit(SCHEMA_LIMITS, kind, facts)
-            yield Problem(path, message or misfit.message)
-
-
-def _union_problems(union: Misfit) -> list[Problem]:
-    """Return the problems of the branch that the value is meant for, if it is clear which one."""
-    nearest = nearest_misfits(union)
-    if nearest:
-        return [problem for misfit in nearest for problem in problems_of(misfit)]
-    count = len(union.facts.get("context", ()))
-    got = clip(union.value)
-    return [Problem(union.path, f"{got} fits none of the {count} accepted forms")]
+        return list(schema["properties"])
+    except (KeyError, IndexError, TypeError):
+        # In another document, or no properties
+        return []
 
 
 def unknown_name(name: str, known: Iterable[str]) -> str:
     """Return the message about *name*, which is none of the *known* names of an object."""
     known = list(known)
+    if not known:
+        return "is an unknown argument"
     if guess := did_you_mean(name, known):
         return f"is an unknown argument.{guess}"
-    names = ", ".join(known[:_MOST_NAMES]) + (", …" if known[_MOST_NAMES:] else "")
-    return f"is an unknown argument; expected: {names}" if known else _UNKNOWN
+    names = ", ".join(known[:_MOST_NAMES])
+    if len(known) > _MOST_NAMES:
+        names += ", …"
+    return f"is an unknown argument; expected: {names}"
 
 
-def _limit(
-    limits: Mapping[str, tuple[str, str]], kind: str, facts: Mapping[str, Any]
-) -> str | None:
-    """Return a phrase for the limit that a value does not fit; None if *kind* is not in *limits*."""
-    keyword, fact = limits.get(kind, ("", ""))
-    # another version may have another name for the fact
-    return demand(keyword, facts[fact]) if fact in facts else None
+def _type_problem(path: Path, types: Iterable[str], value: Any) -> Problem:
+    nouns = " or ".join(NOUNS.get(name, name) for name in types)
+    return Problem(path, f"should be {nouns}, not {clip(value)}")
+
+
+def _choice_problem(path: Path, options: list[Any], value: Any) -> Problem:
+    guess = _guess(value, options)
+    return Problem(path, f"should be one of {clip(options, 200)}, not {clip(value)}{guess}")
+
+
+def _guess(value: Any, options: Iterable[Any]) -> str:
+    """Return a question with the one of *options* that *value* may mean; empty if there is none.
+
+    `Done`, `Status.DONE` and the member of an enum may mean the string `done`.
+    """
+    if isinstance(value, Enum):
+        value = value.value
+    if not isinstance(value, str):
+        return ""
+    strings = [option for option in options if isinstance(option, str)]
+    for option in strings:
+        if option.casefold() in (value.casefold(), value.rpartition(".")[2].casefold()):
+            return f". Did you mean {option!r}?"
+    guess = did_you_mean(value, strings)
+    return f".{guess}" if guess else ""
+
+
+# --- unions: the branch that a value was meant for ----------------------------------
+
+
+def _union_problems(union: "SchemaMismatch", schema: Any) -> list[Problem]:
+    """Return the problems of the branch that the value of *union* was meant for.
+
+    That is the only branch which is not null; else the only one for the value's type; else the one
+    whose constants, such as a `kind`, the value has; else the one with the fewest errors. If all
+    branches name a type or values, these are put together. If several branches are equally near,
+    there is one problem that names none.
+    """
+    path = tuple(union.instance_path)
+    branches = []
+    if len(path) <= _DEEPEST:
+        branches = [branch for branch in _branches(union) if not _is_null(branch, path)]
+    of_type = [branch for branch in branches if not _is_of_other_type(branch, path)]
+    tagged = [branch for branch in of_type if not _tags(branch, path)]
+    for candidates in (branches, of_type, tagged):
+        if len(candidates) == 1:
+            return schema_problems(candidates[0], schema)
+    types = _types_of_all(branches, path)
+    if types and not of_type:
+        return [_type_problem(path, types, union.instance)]
+    tags = _tags_of_all(of_type, path)
+    if tags and not tagged:
+        options = [value for tag in tags for value in _values(tag)]
+        return [_choice_problem(tuple(tags[0].instance_path), options, tags[0].instance)]
+    nearest = sorted(tagged or of_type, key=_weight)
+    if len(nearest) > 1 and _weight(nearest[0]) < _weight(nearest[1]):
+        return schema_problems(nearest[0], schema)
+    count = len(_fact(union, "context"))
+    return [Problem(path, f"{clip(union.instance)} fits none of the {count} accepted forms")]
+
+
+def _branches(union: "SchemaMismatch") -> Iterator["Branch"]:
+    """Yield the branches of *union*, with the branches of a union inside in place of it."""
+    for branch in _fact(union, "context"):
+        is_single = len(branch) == 1 and branch[0].instance_path == union.instance_path
+        if is_single and _kind_of(branch[0]) in ("AnyOf", "OneOfNotValid"):
+            yield from _branches(branch[0])
+        else:
+            yield branch
+
+
+def _is_null(branch: "Branch", path: Path) -> bool:
+    if len(branch) != 1 or tuple(branch[0].instance_path) != path:
+        return False
+    return _fact(branch[0], "types") == ["null"] or _values(branch[0]) == [None]
+
+
+def _values(error: "SchemaMismatch") -> list[Any]:
+    """Return the values that *error* names, one of which is wanted; empty if it names none."""
+    if _kind_of(error) == "Constant":
+        return [_fact(error, "expected_value")]
+    return list(_fact(error, "options") or ())
+
+
+def _is_of_other_type(branch: "Branch", path: Path) -> bool:
+    """Tell whether *branch* wants another type than that of the value, which is at *path*."""
+    for error in branch:
+        if tuple(error.instance_path) != path:
+            continue
+        if _kind_of(error) in ("Type", "FalseSchema"):
+            return True
+        own = types_of_value(error.instance)
+        values = _values(error)
+        if values and not any(types_of_value(value) & own for value in values):
+            return True
+    return False
+
+
+def _tags(branch: "Branch", path: Path) -> list["SchemaMismatch"]:
+    """List the errors of *branch* about values that the whole value, or a part of it, must be."""
+    tags = []
+    for error in branch:
+        own = tuple(error.instance_path)
+        if own == own[: len(path) + 1] and _values(error):
+            tags.append(error)
+    return tags
+
+
+def _tags_of_all(branches: list["Branch"], path: Path) -> list["SchemaMismatch"]:
+    """List one tag of each of *branches*, all at one place; nothing if there are others."""
+    tags = []
+    for branch in branches:
+        tags += _tags(branch, path)
+    places = {tuple(tag.instance_path) for tag in tags}
+    if len(tags) != len(branches) or len(places) > 1:
+        return []
+    return tags
+
+
+def _types_of_all(branches: list["Branch"], path: Path) -> list[str]:
+    """List the types that *branches* want; nothing if one of them wants anything else."""
+    types: set[str] = set()
+    for branch in branches:
+        for error in branch:
+            if _kind_of(error) != "Type":
+                return []
+            if tuple(error.instance_path) == path:
+                types.update(_fact(error, "types"))
+    return [name for name in CLASSES if name in types]
+
+
+def _weight(branch: "Branch") -> int:
+    """Return how many problems *branch* has."""
+    weight = 0
+    for error in branch:
+        weight += len(_fact(error, "unexpected") or "1")
+    return weight
 
 
 # --- the errors of pydantic ---------------------------------------------------------
@@ -303,58 +278,46 @@ def without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
     for n, step in enumerate(loc):
         if missing and n == len(loc) - 1:
             path.append(step)
-        elif (isinstance(value, Mapping) and step in value) or (
-            isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
-        ):
+            break
+        is_key = isinstance(value, Mapping) and step in value
+        is_item = isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
+        if is_key or is_item:
             path.append(step)
-            value = value[step]  # type: ignore[index]  # an int for a sequence
+            value = value[step]
     return tuple(path)
 
 
 def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
+    got = clip(line["input"])
+    facts = line.get("ctx", {})
     match line["type"]:
         case "missing":
-            return Problem(path, REQUIRED)
+            message = REQUIRED
         case "extra_forbidden" | "unexpected_keyword_argument":
-            names = known if len(path) == 1 else ()
-            return Problem(path, unknown_name(str(path[-1]), names))
+            if len(path) > 1:
+                known = []
+            message = unknown_name(str(path[-1]), known)
         case "json_schema":
             # A foreign model's own sentence
-            return Problem(path, line["msg"])
+            message = line["msg"]
         case "union_tag_invalid" | "union_tag_not_found":
             return _tag_problem(line, path)
         case "json_invalid":
-            return Problem(path, f"is not JSON: {line['ctx']['error']}")
+            message = f"is not JSON: {facts['error']}"
         case "value_error":
-            return Problem(path, sentence(line["ctx"]["error"]))
+            message = sentence(facts["error"])
         case "literal_error" | "enum":
-            expected = line["ctx"]["expected"]
+            expected = facts["expected"]
             guess = _guess(line["input"], _QUOTED.findall(expected))
-            got = clip(line["input"])
-            return Problem(path, f"should be {expected}, not {got}{guess}")
+            message = f"should be {expected}, not {got}{guess}"
         case kind:
-            message = _expected(kind)
-            message = message or _limit(_PYDANTIC_LIMITS, kind, line.get("ctx", {}))
-            message = message or str(line["msg"]).removeprefix("Input ")
-            got = clip(line["input"])
+            message = f"{_expected(kind, facts, line['msg'])}, not {got}"
             if kind.startswith("date_") and isinstance(line["input"], datetime):
-                got += "; take its .date()"
-            return Problem(path, f"{message}, not {got}")
+                message += "; take its .date()"
+    return Problem(path, message)
 
 
-def _guess(value: Any, options: Any) -> str:
-    """Return a question with the one of *options* that *value* may mean; empty if there is none.
-
-    `Done`, `Status.DONE` and the member of an enum may mean the text `done`.
-    """
-    text = value.value if isinstance(value, Enum) else value
-    texts = [o for o in options if isinstance(o, str)] if isinstance(text, str) else []
-    names = {text.casefold(), text.rpartition(".")[2].casefold()} if texts else set()
-    same = [option for option in texts if option.casefold() in names]
-    if same:
-        return f". Did you mean {same[0]!r}?"
-    guess = did_you_mean(text, texts) if texts else ""
-    return f".{guess}" if guess else ""
+_QUOTED = re.compile(r"'([^']*)'")
 
 
 def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
@@ -364,14 +327,15 @@ def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
     # A function or several fields distinguish them
     if match is None:
         return Problem(path, "fits none of the accepted forms")
+    path = (*path, match[1])
     if line["type"] == "union_tag_not_found":
-        return Problem((*path, match[1]), REQUIRED)
-    others, _, last = facts["expected_tags"].rpartition(", ")
-    tags = f"{others} or {last}" if others else last
-    # Always text
-    tag = facts["tag"]
-    got = value.get(match[1], tag) if isinstance(value, Mapping) else tag
-    return Problem((*path, match[1]), f"should be {tags}, not {clip(got)}")
+        return Problem(path, REQUIRED)
+    tags = " or ".join(facts["expected_tags"].rsplit(", ", 1))
+    # Always a string, whatever the value has
+    got = facts["tag"]
+    if isinstance(value, Mapping):
+        got = value.get(match[1], got)
+    return Problem(path, f"should be {tags}, not {clip(got)}")
 
 
 def _example(name: str) -> str:
@@ -379,6 +343,8 @@ def _example(name: str) -> str:
     return FORMAT_EXAMPLES[name][0].removesuffix("Z")
 
 
+NO_DATE = f"should be a date such as {_example('date')}"
+"""The message about a value that is no date, without the value."""
 _EXPECTED: Mapping[str, str] = {
     "int": NOUNS["integer"],
     "float": NOUNS["number"],
@@ -388,29 +354,19 @@ _EXPECTED: Mapping[str, str] = {
     **dict.fromkeys(("string", "bytes"), NOUNS["string"]),
     **dict.fromkeys(("list", "tuple", "set", "frozen_set"), NOUNS["array"]),
     **dict.fromkeys(("dict", "mapping", "model", "model_attributes", "dataclass"), NOUNS["object"]),
-    "date": f"a date such as {_example('date')}",
+    "date": NO_DATE.removeprefix("should be "),
     "datetime": f"a date and time such as {_example('date-time')}",
     "time": f"a time such as {_example('time')}",
     "time_delta": f"a duration such as {_example('duration')}",
     "uuid": "a UUID",
     "url": "a URL",
 }
-NO_DATE = f"should be {_EXPECTED['date']}"
-"""The message about a value that is no date, without the value."""
+"""What a value should be, by the first words of a type of pydantic's errors."""
 _EXPECTS = re.compile(
     r"(\w+?)_(type|parsing|from_float|required|from_date_parsing|exact|"
     r"from_datetime_parsing|from_datetime_inexact|parsing_size|syntax_violation)"
 )
-
-
-def _expected(kind: str) -> str | None:
-    """Return a phrase for the expected type; None if *kind*, of pydantic, is not about a type."""
-    match = _EXPECTS.fullmatch(kind)
-    noun = _EXPECTED.get(match[1]) if match else None
-    return f"should be {noun}" if noun else None
-
-
-_PYDANTIC_LIMITS: Mapping[str, tuple[str, str]] = {
+_LIMITS: Mapping[str, tuple[str, str]] = {
     "greater_than": ("exclusiveMinimum", "gt"),
     "greater_than_equal": ("minimum", "ge"),
     "less_than": ("exclusiveMaximum", "lt"),
@@ -422,3 +378,16 @@ _PYDANTIC_LIMITS: Mapping[str, tuple[str, str]] = {
     "too_short": ("minItems", "min_length"),
     "too_long": ("maxItems", "max_length"),
 }
+"""For each type of error about a limit: the keyword of JSON Schema, and the fact that is the limit."""
+
+
+def _expected(kind: str, facts: Mapping[str, Any], message: str) -> str:
+    """Return what a value with an error of the type *kind* should be; *message* is pydantic's own."""
+    match = _EXPECTS.fullmatch(kind)
+    if match and match[1] in _EXPECTED:
+        return f"should be {_EXPECTED[match[1]]}"
+    keyword, fact = _LIMITS.get(kind, ("", ""))
+    # Another version may have another name for the fact
+    if fact in facts:
+        return demand(keyword, facts[fact])
+    return message.removeprefix("Input ")

@@ -95,7 +95,7 @@ def words(keyword: str, value: Any) -> str:
     return say(value) if say else ""
 
 
-def demand(keyword: str, value: Any) -> str:
+def demand(keyword: str, value: Any = None) -> str:
     """Return *keyword* with *value* as a demand, as in "should have at least 3 items"."""
     if keyword == "pattern":
         return f"should match the pattern {value}"
