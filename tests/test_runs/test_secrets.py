@@ -1,5 +1,6 @@
 """Secrets among the arguments of a run show nowhere, whatever they came in."""
 
+import pickle
 import sys
 from copy import copy, deepcopy
 from dataclasses import dataclass
@@ -18,9 +19,10 @@ from toolbench import (
     run_tool,
     tool,
 )
+from toolbench.core.schema import hide_in_views, redactor_of
 from toolbench.errors import ToolbenchError
 from toolbench.redaction import MARK
-from toolbench.redaction.redactor import Redactor, Results, results
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.perform import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering
@@ -266,18 +268,17 @@ class TestResults:
             return f"got {password}"
 
         run_tool(unlock, password=_SECRET)
-        assert not results.redactor_of(history()[-1].observation)
+        assert not redactor_of(history()[-1].observation)
 
-    def test_of_which_nobody_knows_are_forgotten(self):
-        """What is known of a result goes with it."""
-        known = Results()
-        first, second = Observation(), Observation()
-        for result in (first, second):
-            known.show(result, Redactor([_SECRET]))
-        assert len(known) == 2
-        del first, result
-        assert len(known) == 1
-        assert known.redactor_of(second).text(_SECRET) == MARK
+    def test_are_no_part_of_the_result(self):
+        """What is hidden is neither compared, nor dumped, nor pickled."""
+        result, other = Observation.from_text("done"), Observation.from_text("done")
+        hide_in_views(result, Redactor([_SECRET]))
+        assert result == other
+        assert result.model_dump() == other.model_dump()
+        assert _SECRET.encode() not in pickle.dumps(result)
+        assert redactor_of(result).text(_SECRET) == MARK
+        assert not redactor_of(other)
 
 
 class TestParts:

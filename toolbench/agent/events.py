@@ -13,14 +13,14 @@ from rich.text import Text
 
 from toolbench.core.builtins import FinishAction
 from toolbench.core.content import Content, TextContent
-from toolbench.core.schema import Action, Observation
+from toolbench.core.schema import Action, Observation, redactor_of
 from toolbench.display.escape import visible
 from toolbench.display.observations import visualized, without_secrets
 from toolbench.errors import ended
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.redaction.detect import Secrecy, hide
 from toolbench.redaction.known import remembered
-from toolbench.redaction.redactor import NO_SECRETS, Redactor, results
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.record import STATE_WORDS
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip
@@ -371,5 +371,5 @@ def secrets_in(events: Sequence[Event]) -> set[str]:
             secrets.update(secrecy.secrets_in(event.tool_call.arguments))
         elif isinstance(event, ObservationEvent):
             # Also the secrets of delegated tasks
-            secrets.update(results.redactor_of(event.observation).secrets)
+            secrets.update(redactor_of(event.observation).secrets)
     return secrets

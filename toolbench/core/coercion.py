@@ -29,11 +29,11 @@ from toolbench.core.content import (
     is_block,
 )
 from toolbench.core.kinds import takes_kind
-from toolbench.core.schema import Observation
+from toolbench.core.schema import NOTHING_HIDDEN, Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, MissingExtraError, indefinite
 from toolbench.jsonschema.problems import pydantic_problems
-from toolbench.redaction.redactor import Redactor, results
+from toolbench.redaction.redactor import Redactor
 from toolbench.values import base64_of, clip, json_text, text_of
 
 if TYPE_CHECKING:
@@ -552,7 +552,7 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
     if isinstance(hidden, Observation):
         if hidden is not observation:
             # Nothing is left to hide, and no secret is kept
-            results.forget(hidden)
+            hidden._hiding = NOTHING_HIDDEN
         return hidden
     return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
 

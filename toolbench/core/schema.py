@@ -2,13 +2,14 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from functools import wraps
 from inspect import CO_OPTIMIZED, getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, PrivateAttr, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import CoreSchema, from_json, to_json
 from rich.console import RenderableType
@@ -22,8 +23,8 @@ from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import remembered
-from toolbench.redaction.redactor import results
-from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.redaction.values import Hiding
 from toolbench.values import argument_name, copied, plain, text_of
 from toolbench.wording import CROSS
 
@@ -242,6 +243,9 @@ def _secrecy_of(action_type: type[Action]) -> Secrecy:
     return secrecy
 
 
+NOTHING_HIDDEN = Hiding(NO_SECRETS)
+
+
 class Observation(Schema):
     """The result of one call: content for the model, and the tool's own fields."""
 
@@ -249,6 +253,8 @@ class Observation(Schema):
 
     content: list[Content] = []
     is_error: bool = False
+    # A default would be copied for each observation
+    _hiding: Hiding = PrivateAttr(default_factory=lambda: NOTHING_HIDDEN)
 
     @classmethod
     def from_text(
@@ -262,38 +268,16 @@ class Observation(Schema):
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Yield the fields for the repr, with a mark in place of each secret of the run."""
-        redactor = results.redactor_of(self)
+        redactor = redactor_of(self)
         for name, value in super().__repr_args__():
             yield name, redactor.value(value)
-
-    def __copy__(self) -> Self:
-        """Return a copy that hides the same secrets."""
-        return self._hiding_the_same(super().__copy__())
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Return a deep copy that hides the same secrets."""
-        return self._hiding_the_same(super().__deepcopy__(memo))
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with the fields in *update* replaced; the copy hides the same secrets."""
-        copy = super().model_copy(update=update, deep=deep)
-        return self._hiding_the_same(copy)
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        """Restore the pickled *state*; hide all secrets that this process remembers."""
-        super().__setstate__(state)
-        results.show(self, remembered.redactor)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         for name, show in list(vars(cls).items()):
-            if name in KIND_OF_REPR and isfunction(show):
-                setattr(cls, name, hiding_repr(KIND_OF_REPR[name], show))
-
-    def _hiding_the_same(self, copy: Self) -> Self:
-        results.show(copy, results.redactor_of(self))
-        return copy
+            if name in _MIME_TYPES and isfunction(show):
+                setattr(cls, name, _without_secrets(show, _MIME_TYPES[name]))
 
     @property
     def text(self) -> str:
@@ -330,7 +314,7 @@ class Observation(Schema):
     @property
     def visualize(self) -> RenderableType:
         """The view of the result for people; any Rich renderable."""
-        view, hide = Text(), results.redactor_of(self).text
+        view, hide = Text(), redactor_of(self).text
         if self.is_error:
             view.append(f"{CROSS} {self.ERROR_MESSAGE_HEADER}", style="bold red")
         texts = [c.text for c in self._person_content if isinstance(c, TextContent)]
@@ -361,6 +345,60 @@ class Observation(Schema):
     def _unread_data(self) -> Any:
         """Data of the result that its text for people does not have; None if there is none."""
         return None
+
+
+def redactor_of(observation: Observation) -> Redactor:
+    """Return the redactor for the views of *observation*; one without secrets if there are none."""
+    redactor: Redactor | None = observation._hiding.redactor
+    # It comes from another process
+    if redactor is None:
+        return remembered.redactor
+    return redactor
+
+
+def hide_in_views(observation: Observation, redactor: Redactor) -> None:
+    """Hide the secrets of *redactor* where *observation* is shown, and where its copies are."""
+    if redactor:
+        secrets = redactor_of(observation).secrets
+        observation._hiding = Hiding(redactor.including(secrets))
+
+
+_MIME_TYPES = {
+    "_repr_mimebundle_": "",
+    "_repr_html_": "text/html",
+    "_repr_markdown_": "text/markdown",
+    "_repr_svg_": "image/svg+xml",
+    "_repr_latex_": "text/latex",
+    "_repr_json_": "application/json",
+    "_repr_javascript_": "application/javascript",
+}
+"""IPython's methods that show an object, with the mime type that each returns; empty for a bundle."""
+
+
+def _without_secrets(show: Callable[..., Any], mime_type: str) -> Callable[..., Any]:
+    """Return *show*, a method of a class of observations, such that it hides the observation's secrets.
+
+    Args:
+        show: The method; like IPython's, it returns data, or data and metadata.
+        mime_type: The mime type of the data; empty for a mime bundle.
+    """
+
+    @wraps(show)
+    def shown(observation: Observation, *args: Any, **options: Any) -> Any:
+        redactor = redactor_of(observation)
+        view = show(observation, *args, **options)
+        data, metadata = view, None
+        if isinstance(view, tuple) and len(view) == 2:
+            data, metadata = view
+        if mime_type:
+            data = redactor.bundle({mime_type: data})[mime_type]
+        elif isinstance(data, Mapping):
+            data = redactor.bundle(data)
+        if isinstance(view, tuple):
+            return data, redactor.value(metadata)
+        return data
+
+    return shown
 
 
 _read_now: ContextVar[tuple[Observation, ...]] = ContextVar("toolbench_read", default=())

@@ -35,7 +35,7 @@ from toolbench.core.executor import (
 )
 from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
-from toolbench.core.schema import Action, Observation, Schema
+from toolbench.core.schema import Action, Observation, Schema, hide_in_views
 from toolbench.core.tool_advice import after_reload, call_after_reload, misfits, no_action
 from toolbench.core.tool_formats import Exports, Serializable, parameters_of
 from toolbench.core.validators import action_with_known_names
@@ -43,7 +43,6 @@ from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationErr
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.detect import Secrecy
-from toolbench.redaction.redactor import results
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
 _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDictionary()
@@ -434,5 +433,5 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     def _without_secrets_in_views(self, result: ObservationT, action: ActionT) -> ObservationT:
         """Return *result*; its views hide the secrets of *action*, also where no run is recorded."""
         if not self.secrecy.is_harmless(action):
-            results.show(result, self.secrecy.redactor(action))
+            hide_in_views(result, self.secrecy.redactor(action))
         return result

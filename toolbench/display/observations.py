@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from toolbench.core.coercion import ResultObservation, display_bundle, masked_observation
 from toolbench.core.content import Content, TextContent
-from toolbench.core.schema import Action, Observation
+from toolbench.core.schema import Action, Observation, redactor_of
 from toolbench.display.blocks import block_views, blocks_html, blocks_text, bundle_html
 from toolbench.display.caps import cap_joined
 from toolbench.display.escape import Html, visible
@@ -18,7 +18,7 @@ from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import Card, cards_html, fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, shown_of, table_html
-from toolbench.redaction.redactor import Redactor, results
+from toolbench.redaction.redactor import Redactor
 from toolbench.values import sentence, text_of
 from toolbench.wording import counted
 
@@ -376,7 +376,7 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
     masked = without_secrets(observation)
     bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked)}
     # the class's own `visualize` may show a secret that is not in the observation
-    return results.redactor_of(observation).bundle(bundle)
+    return redactor_of(observation).bundle(bundle)
 
 
 def without_secrets(observation: Observation, redactor: Redactor | None = None) -> Observation:
@@ -387,7 +387,7 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
         redactor: Hides the secrets; by default, those that were known when the run ended.
     """
     if redactor is None:
-        redactor = results.redactor_of(observation)
+        redactor = redactor_of(observation)
     if not redactor or type(observation) is not ResultObservation:
         return masked_observation(observation, redactor)
     # Its text is shown, and of a table the rows: what is not shown is not searched

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from toolbench.core.background_loop import portal
 from toolbench.core.definition.hooks import listings
+from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.portable import portable_entry
@@ -48,7 +49,7 @@ from toolbench.mcp.tasks.task_state import wants_task
 from toolbench.mcp.tasks.tool_request import tool_request
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
-from toolbench.redaction.redactor import Redactor, results
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.progress import connecting_stages
 from toolbench.wording import counted
@@ -330,7 +331,7 @@ class MCPServerSession:
         """Call the tool *name*, even if it is not listed; *arguments* are sent without a check."""
         action = MCPToolAction(data=arguments or {})
         observation = MCPToolExecutor(self, name)(action)
-        results.show(observation, self._inbox.redactor)
+        hide_in_views(observation, self._inbox.redactor)
         return observation
 
     async def call_tool(

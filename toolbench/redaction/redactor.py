@@ -1,15 +1,14 @@
 """Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors.
 
 A tool's result itself is returned unchanged, with its secrets. The secrets are hidden only where
-the result is shown; `results` keeps the redactor of each result.
+the result is shown, by the redactor that the result holds (`core.schema.redactor_of`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from html import escape
 from typing import Any, TypeVar
-from weakref import ref
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
@@ -273,48 +272,3 @@ _ANY = "surrogatepass"
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
-
-
-class Results:
-    """A table with the redactor of each result. A result that no longer exists is removed."""
-
-    def __init__(self) -> None:
-        """Make an empty table."""
-        # By the ids of results
-        self._known: dict[int, tuple[ref[Any], Redactor]] = {}
-
-    def __len__(self) -> int:
-        """Return the number of results."""
-        return len(self._known)
-
-    def show(self, result: Any, redactor: Redactor) -> None:
-        """Add *result* to the table: its views hide the secrets of *redactor*."""
-        if redactor:
-            more = redactor.including(self.redactor_of(result).secrets)
-            self._known[id(result)] = ref(result, self._forgetting(id(result))), more
-
-    def forget(self, result: Any) -> None:
-        """Remove *result* from the table, so that its views are shown unchanged.
-
-        The caller makes sure that *result* has no secrets.
-        """
-        self._known.pop(id(result), None)
-
-    def redactor_of(self, result: Any) -> Redactor:
-        """Return the redactor for the views of *result*; a redactor without secrets if it has none."""
-        there, redactor = self._known.get(id(result), (None, _NOTHING))
-        return redactor if there is not None and there() is result else _NOTHING
-
-    def _forgetting(self, key: int) -> Callable[[Any], None]:
-        known = self._known
-
-        def forget(value: Any) -> None:
-            if key in known and known[key][0] is value:
-                del known[key]
-
-        return forget
-
-
-_NOTHING = Redactor()
-results = Results()
-"""The table of the results of this process."""

@@ -19,7 +19,32 @@ _ITEMS = (list, tuple, set, frozenset, deque)
 _OF_ERRORS = ("args", "code", "filename", "filename2", "msg", "strerror", "text")
 """The attributes in which Python's own exceptions keep their message."""
 _Error = TypeVar("_Error", bound=BaseException)
-_MUTE = int | float | complex | type | ModuleType | SecretStr | SecretBytes | None
+
+
+class Hiding:
+    """The redactor of the views of a result, held in the result; it is no part of its value.
+
+    It equals any other one, no search looks into it, and it leaves this process without the secrets.
+    """
+
+    def __init__(self, redactor: Any = None) -> None:
+        """Hide the secrets of *redactor*; without it, all secrets that this process remembers."""
+        self.redactor = redactor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hiding)
+
+    def __hash__(self) -> int:
+        return hash(Hiding)
+
+    def __deepcopy__(self, memo: Any) -> "Hiding":
+        return self
+
+    def __reduce__(self) -> Any:
+        return Hiding, ()
+
+
+_MUTE = int | float | complex | type | ModuleType | SecretStr | SecretBytes | Hiding | None
 
 
 class _Redactor(Protocol):

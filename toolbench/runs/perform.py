@@ -14,13 +14,12 @@ from warnings import warn
 from toolbench.core.background_loop import portal
 from toolbench.core.content import TextContent
 from toolbench.core.registry import the_tool
-from toolbench.core.schema import Action, Observation
+from toolbench.core.schema import Action, Observation, hide_in_views
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_earlier_class
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
-from toolbench.redaction.redactor import results
 from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
 from toolbench.runs.current_run import enter
 from toolbench.runs.dialogue import CoroutineWait
@@ -350,10 +349,10 @@ def _as_ended(run: Run, observation: Observation) -> Observation:
 def _keep(run: Run, observation: Observation) -> None:
     """Set the observation of *run* to *observation*; its views hide the secrets of *run*."""
     run.observation = observation
-    results.show(observation, run.secrets.redactor)
+    hide_in_views(observation, run.secrets.redactor)
     unfinished = isinstance(observation, UnfinishedObservation)
     if unfinished and observation.partial is not None:
-        results.show(observation.partial, run.secrets.redactor)
+        hide_in_views(observation.partial, run.secrets.redactor)
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:

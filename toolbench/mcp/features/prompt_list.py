@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.mcp.features.item_list import RemoteList
@@ -13,7 +14,6 @@ from toolbench.mcp.features.resources import (
     read_prompts,
 )
 from toolbench.redaction.detect import Secrecy
-from toolbench.redaction.redactor import results
 
 
 class PromptList(RemoteList[Prompt]):
@@ -61,5 +61,5 @@ class PromptList(RemoteList[Prompt]):
             answerer,
         )
         observation = prompt_observation(name, result)
-        results.show(observation, inbox.redactor)
+        hide_in_views(observation, inbox.redactor)
         return observation

@@ -3,6 +3,7 @@
 from typing import Any
 
 from toolbench.core.background_loop import portal
+from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.freshness import FreshReads
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
@@ -19,7 +20,6 @@ from toolbench.mcp.features.resources import (
 )
 from toolbench.mcp.features.uri_variables import values_in
 from toolbench.redaction.detect import Secrecy, secrets_in_argument
-from toolbench.redaction.redactor import results
 
 
 class TemplateList(RemoteList[ResourceTemplate]):
@@ -132,7 +132,7 @@ class ResourceList(RemoteList[Resource]):
         if result is None:
             result = await self._asked(uri, answerer)
         observation = resource_observation(uri, result)
-        results.show(observation, self._connection.inbox.redactor)
+        hide_in_views(observation, self._connection.inbox.redactor)
         return observation
 
     async def _asked(self, uri: str, answerer: Answerer | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.core.declarations import ToolAnnotations
+from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean, ended
 from toolbench.mcp.connection.failure_messages import (
     BrokenError,
@@ -24,7 +25,7 @@ from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
 from toolbench.mcp.tasks.task_following import TaskFollowing, UnknownTaskError
 from toolbench.mcp.tasks.task_state import TaskState, started_task
-from toolbench.redaction.redactor import Redactor, results
+from toolbench.redaction.redactor import Redactor
 
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 # Characters of an id in the name of a tool
@@ -256,7 +257,7 @@ class TaskList(ItemList[MCPTask]):
     def result_of(self, task: MCPTask) -> MCPToolObservation:
         """Wait for the end of *task*, and return the tool's result."""
         observation = MCPToolExecutor(_Waiter(self, task), task.tool or task.id)(MCPToolAction())
-        results.show(observation, self._over.inbox.redactor)
+        hide_in_views(observation, self._over.inbox.redactor)
         return observation
 
     def tool_of(self, task: MCPTask) -> MCPToolDefinition:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
 
+from toolbench.core.schema import redactor_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
@@ -17,7 +18,7 @@ from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.redaction.redactor import Redactor, results
+from toolbench.redaction.redactor import Redactor
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.fields import notes
@@ -106,7 +107,7 @@ class LinkedResources:
         if isinstance(result, Failure):
             put(self._contents, notice(result.text, "danger"))
             return
-        uri = results.redactor_of(result).text(self._redactor.text(result.uri))
+        uri = redactor_of(result).text(self._redactor.text(result.uri))
         head = f"<div><code>{escape(notes.line(uri))}</code></div>"
         put(self._contents, Html(head + contents_html(result, self._redactor)))
 

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from toolbench.core.schema import redactor_of
 from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import notice, section
 from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.redaction.redactor import Redactor, results
+from toolbench.redaction.redactor import Redactor
 
 
 def contents_html(observation: MCPResourceObservation, redactor: Redactor | None = None) -> Html:
@@ -16,7 +17,7 @@ def contents_html(observation: MCPResourceObservation, redactor: Redactor | None
 
     The secrets of the observation and the secrets that *redactor* knows are hidden.
     """
-    html = results.redactor_of(observation).html(_html(observation))
+    html = redactor_of(observation).html(_html(observation))
     return Html(redactor.html(html) if redactor else html)
 
 

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from toolbench.core.content import TextContent, describe
+from toolbench.core.schema import redactor_of
 from toolbench.display.blocks import blocks_html
 from toolbench.display.css import LINE, REMARK
 from toolbench.display.escape import Html, escape
@@ -12,7 +13,6 @@ from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
 from toolbench.mcp.session import MCPServerSession
-from toolbench.redaction.redactor import results
 from toolbench.widgets.explorer.panes.pane import (
     ListNotes,
     ListPane,
@@ -101,7 +101,7 @@ class PromptsPane(ListPane):
             prompt = self._prompts.get(self._list.picked or "")
             known = "" if prompt is None else prompt.description
             self._result.value = _messages_html(result, known)
-            self._links.offer(self.session, result, results.redactor_of(result))
+            self._links.offer(self.session, result, redactor_of(result))
 
     def _drop_form(self) -> None:
         self._writing.forget()
