@@ -6,6 +6,7 @@ from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
     from toolbench._version import __version__ as __version__
+    from toolbench.agent.conversation import Conversation as Conversation
     from toolbench.core.content import ImageContent as ImageContent
     from toolbench.core.content import TextContent as TextContent
     from toolbench.core.declarations import (
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from toolbench.core.schema import Schema as Schema
     from toolbench.core.security import SecurityRisk as SecurityRisk
     from toolbench.core.spec import Tool as Tool
-    from toolbench.core.state import Conversation as Conversation
     from toolbench.core.state import ConversationState as ConversationState
     from toolbench.core.tool import ExecutableTool as ExecutableTool
     from toolbench.core.tool import ToolBase as ToolBase

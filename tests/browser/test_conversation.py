@@ -299,7 +299,7 @@ def test_an_interrupt_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot
 @pytest.mark.usefixtures("looks")
 def test_a_person_answers_for_the_model(lab: NotebookPage, nbroot):
     """They see what a model is sent, call a tool by its form, and say the last word."""
-    write_notebook(nbroot / "played.ipynb", SETUP, YOU, "print(played.loop.final_text)")
+    write_notebook(nbroot / "played.ipynb", SETUP, YOU, "print(played.final_text)")
     lab.open("played.ipynb")
     lab.run(0)
     lab.run(1)

@@ -14,6 +14,10 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Modules that load another one in a function, and are needed by it.
 LATE = {
     (
+        "toolbench.agent.tools.delegate",
+        "toolbench.agent.conversation",
+    ): "a tool that starts a conversation, and whose result a conversation shows",
+    (
         "toolbench.mcp.definition",
         "toolbench.mcp.worker_tool",
     ): "a worker connects a client, made of definitions",

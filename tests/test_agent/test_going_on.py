@@ -216,11 +216,9 @@ class TestAFork:
         loaded = Conversation.load(tmp_path / "talk.jsonl", agent=c.agent)
         for origin in (c, loaded):
             second = of(origin, ActionEvent)[1]
-            assert (
-                origin.fork().loop.usage == origin.loop.usage == Usage(300, 30, pytest.approx(0.9))
-            )
-            assert origin.fork(second).loop.usage == Usage(200, 20, pytest.approx(0.6))
-            assert origin.fork(1).loop.usage == Usage()
+            assert origin.fork().usage == origin.usage == Usage(300, 30, pytest.approx(0.9))
+            assert origin.fork(second).usage == Usage(200, 20, pytest.approx(0.6))
+            assert origin.fork(1).usage == Usage()
 
     def test_is_stopped_by_the_limit_of_both(self):
         """Forking is no way around max_cost; the conversation it is of spends nothing for it."""
@@ -229,4 +227,4 @@ class TestAFork:
         fork = c.fork()
         assert fork.run() == "max_cost"
         assert len(of(fork, ActionEvent)) == 3
-        assert c.loop.usage.cost == pytest.approx(0.6)
+        assert c.usage.cost == pytest.approx(0.6)

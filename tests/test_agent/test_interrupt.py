@@ -70,7 +70,7 @@ def check(c):
     assert len(of(c, StopEvent)) <= 1
     assert c.run() == "answered"
     check_answered(c)
-    messages = [*c.loop.context.messages]
+    messages = [*c.dialogue.context.messages]
     check_sent(messages)
     assert [m["content"] for m in messages if m["role"] == "user"] == ["Do it."]
 

@@ -36,7 +36,7 @@ def test_conversations_share_nothing(tmp_path):
         check_answered(c)
         texts = [e.observation.text for e in of(c, ObservationEvent)]
         assert texts == [str(n + 1), str(1 - n)]
-        assert c.loop.final_text == f"{n}."
+        assert c.final_text == f"{n}."
 
 
 class Endless:

@@ -54,7 +54,7 @@ class TestLoading:
         c = talk(ScriptedModel([message, "Two."], provider=provider))
         c.run()
         other = reopened(c, tmp_path / "c.jsonl", ["Yes."])
-        assert other.loop.context.messages == c.loop.context.messages
+        assert other.dialogue.context.messages == c.dialogue.context.messages
         assert [type(e) for e in other.events] == [type(e) for e in c.events]
         other.send_message("Sure?")
         assert other.run() == "answered"
@@ -75,7 +75,7 @@ class TestLoading:
     def test_keeps_calls_that_wait(self, tmp_path):
         """They run with the next step, with the tools of now."""
         c = talk([calls(call("add", {"a": 1}), call("fail", id="c2"))])
-        c.loop.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
+        c.dialogue.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
         assert c.run() == "paused"
         c.send_message("And hurry.")
         other = reopened(c, tmp_path / "c.jsonl", ["Done."])
@@ -101,7 +101,7 @@ class TestLoading:
         c.run()
         other = reopened(c, tmp_path / "c.jsonl")
         assert other.run() == "answered"
-        assert other.loop.requests.usage == Usage(3, 4, 0.5)
+        assert other.usage == Usage(3, 4, 0.5)
 
     def test_works_in_the_current_directory_and_says_so(self, tmp_path):
         """A file does not choose where its tools write; a person does, and then nothing is said."""
@@ -159,7 +159,7 @@ class TestFiles:
         assert secret not in text and "other-s3cret" not in text
         assert secret not in "".join(f"{e!r}{e.visualize}" for e in c.events)
         # The program has it as it is
-        assert secret in c.loop.final_text
+        assert secret in c.final_text
 
     def test_give_no_call_a_mark_for_a_secret(self, tmp_path):
         """A call that waited with a secret is refused, until a person writes the secret again."""
@@ -227,12 +227,12 @@ def test_a_break_changes_nothing(tmp_path_factory, script, is_paused):
     """After save and load the model is sent what it would have been sent."""
     c = talk(script, max_steps=3)
     if is_paused:
-        c.loop.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
+        c.dialogue.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
     c.run()
     path = tmp_path_factory.mktemp("talk") / "c.jsonl"
     other = reopened(c, path, tools=[add, fail, FinishTool])
     for conversation in (c, other):
         conversation.reject_pending("no")
-    assert other.loop.context.messages == c.loop.context.messages
+    assert other.dialogue.context.messages == c.dialogue.context.messages
     refused = [[e.reason for e in of(x, UserRejectObservation)] for x in (c, other)]
     assert refused[0] == refused[1]

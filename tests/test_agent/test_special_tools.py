@@ -70,7 +70,7 @@ class TestDelegate:
             "cell": str(c._repr_mimebundle_()),
             "events": str([*c.events]),
             "looks": str([str(event.visualize) for event in c.events]),
-            "written": str(c.loop.written()),
+            "written": str(c.written()),
         }
         assert [place for place, text in texts.items() if secret in text] == []
         assert sent(c)[-1]["content"] == f"Logged in with {secret}."
@@ -155,7 +155,7 @@ class TestManyTools:
         assert of(c, ObservationEvent)[-1].observation.text == "77"
         c.save(tmp_path / "c.jsonl")
         for again in (Conversation.load(tmp_path / "c.jsonl", c.agent), c.fork()):
-            tools = again.loop.toolset.offered("openai")
+            tools = again.toolset.offered("openai")
             assert {t["function"]["name"] for t in tools} == offered[-1]
 
 

@@ -93,9 +93,9 @@ def test_delegates_side_by_side_have_one_limit_together():
     c = Conversation(agent=Agent(outer, tools, max_cost=1.0))
     c.send_message("Do it.")
     assert c.run() == "max_cost"
-    spent = [e.observation.conversation.loop.usage for e in of(c, ObservationEvent)]
-    assert c.loop.usage.cost == pytest.approx(0.1 + sum(u.cost for u in spent))
-    assert c.loop.usage.cost < 1.0 + 2 * 0.3
+    spent = [e.observation.conversation.usage for e in of(c, ObservationEvent)]
+    assert c.usage.cost == pytest.approx(0.1 + sum(u.cost for u in spent))
+    assert c.usage.cost < 1.0 + 2 * 0.3
     check_answered(c)
 
 

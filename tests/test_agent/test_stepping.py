@@ -192,7 +192,7 @@ class TestForks:
         assert [call.id for call in other.pending] == [call.id for call in of(c, ActionEvent)]
         other.answer_pending("c0", "Seven.")
         assert other.run() == "answered"
-        assert other.loop.final_text == "Otherwise." and c.loop.final_text == "Done."
+        assert other.final_text == "Otherwise." and c.final_text == "Done."
         assert "Seven." in json.dumps(sent(other))
         check_answered(c)
         check_answered(other)

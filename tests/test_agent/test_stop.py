@@ -117,7 +117,7 @@ def test_after_a_stop_no_further_question_is_asked():
         return Answer("decline")
 
     c = talk([calls(*[call("wipe", {"path": p}, id=p) for p in "abc"]), "Done."])
-    c.loop.calls.asker = person
+    c.calls.asker = person
     assert c.run() == "paused"
     assert len(questions) == 1
     check_answered(c)
@@ -140,7 +140,7 @@ def test_a_stop_that_came_too_late_does_not_stop_the_next_message():
     c.interrupt()
     c.send_message("And?")
     assert c.run() == "answered"
-    assert c.loop.final_text == "More."
+    assert c.final_text == "More."
 
 
 def test_a_message_does_not_take_back_a_stop():
@@ -161,7 +161,7 @@ def test_a_message_does_not_take_back_a_stop():
 def test_a_stop_during_a_run_is_over_with_it():
     """It has stopped: the next run is not stopped once more."""
     c = talk(["Done.", "More."])
-    forget = c.loop.log.listen(lambda event: c.interrupt())
+    forget = c.dialogue.log.listen(lambda event: c.interrupt())
     c.run()
     forget()
     c.send_message("And?")
@@ -171,7 +171,7 @@ def test_a_stop_during_a_run_is_over_with_it():
 def test_a_stop_between_the_look_and_the_request_is_heard():
     """The last thing before the request is to look whether it is wanted."""
     c = talk(["Done."])
-    c.loop.context.add = stopping(c, c.loop.context.add)
+    c.dialogue.context.add = stopping(c, c.dialogue.context.add)
     assert c.run() == "paused"
     assert not c.agent.llm.requests
     assert c.run() == "answered"
@@ -199,9 +199,9 @@ def test_a_stop_of_the_outer_conversation_stops_a_task_that_has_not_begun():
     )
 
     class Early(type(sub)):
-        def join(self, conversation, callbacks=()):
+        def toolset(self, state):
             c.interrupt()
-            return super().join(conversation, callbacks)
+            return super().toolset(state)
 
     sub.__class__ = Early
     c.send_message("Do it.")

@@ -60,7 +60,7 @@ class TestTools:
 
         other = Agent(ScriptedModel([]), [])
         c = talk(["x"], [add, FinishTool, double, other, [fail]])
-        assert list(c.loop.toolset.tools) == [
+        assert list(c.toolset.tools) == [
             "add",
             "finish",
             "double",
@@ -71,7 +71,7 @@ class TestTools:
     def test_are_filtered_by_their_names(self):
         """The pattern of OpenHands' Agent."""
         c = talk(["x"], [add, fail, FinishTool], filter_tools_regex="f.*")
-        assert list(c.loop.toolset.tools) == ["fail", "finish"]
+        assert list(c.toolset.tools) == ["fail", "finish"]
 
     def test_of_one_name_are_wrong_use(self):
         """A model could not tell them apart."""
@@ -122,7 +122,7 @@ class TestTools:
 
         definition = ToolDefinition(name="given", description="d", executor=Executor("given"))
         with talk(["x"], [MadeTool, definition]) as c:
-            assert set(c.loop.toolset.tools) == {"made", "given"}
+            assert set(c.toolset.tools) == {"made", "given"}
         assert closed == ["made"]
 
 

@@ -51,7 +51,7 @@ def test_a_text_that_quotes_a_call_stays_a_text(provider, kind, send_mail, mails
     c = talk(ScriptedModel(script, provider=provider), [send_mail])
     assert c.run() == "answered"
     assert mails == []
-    assert c.loop.final_text == TEXTS[kind]
+    assert c.final_text == TEXTS[kind]
     [notice] = of(c, NoticeEvent)
     assert "send_mail" in notice.text and "written_calls=True" in notice.text
 
@@ -62,7 +62,7 @@ def test_of_a_declared_model_it_is_a_call(kind, send_mail, mails):
     c = talk(as_model(answers(TEXTS[kind], "Done."), written_calls=True), [send_mail])
     assert c.run() == "answered"
     assert mails == ["eve@example.org"]
-    assert c.loop.final_text == "Done."
+    assert c.final_text == "Done."
     assert of(c, NoticeEvent) == []
 
 

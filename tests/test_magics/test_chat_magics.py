@@ -259,7 +259,7 @@ class TestInterrupt:
         assert "Paused: interrupted." in output and "Traceback" not in output
         talk = shell.user_ns["talk"]
         assert not talk.pending and talk.run() == "answered"
-        assert talk.loop.final_text == "Gone on."
+        assert talk.final_text == "Gone on."
 
 
 class TestCompletion:
@@ -327,7 +327,7 @@ class TestLongText:
         size = sum(len(text) for output in outputs for text in output["data"].values())
         assert size < 300_000
         assert "left out" in outputs[-1]["data"]["text/html"]
-        assert len(shell.user_ns["chat"].loop.final_text) == 1_000_000
+        assert len(shell.user_ns["chat"].final_text) == 1_000_000
 
 
 class TestStepping:
@@ -347,7 +347,7 @@ class TestStepping:
         with pytest.raises(UsageError, match=r"1 call of chat .* chat\.reject_pending"):
             shell.run_cell_magic("chat", "", "No, do not do that!")
         conversation = shell.user_ns["chat"]
-        assert len(history()) == 0 and not conversation.loop.unread
+        assert len(history()) == 0 and not conversation.dialogue.unread
         conversation.reject_pending("No.")
         chat("")
         assert len(history()) == 0

@@ -82,14 +82,14 @@ class TestWhatWasHeldBefore:
         """A model's call that waits is a call of the tool as it is when it runs."""
         model = ScriptedModel([calls(call("peek")), "Done."])
         with Conversation(agent=Agent(model, [shop.client["peek"]])) as conversation:
-            conversation.loop.log.listen(
+            conversation.dialogue.log.listen(
                 lambda event: conversation.pause() if isinstance(event, ActionEvent) else None
             )
             conversation.send_message("Look.")
             conversation.run()
             assert len(conversation.pending) == 1
             shop.turn()
-            conversation.loop.calls.asker = person = Person(False)
+            conversation.calls.asker = person = Person(False)
             conversation.run_pending()
         assert "The server of peek has changed it since" in person.asked[0]
         assert "can delete or overwrite data" in person.asked[0]
@@ -102,12 +102,12 @@ class TestWhatWasHeldBefore:
             conversation.send_message("Hello.")
             conversation.run()
             shop.turn()
-            conversation.loop.calls.asker = person = Person(False)
+            conversation.calls.asker = person = Person(False)
             conversation.send_message("Look.")
             conversation.run()
             told = [str(request.tools) for request in conversation.requests]
             shop.remove("peek")
-            eventually(lambda: not conversation.loop.toolset.tools)
+            eventually(lambda: not conversation.toolset.tools)
         assert "Look at the shelf." in told[0]
         assert "Empty the shelf." in told[1]
         assert len(person.asked) == 1

@@ -63,7 +63,7 @@ conversation.send_message("Go.")
 conversation.run()
 conversation.save(saved)
 files = [path.read_text() for path in (answers, inner, saved) if path.exists()]
-print(*files, conversation.loop.written(), [*conversation.events], *[e.visualize for e in conversation.events])
+print(*files, conversation.written(), [*conversation.events], *[e.visualize for e in conversation.events])
 conversation
 """
 

@@ -16,7 +16,7 @@ SECRET = "k3y-of-the-house-4711-abcdef"
 @pytest.fixture
 def loop():
     secrets = {"KEY": SECRET}
-    return Conversation(agent=Agent(ScriptedModel([]), [add]), secrets=secrets).loop
+    return Conversation(agent=Agent(ScriptedModel([]), [add]), secrets=secrets)
 
 
 @pytest.mark.parametrize("after", range(1_980, 2_010, 5))

@@ -82,8 +82,8 @@ class TestFork:
         panel, names = ended
         press(panel, "Fork", 0)
         press(panel, "Run to the end", 1)
-        assert names["sums_2"].loop.final_text == "Done in the fork."
-        assert names["sums"].loop.final_text == "All **done**."
+        assert names["sums_2"].final_text == "Done in the fork."
+        assert names["sums"].final_text == "All **done**."
         assert not panel.is_busy
 
     def test_takes_a_name_that_is_free(self, ended):

@@ -98,7 +98,7 @@ def test_a_call_is_refused_with_a_reason_and_the_model_reads_it(opened):
     press(panel, "Run")
     [refused] = of(c, UserRejectObservation)
     assert "Not now." in refused.reason and "Not now." in str(sent(c))
-    assert c.loop.final_text == "Done."
+    assert c.final_text == "Done."
     check_answered(c)
 
 
@@ -213,7 +213,7 @@ def test_a_stop_that_came_too_late_takes_no_click(opened):
     c, panel = two_calls(opened)
     c.interrupt()
     press(panel, "Step")
-    assert c.loop.final_text == "Done."
+    assert c.final_text == "Done."
 
 
 def test_what_a_tool_asks_is_asked_in_the_panel(opened):
@@ -299,7 +299,7 @@ def test_a_person_is_the_model(opened):
     labelled(panel, "What you say").value = "It is 5."
     press_when_quiet(panel)
     settled(panel)
-    assert c.loop.final_text == "It is 5."
+    assert c.final_text == "It is 5."
     assert [record.arguments for record in history()] == [{"a": 2, "b": 3}]
 
 
@@ -318,7 +318,7 @@ def test_each_panel_asks_for_the_model_it_shares_with_another(opened):
         press_when_quiet(panel)
     for panel, c, message in panels:
         settled(panel)
-        assert c.loop.final_text == f"To {message}"
+        assert c.final_text == f"To {message}"
 
 
 def value_of(widget):

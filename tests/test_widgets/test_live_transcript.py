@@ -35,7 +35,7 @@ def test_words_are_drawn_as_they_come():
     transcript = LiveTranscript(conversation, SimpleNamespace(display_pub=outputs, kernel=None))
     with transcript.drawn():
         conversation.run()
-        conversation.loop.requests.on_chunk(Chunk("text", "Half an ans"))
+        conversation.sender.on_chunk(Chunk("text", "Half an ans"))
         eventually(lambda: "Half an ans" in shown(outputs))
     assert "Done." in shown(outputs)
     assert "Half an ans" not in shown(outputs)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         LLMSummarizingCondenser as LLMSummarizingCondenser,
     )
     from toolbench.agent.condenser import Summary as Summary
+    from toolbench.agent.conversation import Conversation as Conversation
     from toolbench.agent.events import ActionEvent as ActionEvent
     from toolbench.agent.events import AgentErrorEvent as AgentErrorEvent
     from toolbench.agent.events import Condensation as Condensation
@@ -29,6 +30,5 @@ if TYPE_CHECKING:
         RuleSecurityAnalyzer as RuleSecurityAnalyzer,
     )
     from toolbench.agent.security_analyzer import SecurityAnalyzer as SecurityAnalyzer
-    from toolbench.core.state import Conversation as Conversation
 
 __getattr__, __dir__, __all__ = public_names(__name__, packages=("tools",))

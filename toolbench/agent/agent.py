@@ -2,21 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toolbench.agent.condenser import Condenser
-from toolbench.agent.conversation_file import workspace_of
-from toolbench.agent.events import Event
-from toolbench.agent.loop import Loop
 from toolbench.agent.recovery import Recovery
 from toolbench.agent.security_analyzer import SecurityAnalyzer
 from toolbench.agent.tools.delegate import DelegateExecutor, DelegateTool
 from toolbench.agent.toolset import CROWD, ToolMaking, Toolset, is_one_tool
-from toolbench.core.state import Conversation, ConversationState
+from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.formats import format_report
 from toolbench.llm.models import Model, as_model
@@ -109,24 +106,16 @@ class Agent:
     def __repr__(self) -> str:
         return f"<Agent on {self.llm.name}>"
 
-    def join(
-        self,
-        conversation: Conversation,
-        callbacks: Sequence[Callable[[Event], object]] = (),
-    ) -> Loop:
-        """Make the loop that lets this agent work in *conversation*; *callbacks* get each event.
+    def toolset(self, state: ConversationState) -> Toolset:
+        """Return the tools made for a conversation with *state*.
 
         Raises:
             RegistrationError: If a tool is not valid, or two tools have the same name.
             ToolNotFoundError: If a tool is given by a name that no tool has.
         """
-        return Loop(self, conversation, callbacks)
-
-    def toolset(self, conversation: Conversation) -> Toolset:
-        """Return the tools made for *conversation*."""
         return Toolset(
             self.tools,
-            conversation.state,
+            state,
             parts=self.parts,
             pattern=self._pattern,
             skips=self._skips,
@@ -165,10 +154,6 @@ class Agent:
         return tool.model_copy(
             update={"name": name, "description": description or tool.description}
         )
-
-    def workspace_of(self, path: str | Path) -> str | None:
-        """Return the working directory of the conversation saved at *path*; None if it is gone now."""
-        return workspace_of(Path(path))
 
 
 def _check_whole(**limits: Any) -> None:

@@ -1,21 +1,42 @@
 """A round: the calls of one message of a model, until each is answered."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from toolbench.agent.context import assistant_message
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
     CallEdit,
     ObservationEvent,
+    UserRejectObservation,
 )
+from toolbench.agent.toolset import AnyTool
 from toolbench.core.builtins import FinishAction
+from toolbench.core.coercion import ResultObservation, contents_of
 from toolbench.core.content import Content
 from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.observations import read_by_model
+from toolbench.errors import BodyError, Problem, ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond_all
+from toolbench.llm.calls import (
+    FunctionCallValidationError,
+    ToolCall,
+    parse_tool_calls,
+)
 from toolbench.llm.models.transport.text_answers import answerable
+from toolbench.llm.providers import Provider
+from toolbench.redaction import MARK
+from toolbench.serving.call_results import output_schema_of
+from toolbench.serving.result_schema import unwrapped
+from toolbench.wording import counted
+
+NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
+Chosen = ActionEvent | str | int | None
+"""A call: its event, the number of its event, or the id that the model gave the call."""
 
 
 class Round:
@@ -96,3 +117,107 @@ class _Read(Observation):
     def to_llm_content(self) -> Sequence[Content]:
         """The content without a header for a failed call: the content already says that it failed."""
         return self.content
+
+
+# --- which calls; their answers by a person -----------------------------------------
+
+
+def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
+    """Return the waiting calls of the round *current*, or only the call *chosen*.
+
+    Raises:
+        ToolbenchError: If the chosen call does not wait.
+    """
+    waiting = [] if current is None else current.waiting
+    if chosen is None:
+        return waiting
+    key = chosen.id if isinstance(chosen, ActionEvent) else chosen
+    calls = [call for call in waiting if key in (call.id, call.tool_call_id)]
+    if not calls:
+        ids = ", ".join(repr(call.tool_call_id) for call in waiting) or "none"
+        msg = f"No call {key!r} waits; {counted(len(waiting), 'call')} can be chosen: {ids}."
+        raise ToolbenchError(msg)
+    return calls[:1]
+
+
+def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
+    """Return an answer to *call* with *result*, which a person gave in place of the tool.
+
+    Args:
+        call: The call.
+        result: An observation, or a value for its content: a text, contents, JSON.
+    """
+    is_observation = isinstance(result, Observation)
+    observation = result if is_observation else Observation(content=contents_of(result))
+    if isinstance(result, ResultObservation) and call.tool_call.tool is not None:
+        observation = _unwrapped(call.tool_call.tool, result)
+    return ObservationEvent(
+        call.tool_call_id,
+        observation,
+        action_id=call.id,
+        tool_name=call.tool_name,
+        by_hand=True,
+    )
+
+
+def _unwrapped(tool: ToolDefinition[Any, Any], answer: ResultObservation) -> Observation:
+    """Return *answer* with the data that *tool* itself would give.
+
+    If the output schema of *tool* wraps results, `{"result": value}` becomes `value`.
+    """
+    value = unwrapped(output_schema_of(tool) or {}, answer.result)
+    is_same = value is answer.result
+    return answer if is_same else answer.model_copy(update={"result": value})
+
+
+def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
+    """Return the answer to *call*, which was declined or interrupted; *reason* says why."""
+    return UserRejectObservation(
+        call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
+    )
+
+
+def understood(call: ToolCall, tools: Mapping[str, AnyTool], provider: Provider) -> ToolCall:
+    """Parse *call* again with the present *tools*.
+
+    If *call* is not valid for these tools, the result has an `error`.
+    """
+    known_call = replace(call, tool=tools.get(call.name))
+    message = assistant_message("", [known_call], provider)
+    try:
+        [read] = parse_tool_calls(message, tools, provider=provider)
+    except (BodyError, ValueError):
+        return call
+    return replace(
+        read,
+        id=call.id,
+        thought=call.thought,
+        summary=call.summary,
+        security_risk=call.security_risk,
+        metadata=replace(call.metadata, provider=provider),
+    )
+
+
+def without_lost_secret(call: ToolCall) -> ToolCall:
+    """Return *call*, with an `error` if its arguments have a mark in place of a secret."""
+    message = (
+        f"{MARK!r} stands here in place of a secret, which is never saved: edit the call and "
+        "write the secret again, or answer the call by hand"
+    )
+    problems = [Problem(place, message) for place in _marked(call.arguments)]
+    if not problems:
+        return call
+    error = FunctionCallValidationError(call.name, problems)
+    return replace(call, error=error, action=None)
+
+
+def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of each text in *value* that contains the mark of a secret."""
+    if isinstance(value, str) and MARK in value:
+        yield place
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _marked(part, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from _marked(part, (*place, number))

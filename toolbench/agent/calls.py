@@ -3,17 +3,15 @@
 Each call is answered once.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from json import dumps
-from threading import Event as Flag
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.call_round import Round
-from toolbench.agent.event_log import EventLog
+from toolbench.agent.call_round import NOT_ANSWERED, Chosen, Round, chosen_of, refusal_of
+from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -22,15 +20,11 @@ from toolbench.agent.events import (
     ObservationEvent,
 )
 from toolbench.agent.masking import Masking
-from toolbench.agent.pending_calls import Chosen, chosen_of
-from toolbench.agent.rebuild import NOT_ANSWERED, refusal_of
 from toolbench.agent.recovery import REFLECT, error_class
 from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
 from toolbench.agent.toolset import AnyTool, Toolset
 from toolbench.core.content import TextContent
 from toolbench.core.security import SecurityRisk
-from toolbench.core.state import Conversation
-from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
 from toolbench.runs.control import INTERRUPTED, CancelToken
 from toolbench.runs.exception_text import sentence_of
@@ -41,43 +35,9 @@ from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run, run_here
 from toolbench.values import plain
 
-_LIMIT = 3
-
-
-class Repeats:
-    """Counts how often the same call was made in a row."""
-
-    def __init__(self) -> None:
-        """Make a counter that has counted no call."""
-        self._last = ""
-        self._times = 0
-        self.is_stuck = False
-        """Whether a call was made three times in a row."""
-
-    def clear(self) -> None:
-        """Start counting from zero, when the person lets the model go on."""
-        self._last, self._times, self.is_stuck = "", 0, False
-
-    def is_third(self, call: ToolCall) -> bool:
-        """Count *call*; tell whether the same call was made at least three times in a row."""
-        key = _key(call)
-        self._times = self._times + 1 if key == self._last else 1
-        self._last = key
-        is_third = self._times >= _LIMIT
-        self.is_stuck = self.is_stuck or is_third
-        return is_third
-
-
-def _key(call: ToolCall) -> str:
-    parts: list[Any] = [call.name, call.arguments]
-    # Arguments that could not be read are empty
-    if call.error is not None:
-        parts.append(str(call.error))
-    return json.dumps(parts, sort_keys=True, default=str)
-
-
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent
+    from toolbench.agent.conversation import Conversation
 
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
 _LEFT = "does not stop: it goes on in the background, and its answer will not be used."
@@ -92,25 +52,25 @@ class Calls:
     def __init__(
         self,
         agent: "Agent",
-        conversation: Conversation,
+        conversation: "Conversation",
         toolset: Toolset,
-        log: EventLog,
+        dialogue: Dialogue,
         spend: Callable[[Usage | None], object],
     ) -> None:
-        """Run calls with the tools of *toolset* and the settings of *agent*; add events to *log*.
+        """Run the calls of *dialogue* with the tools of *toolset* and the settings of *agent*.
 
-        *spend* is called with the tokens and cost of a model that rates the calls.
+        *conversation* is given to the tools. *spend* is called with the tokens and cost of a model that rates the calls.
         """
         self._spend = spend
         self._agent = agent
         self._conversation = conversation
         self._toolset = toolset
-        self._log = log
-        self.repeats = Repeats()
+        self._dialogue = dialogue
+        self._log = dialogue.log
         self._reflected: set[str] = set()
         self._running: list[Run] = []
         self._counted: set[int] = set()
-        """The numbers of the calls that `repeats` has counted: a waiting call is not counted
+        """The numbers of the calls that were counted as repeats: a waiting call is not counted
         again."""
         self._in_hand: dict[int, Run | None] = {}
         """The running calls by number, each with its run (None as long as the run is not made)."""
@@ -128,19 +88,18 @@ class Calls:
         for run in tuple(self._running):
             stop(run, INTERRUPTED)
 
-    def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
+    def run(self, current: Round, chosen: Chosen = None) -> None:
         """Run and answer the waiting calls of the round *current*.
 
         If the person stops the work before the calls run, the calls go on waiting.
 
         Args:
             current: The round with the calls.
-            stopping: A flag that is set when the person stops the work. Then nothing is retried.
             chosen: The only call to run; all waiting calls if left out.
         """
         self._token, self._stopped_at = CancelToken(), None
         try:
-            self._run(current, stopping, chosen)
+            self._run(current, chosen)
         except BaseException:
             # Also an interrupt: every call gets an answer
             self._await_stopped()
@@ -183,8 +142,8 @@ class Calls:
         self.answer(current, *(_broken_off(call, runs[call.id]) for call in left))
         self._in_hand = {}
 
-    def _run(self, current: Round, stopping: Flag, chosen: Chosen) -> None:
-        token = self._token or CancelToken()
+    def _run(self, current: Round, chosen: Chosen) -> None:
+        token, stopping = self._token or CancelToken(), self._dialogue.stopping
         self.take_in_hand(current, chosen)
         ids, runs = self._in_hand.keys(), dict[int, Run]()
 
@@ -204,7 +163,7 @@ class Calls:
             return
         self._carry_out(self._running)
         for call in waiting():
-            answer = self._ended(call, runs[call.id], stopping)
+            answer = self._ended(call, runs[call.id])
             is_edited = call.id in current.edited
             self.answer(current, _with_edit(answer, call) if is_edited else answer)
 
@@ -239,7 +198,7 @@ class Calls:
         if call.id in self._counted:
             return False
         self._counted.add(call.id)
-        return self.repeats.is_third(call.tool_call)
+        return self._dialogue.repeats.is_third(call.tool_call)
 
     def _run_of(self, call: ActionEvent, token: CancelToken) -> Run:
         # `_misfit` has checked that it is there
@@ -304,11 +263,11 @@ class Calls:
 
     # --- afterwards ------------------------------------------------------------------
 
-    def _ended(self, call: ActionEvent, run: Run, stopping: Flag) -> AnswerEvent:
+    def _ended(self, call: ActionEvent, run: Run) -> AnswerEvent:
         """Return the answer to *call* by *run*, after retries and a backup tool if the agent uses them."""
         if not run.done.is_set():
             return _broken_off(call, run)
-        recovery = self._agent.recovery
+        recovery, stopping = self._agent.recovery, self._dialogue.stopping
         times = 0
         while recovery.may_retry(run, times) and not stopping.is_set():
             delay = recovery.pause * 2**times

@@ -1,7 +1,7 @@
 """Save a conversation as a JSONL file, and load it. The first line is not an event, but a head."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from datetime import datetime
@@ -9,10 +9,11 @@ from functools import cache
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
+from toolbench.agent.dialogue import Dialogue, Spending
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -26,8 +27,9 @@ from toolbench.agent.events import (
     StopEvent,
     UserRejectObservation,
 )
+from toolbench.agent.masking import Masking
 from toolbench.agent.rebuild import Rebuild
-from toolbench.agent.sender import Spending
+from toolbench.agent.toolset import Toolset
 from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
@@ -35,14 +37,10 @@ from toolbench.errors import KindError, Problem, ToolbenchError
 from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
-from toolbench.llm.models import Usage
+from toolbench.llm.models import Model, Usage
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.record import kept_of
 from toolbench.values import plain
-
-if TYPE_CHECKING:
-    from toolbench.agent.loop import Loop
-
 
 VERSION = 1
 _KINDS: Mapping[str, type[Event]] = {
@@ -75,8 +73,16 @@ _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 # --- writing --------------------------------------------------------------------------
 
 
-def save(loop: "Loop", path: Path, *, overwrite: bool) -> None:
-    """Write the conversation of *loop* to *path*, completely or not at all.
+def save(
+    dialogue: Dialogue,
+    path: Path,
+    *,
+    model: Model,
+    working_dir: str,
+    masking: Masking,
+    overwrite: bool,
+) -> None:
+    """Write *dialogue* to *path*, completely or not at all; *masking* hides its secrets.
 
     A file that holds an earlier state of this conversation is replaced: nothing of it is lost.
 
@@ -86,14 +92,14 @@ def save(loop: "Loop", path: Path, *, overwrite: bool) -> None:
     head = {
         "toolbench": "conversation",
         "version": VERSION,
-        "model": loop.agent.llm.name,
-        "provider": loop.agent.llm.provider,
-        "working_dir": str(loop.conversation.state.workspace.working_dir),
-        "usage": asdict(loop.requests.usage),
-        "spent": loop.requests.spending.rows(),
-        "unread": loop.unread,
+        "model": model.name,
+        "provider": model.provider,
+        "working_dir": working_dir,
+        "usage": asdict(dialogue.spending.total),
+        "spent": dialogue.spending.rows(),
+        "unread": dialogue.unread,
     }
-    lines = [head, *loop.written()]
+    lines = [head, *all_written(dialogue.log, masking)]
     texts = [json.dumps(_finite(line)) for line in lines]
     overwrite = overwrite or _is_earlier_state(path, texts)
     write_named(path, "".join(f"{text}\n" for text in texts), overwrite=overwrite, is_private=True)
@@ -118,6 +124,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _finite(part) for key, part in value.items()}
     return [*map(_finite, value)] if isinstance(value, list | tuple) else value
+
+
+def all_written(events: Iterable[Event], masking: Masking) -> list[dict[str, Any]]:
+    """Return *events* as JSON data; *masking* hides their secrets."""
+    return [masking.event(written(event)) for event in events]
 
 
 def written(event: Event) -> dict[str, Any]:
@@ -196,10 +207,10 @@ def _read(line: str) -> dict[str, Any] | None:
     return None
 
 
-def restore(loop: "Loop", path: Path) -> None:
-    """Load the conversation at *path* into *loop*, which can then continue it.
+def restore(dialogue: Dialogue, toolset: Toolset, path: Path) -> None:
+    """Load the conversation at *path* into *dialogue*, which can then go on.
 
-    The calls are parsed again with the present tools, so that waiting calls can run.
+    The calls are parsed again with the tools of *toolset*, so that waiting calls can run.
 
     Raises:
         ToolbenchError: If the file at *path* is not a conversation, or has a damaged line.
@@ -208,10 +219,10 @@ def restore(loop: "Loop", path: Path) -> None:
     number = 1
     try:
         with suppress(TypeError, ValueError):
-            loop.requests.spending = _spending(head)
-        is_same = head.get("provider") == loop.context.provider
+            dialogue.spending = _spending(head)
+        is_same = head.get("provider") == dialogue.context.provider
         unread = head.get("unread", ())
-        rebuild = Rebuild(loop, is_same=is_same, unread=unread, is_saved=True)
+        rebuild = Rebuild(dialogue, toolset, is_same=is_same, unread=unread, is_saved=True)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
             rebuild.take(replace(event_of(line), id=int(line.get("id", 0))))
         rebuild.end()

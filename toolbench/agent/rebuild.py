@@ -1,11 +1,17 @@
-"""Rebuild the state of a loop from the events of a file, or fork it from another conversation."""
+"""Rebuild the state of a conversation from the events of a file, or of another conversation."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.call_round import Round
+from toolbench.agent.call_round import (
+    NOT_ANSWERED,
+    Round,
+    refusal_of,
+    understood,
+    without_lost_secret,
+)
 from toolbench.agent.context import assistant_message
+from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -14,53 +20,47 @@ from toolbench.agent.events import (
     Event,
     MessageEvent,
     NoticeEvent,
-    UserRejectObservation,
 )
 from toolbench.agent.tools.tool_search import SearchToolsObservation
+from toolbench.agent.toolset import Toolset
 from toolbench.core.content import TextContent
-from toolbench.errors import BodyError, Problem, ToolbenchError
+from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import (
-    FunctionCallValidationError,
     ToolCall,
-    parse_tool_calls,
 )
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.models.message_images import IMAGE
-from toolbench.redaction import MARK
-
-if TYPE_CHECKING:
-    from toolbench.agent.loop import Loop
-
-
-NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 
 
 class Rebuild:
-    """Copies events into a loop, one by one, and makes the messages for the model again.
+    """Copies events into a dialogue, one by one, and makes the messages for the model again.
 
     The calls are parsed again with the present tools, so that waiting calls can run.
     """
 
     def __init__(
         self,
-        loop: "Loop",
+        dialogue: Dialogue,
+        toolset: Toolset,
         *,
         is_same: bool,
         unread: Iterable[int] = (),
         is_saved: bool = False,
     ) -> None:
-        """Prepare to copy events into *loop*; the caller calls `take` for each event, then `end`.
+        """Prepare to copy events into *dialogue*; the caller calls `take` for each event, then `end`.
 
         Args:
-            loop: A loop without events.
-            is_same: Whether the model of the events has the same message format as the loop's
-                model.
+            dialogue: A dialogue without events.
+            toolset: The present tools.
+            is_same: Whether the model of the events has the same message format as the model that
+                goes on.
             unread: The numbers of the messages that the model has not read.
             is_saved: Whether the events come from a file, which has marks in place of secrets.
         """
-        self._loop, self._is_same, self._is_saved = loop, is_same, is_saved
+        self._dialogue, self._toolset = dialogue, toolset
+        self._is_same, self._is_saved = is_same, is_saved
         self._unread = frozenset(unread)
         self._waiting_events: list[MessageEvent] = []
         self._calls: list[ActionEvent] = []
@@ -84,7 +84,7 @@ class Rebuild:
         return is_second
 
     def _take(self, event: Event) -> None:
-        event = self._loop.log.restore(self._read_again(event), event.id)
+        event = self._dialogue.log.restore(self._read_again(event), event.id)
         match event:
             case ActionEvent():
                 if event.metadata is None or event.metadata.index == 0:
@@ -100,18 +100,18 @@ class Rebuild:
                 self._close_earlier()
                 # No other provider accepts its image
                 text = event.text or IMAGE
-                self._loop.take_over(event, self._message_of(event, text, []))
+                self._dialogue.add_answer(event, self._message_of(event, text, []))
             case NoticeEvent() if event.left_out:
                 self.close()
-                self._loop.context.leave_out_images(event.left_out)
+                self._dialogue.context.leave_out_images(event.left_out)
             case Condensation() if event.forgotten:
                 self.close()
-                self._loop.context.condense(frozenset(event.forgotten), event.summary)
+                self._dialogue.context.condense(frozenset(event.forgotten), event.summary)
 
     def end(self) -> None:
         """Add the last round of calls, whose calls without an answer wait, and complete the log."""
         self.close()
-        self._loop.log.append_all(
+        self._dialogue.log.append_all(
             answer
             for answer in self._missing
             # By a later event
@@ -119,7 +119,7 @@ class Rebuild:
         )
 
     def _close_earlier(self) -> None:
-        """Answer the waiting calls of the earlier round as interrupted, and add that round to the loop."""
+        """Answer the waiting calls of the earlier round as interrupted, and add that round to the dialogue."""
         for call in self._calls:
             if call.id not in self._answered:
                 answer = refusal_of(call, NOT_ANSWERED)
@@ -128,7 +128,7 @@ class Rebuild:
         self.close()
 
     def close(self) -> None:
-        """Add the calls of the current round to the loop, with the answers and the messages between."""
+        """Add the calls of the current round to the dialogue, with the answers and the messages between."""
         calls, self._calls = self._calls, []
         if calls:
             called = [call.tool_call for call in calls]
@@ -139,12 +139,10 @@ class Rebuild:
             for answer in self._answers:
                 current.answer(answer)
                 if isinstance(answer.answer, SearchToolsObservation):
-                    self._loop.toolset.reveal(answer.answer.names)
+                    self._toolset.reveal(answer.answer.names)
             if self._is_saved:
-                current.calls = [
-                    call if call.id in current.answers else _checked(call) for call in current.calls
-                ]
-            self._loop.take_over_round(current)
+                _refuse_lost_secrets(current)
+            self._dialogue.take_over_round(current)
         events, self._waiting_events, self._answers, self._edits = (
             self._waiting_events,
             [],
@@ -153,16 +151,16 @@ class Rebuild:
         )
         for event in events:
             if event.id in self._unread:
-                self._loop.receive(event)
+                self._dialogue.inbox.append(event)
             else:
-                self._loop.take_over(event)
+                self._dialogue.read(event)
 
     def _message_of(
         self, event: MessageEvent | ActionEvent, text: str, calls: list[ToolCall]
     ) -> Json:
         if self._is_same and event.message is not None:
             return dict(event.message)
-        return assistant_message(text, calls, self._loop.context.provider)
+        return assistant_message(text, calls, self._dialogue.context.provider)
 
     def _read_again(self, event: Event) -> Event:
         if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
@@ -171,7 +169,7 @@ class Rebuild:
             return event
         call = event.tool_call
         if call.error is None:
-            call = understood(call, self._loop)
+            call = understood(call, self._toolset.tools, self._dialogue.context.provider)
         if isinstance(event, ActionEvent):
             return replace(event, tool_call=call, action=call.action)
         return replace(event, tool_call=call)
@@ -181,7 +179,7 @@ class Rebuild:
         message = dict(event.message or {})
         kept = without_unread(
             message,
-            self._loop.toolset.tools.values(),
+            self._toolset.tools.values(),
             are_written_calls_read=isinstance(event, ActionEvent),
         )
         if kept is message:
@@ -193,70 +191,19 @@ class Rebuild:
         return replace(event, message=kept, content=(TextContent(text=words), *images))
 
 
-def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
-    """Return the answer to *call*, which was declined or interrupted; *reason* says why."""
-    return UserRejectObservation(
-        call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
-    )
-
-
-def understood(call: ToolCall, loop: "Loop") -> ToolCall:
-    """Parse *call* again with the present tools of *loop*.
-
-    If *call* is not valid for these tools, the result has an `error`.
-    """
-    provider, tools = loop.context.provider, loop.toolset.tools
-    known_call = replace(call, tool=tools.get(call.name))
-    message = assistant_message("", [known_call], provider)
-    try:
-        [read] = parse_tool_calls(message, tools, provider=provider)
-    except (BodyError, ValueError):
-        return call
-    return replace(
-        read,
-        id=call.id,
-        thought=call.thought,
-        summary=call.summary,
-        security_risk=call.security_risk,
-        metadata=replace(call.metadata, provider=provider),
-    )
-
-
-def _checked(event: ActionEvent) -> ActionEvent:
-    call = without_lost_secret(event.tool_call)
-    return replace(event, tool_call=call, action=call.action)
-
-
-def without_lost_secret(call: ToolCall) -> ToolCall:
-    """Return *call*, with an `error` if its arguments have a mark in place of a secret."""
-    message = (
-        f"{MARK!r} stands here in place of a secret, which is never saved: edit the call and "
-        "write the secret again, or answer the call by hand"
-    )
-    problems = [Problem(place, message) for place in _marked(call.arguments)]
-    if not problems:
-        return call
-    error = FunctionCallValidationError(call.name, problems)
-    return replace(call, error=error, action=None)
-
-
-def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of each text in *value* that contains the mark of a secret."""
-    if isinstance(value, str) and MARK in value:
-        yield place
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _marked(part, (*place, str(key)))
-    elif isinstance(value, list | tuple):
-        for number, part in enumerate(value):
-            yield from _marked(part, (*place, number))
+def _refuse_lost_secrets(current: Round) -> None:
+    """Let no waiting call of *current* run with the mark of a secret among its arguments."""
+    for place, event in enumerate(current.calls):
+        if event.id not in current.answers:
+            call = without_lost_secret(event.tool_call)
+            current.calls[place] = replace(event, tool_call=call, action=call.action)
 
 
 # --- forks --------------------------------------------------------------------------
 
 
-def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
-    """Copy the events of *other* into *loop*, up to the event *last*; all events if *last* is None.
+def fork(dialogue: Dialogue, toolset: Toolset, other: Dialogue, last: Event | int | None) -> None:
+    """Copy the events of *other* into *dialogue*, up to the event *last*; all events if it is None.
 
     An answer of the model is copied with all its calls. Calls without an answer among the copied
     events wait for a decision, as in `Conversation.pending`.
@@ -270,12 +217,12 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
     if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
         # The model of the fork has not read it
         unread.add(copied[-1].id)
-    is_same = other.context.provider == loop.context.provider
-    rebuild = Rebuild(loop, is_same=is_same, unread=unread)
+    is_same = other.context.provider == dialogue.context.provider
+    rebuild = Rebuild(dialogue, toolset, is_same=is_same, unread=unread)
     for event in copied:
         rebuild.take(event)
     rebuild.end()
-    loop.requests.spending = other.requests.spending.before(loop.log.last_id)
+    dialogue.spending = other.spending.before(dialogue.log.last_id)
 
 
 def _end_of(events: Sequence[Event], last: Event | int | None) -> int:

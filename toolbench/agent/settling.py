@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from toolbench.agent.call_round import Round
+from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -17,7 +18,7 @@ from toolbench.agent.events import (
 from toolbench.errors import ToolbenchError
 
 if TYPE_CHECKING:
-    from toolbench.agent.loop import Loop
+    from toolbench.agent.calls import Calls
 
 
 class Work:
@@ -73,33 +74,34 @@ class Work:
             self._worker.clear()
 
 
-def settle(loop: "Loop") -> None:
-    """Make the state of *loop* agree with its log, and answer the interrupted calls."""
-    loop.context.mend()
-    known = {id_ for turn in loop.context.turns for id_ in turn.event_ids}
-    for event in loop.log:
+def settle(dialogue: Dialogue, calls: "Calls") -> None:
+    """Make the state of *dialogue* agree with its log; *calls* answers the interrupted calls."""
+    dialogue.context.mend()
+    known = {id_ for turn in dialogue.context.turns for id_ in turn.event_ids}
+    for event in dialogue.log:
         if isinstance(event, Condensation):
             known.update(event.forgotten)
-    match _last_answer(loop.log.after(0)):
+    match _last_answer(dialogue.log.after(0)):
         case [MessageEvent(message=message) as reply] if message is not None:
             if reply.id not in known:
-                loop.take_over(reply, dict(message))
+                dialogue.add_answer(reply, dict(message))
         case [ActionEvent() as first, *_] if first.id in known:
-            loop.round = None
-        case [ActionEvent(), *_] as calls:
-            _settle_round(loop, [e for e in calls if isinstance(e, ActionEvent)])
-    loop.forget(known)
+            dialogue.round = None
+        case [ActionEvent(), *_] as events:
+            last = [event for event in events if isinstance(event, ActionEvent)]
+            _settle_round(dialogue, calls, last)
+    dialogue.forget(known)
 
 
-def note_interrupt(loop: "Loop", place: int) -> None:
-    """Repair *loop* after an interrupt, and log that the work stopped.
+def note_interrupt(dialogue: Dialogue, calls: "Calls", place: int) -> None:
+    """Repair *dialogue* after an interrupt, and log that the work stopped.
 
     The first *place* events are older than the interrupted work. If a later event is a stop
     already, no stop is logged.
     """
-    settle(loop)
-    if not any(isinstance(event, StopEvent) for event in loop.log.after(place)):
-        loop.log.add(StopEvent("paused", "interrupted"))
+    settle(dialogue, calls)
+    if not any(isinstance(event, StopEvent) for event in dialogue.log.after(place)):
+        dialogue.log.add(StopEvent("paused", "interrupted"))
 
 
 def _last_answer(events: list[Event]) -> list[Event]:
@@ -115,17 +117,16 @@ def _last_answer(events: list[Event]) -> list[Event]:
     return calls
 
 
-def _settle_round(loop: "Loop", calls: list[ActionEvent]) -> None:
-    current = loop.round
-    # The interrupt came before the loop had the round
+def _settle_round(dialogue: Dialogue, calls: "Calls", last: list[ActionEvent]) -> None:
+    current = dialogue.round
+    # The interrupt came before the dialogue had the round
     if current is None:
-        message = calls[0].message
-        current = loop.round = Round({} if message is None else dict(message), calls)
-        loop.calls.take_in_hand(current)
-    for event in loop.log:
-        if isinstance(event, CallEdit) and event.id > calls[0].id:
+        current = dialogue.round = Round(dict(last[0].message or {}), last)
+        calls.take_in_hand(current)
+    for event in dialogue.log:
+        if isinstance(event, CallEdit) and event.id > last[0].id:
             current.edit(event)
         elif isinstance(event, AnswerEvent):
             current.answer(event)
-    loop.calls.break_off(current)
-    loop.close_round()
+    calls.break_off(current)
+    dialogue.close_round()

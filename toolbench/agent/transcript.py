@@ -45,7 +45,7 @@ from toolbench.values import clip
 from toolbench.wording import counted, time_taken
 
 if TYPE_CHECKING:
-    from toolbench.agent.loop import Loop
+    from toolbench.agent.conversation import Conversation
 
 
 # --- a result on one line, for the closed row of a call --------------------------------
@@ -108,37 +108,37 @@ _DEEPEST = 3
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
 
-def to_html(loop: "Loop") -> str:
+def to_html(conversation: "Conversation") -> str:
     """Return the transcript as a whole HTML page."""
-    title = escape(f"Conversation with {loop.agent.llm.name}")
-    redactor = loop.known_secrets
-    body = _whole(loop, loop.log, redactor, is_page=True)
+    title = escape(f"Conversation with {conversation.sender.model.name}")
+    redactor = conversation.known_secrets
+    body = _whole(conversation, conversation.dialogue.log, redactor, is_page=True)
     page = whole_page(title, body, width="60rem", images="data: https:")
     return redactor.html(page)
 
 
 def bundle(
-    loop: "Loop", events: Sequence[Event] | None = None, *, is_running: bool = False
+    conversation: "Conversation", events: Sequence[Event] | None = None, *, is_running: bool = False
 ) -> dict[str, str]:
     """Return the transcript as text and HTML for a cell; if it is long, only the last events.
 
     Args:
-        loop: The loop of the conversation.
+        conversation: The conversation.
         events: The events to show; all if left out.
         is_running: Whether calls without an answer run now; if not, they wait.
     """
-    events = loop.log if events is None else events
+    events = conversation.dialogue.log if events is None else events
     recent = events[-_IN_A_CELL:]
     left_out = len(events) - len(recent)
     note = f"{counted(left_out, 'event')} before these are not shown."
-    redactor = loop.known_secrets
+    redactor = conversation.known_secrets
     masking = Masking(redactor)
     texts = [event_text(masked(event, masking)) for event in recent]
     text = "\n".join([*([note] if left_out else []), *texts])
     head = notice(note, "neutral") if left_out else Html("")
-    html = head + _whole(loop, recent, redactor, is_running=is_running)
+    html = head + _whole(conversation, recent, redactor, is_running=is_running)
     return {
-        "text/plain": redactor.text(text or repr(loop.conversation)),
+        "text/plain": redactor.text(text or repr(conversation)),
         "text/html": redactor.html(html),
     }
 
@@ -170,7 +170,7 @@ def event_text(event: Event) -> str:
 
 
 def _whole(
-    loop: "Loop",
+    conversation: "Conversation",
     events: Iterable[Event],
     redactor: Redactor,
     *,
@@ -179,38 +179,39 @@ def _whole(
 ) -> Html:
     masking = Masking(redactor)
     masked_events = [masked(event, masking) for event in events]
-    asking = loop.calls.asking
+    asking = conversation.calls.asking
     body = events_html(masked_events, is_running=is_running, asking=asking)
-    foot = foot_html(loop, is_page=is_page)
-    head = f'<div style="border-bottom:{LINE};margin:0 0 10px">{head_html(loop)}</div>'
+    foot = foot_html(conversation, is_page=is_page)
+    head = f'<div style="border-bottom:{LINE};margin:0 0 10px">{head_html(conversation)}</div>'
     return Html(f'<div {NO_MATHS} style="{_BOX}">{head}{body}{foot}</div>')
 
 
-def head_html(loop: "Loop") -> Html:
+def head_html(conversation: "Conversation") -> Html:
     """Return the line above a transcript: the model, the steps, tokens and cost."""
-    usage = loop.requests.usage
+    usage = conversation.usage
     tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    facts = [counted(loop.steps, "step")]
+    facts = [counted(conversation.dialogue.steps, "step")]
     facts += [counted(tokens, "token")] if tokens else []
     facts += [f"{usage.cost:.4f} dollars"] if usage.cost is not None else []
     return Html(
         '<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;'
         'padding:0 0 6px"><strong>Conversation</strong> '
-        f"{badge(loop.agent.llm.name, 'info', tip='The model')}"
+        f"{badge(conversation.sender.model.name, 'info', tip='The model')}"
         f'<span style="{REMARK};margin-left:auto">{escape(", ".join(facts))}</span></div>'
     )
 
 
-def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
+def foot_html(conversation: "Conversation", *, is_page: bool = False) -> Html:
     """Return the last request to the model, behind a line to click.
 
     Args:
-        loop: The loop of the conversation.
+        conversation: The conversation.
         is_page: Whether the exact request is shown, as on a page.
     """
-    if not loop.sent:
+    requests = conversation.requests
+    if not requests:
         return Html("")
-    request = loop.sent[-1]
+    request = requests[-1]
     content = request.to_html(exact=is_page)
     return fold(f"What the model was sent last: {request.summary}", content)
 

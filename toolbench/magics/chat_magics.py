@@ -14,7 +14,6 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
-from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
@@ -27,6 +26,7 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
+    from toolbench.agent import Conversation
     from toolbench.llm.models import Model
 
 _WEB = ("http://", "https://")
@@ -89,7 +89,7 @@ def _chat_parser() -> LineParser:
 MODEL, CHAT = _model_parser(), _chat_parser()
 
 
-def _check_nothing_waits(conversation: Conversation, name: str) -> None:
+def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
     """Refuse a new message while calls of *conversation* wait for a person, who must decide them first.
 
     Raises:
@@ -240,7 +240,7 @@ class ChatMagics(Magics):
             )
             raise without_traceback(error, line) from None
 
-    def _begin_stepping(self, conversation: Conversation, message: str) -> None:
+    def _begin_stepping(self, conversation: "Conversation", message: str) -> None:
         """Ask the model once, and show the panel in which its calls wait for a decision."""
         from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - brings the agent
             ConversationPanel,
@@ -249,15 +249,19 @@ class ChatMagics(Magics):
         conversation.send_message(message)
         publish = self._shell.display_pub.publish
         if not hasattr(self.shell, "kernel") or not can_ask_in_cell():
+            from toolbench.agent.transcript import bundle  # noqa: PLC0415 - as above
+
             # No person can press a button
             conversation.ask()
-            publish({**conversation.loop.bundle()})
+            publish({**bundle(conversation)})
             return
         panel = ConversationPanel(conversation, Variables(self._namespace))
         publish(panel._repr_mimebundle_())
         panel.step()
 
-    def _conversation(self, options: Namespace) -> Conversation:
+    def _conversation(self, options: Namespace) -> "Conversation":
+        from toolbench.agent import Conversation  # noqa: PLC0415 - only for a chat
+
         known = self._namespace.get(options.name)
         is_ours = isinstance(known, Conversation) and known.agent is not None
         if known is not None and not is_ours:
@@ -277,8 +281,8 @@ class ChatMagics(Magics):
         self._namespace[options.name] = new
         return new
 
-    def _new(self, options: Namespace) -> Conversation:
-        from toolbench.agent import Agent  # noqa: PLC0415 - only for a chat
+    def _new(self, options: Namespace) -> "Conversation":
+        from toolbench.agent import Agent, Conversation  # noqa: PLC0415 - as above
 
         return Conversation(agent=Agent(self._chosen(options.model), self._tools(options.tools)))
 

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any
 
 from toolbench.core.schema import Action, Observation
-from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import ToolClass
 from toolbench.display.objects import action_bundle, tool_bundle
@@ -35,10 +34,10 @@ class CellViews:
             ToolDefinition: self._tool,
             Action: _plain(action_bundle),
             Observation: _plain(observation_bundle),
-            Conversation: self._conversation,
         }
         # classes of modules that are imported at their first use
         self._named_formats: dict[tuple[str, str], Any] = {
+            ("toolbench.agent.conversation", "Conversation"): self._conversation,
             ("toolbench.mcp.session", "MCPServerSession"): _server,
             ("toolbench.mcp.client", "MCPClient"): _client,
             ("toolbench.evals.cases.cases", "Cases"): self._cases,
@@ -89,7 +88,7 @@ class CellViews:
         view = _imported("panel.panel", "ToolPanel")
         return view(tool)._repr_mimebundle_(**options)
 
-    def _conversation(self, conversation: Conversation, **options: Any) -> Any:
+    def _conversation(self, conversation: Any, **options: Any) -> Any:
         """Show the panel of a conversation, or its transcript as text."""
         if conversation.agent is None or not self._can_show_widgets:
             return conversation._repr_mimebundle_(**options)

@@ -143,7 +143,7 @@ class TestFile:
         def talk(model):
             conversation = Conversation(agent=Agent(model, [login]))
             conversation.send_message(f"Log in with {secret}.")
-            return conversation.run(), conversation.loop.final_text
+            return conversation.run(), conversation.final_text
 
         inner = ScriptedModel([request, f"I used {secret}."])
         assert talk(RecordedModel(path, inner)) == ("answered", f"I used {secret}.")

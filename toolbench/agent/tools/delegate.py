@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.schema import Action, Observation
-from toolbench.core.state import Conversation, ConversationState
+from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.runs.current_run import active_run, current_run
@@ -62,14 +62,19 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
 
     def __call__(self, action: DelegateAction, conversation: Any = None) -> DelegateObservation:
         """Let the agent do the task; return the agent's last text, as an error if it did not finish."""
+        from toolbench.agent.conversation import (  # noqa: PLC0415 - it shows what this tool returns
+            Conversation,
+        )
+
         state = getattr(conversation, "state", None) or self._state
         depth = getattr(conversation, "depth", 0) + 1
         if depth > _DEEPEST:
             text = f"Tasks are delegated {_DEEPEST} times at most: do this one yourself."
             return DelegateObservation.from_text(text, is_error=True, reason="error")
-        parent = conversation if isinstance(conversation, Conversation) else None
         with Conversation(state or ConversationState(), agent=self.agent) as sub:
-            sub.depth, sub.parent = depth, parent
+            sub.depth = depth
+            if isinstance(conversation, Conversation):
+                sub.parent = conversation
             sub.send_message(action.task)
             forget = current_run().on_cancel(sub.interrupt)
             try:
@@ -77,15 +82,15 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
             finally:
                 forget()
                 if isinstance(run := active_run(), Run):
-                    run.secrets.include(sub.loop.known_secrets)
-        text = sub.loop.final_text
+                    run.secrets.include(sub.known_secrets)
+        text = sub.final_text
         if reason not in _DONE:
             text = f"The other agent did not finish ({reason}). Its last text: {text or 'none'}"
         summary = DelegateObservation.from_text(
             text,
             is_error=reason not in _DONE,
             reason=reason,
-            transcript=sub.loop.written(),
+            transcript=sub.written(),
         )
         summary._conversation = sub
         return summary

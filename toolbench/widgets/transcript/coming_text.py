@@ -1,6 +1,6 @@
 """The text of an answer while it arrives from the model."""
 
-from toolbench.agent.loop import Loop
+from toolbench.agent.conversation import Conversation
 from toolbench.llm.models.protocol import Chunk
 from toolbench.redaction.known import remembered
 
@@ -35,7 +35,7 @@ class ComingText:
         """Whether there is nothing to show."""
         return not self._text
 
-    def visible_text(self, loop: Loop) -> str:
-        """Return the end of the text. The secrets that *loop* and this session know are hidden."""
-        hidden = remembered.redactor.text(loop.redactor.text(self._text))
+    def visible_text(self, conversation: Conversation) -> str:
+        """Return the end of the text. The secrets that *conversation* and this session know are hidden."""
+        hidden = remembered.redactor.text(conversation.redactor.text(self._text))
         return hidden[-_TAIL:]

@@ -9,9 +9,9 @@ from typing import Any
 
 import ipywidgets as w
 
+from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
 from toolbench.agent.transcript import bundle, call_numbers, head_html
-from toolbench.core.state import Conversation
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
 from toolbench.llm.models.person import asked_by
@@ -48,9 +48,8 @@ class ConversationPanel(CellView):
             variables: The variables for forks and results. By default, the variables of the
                 notebook.
         """
-        # The loop of the agent
-        loop: Any = conversation.loop
-        self._conversation, self._loop = conversation, loop
+        self._conversation = conversation
+        self._log = conversation.dialogue.log
         self._lock = RLock()
         self._parts = parts = Parts()
         self._renewed: Callable[[], object] = self._renew
@@ -61,7 +60,7 @@ class ConversationPanel(CellView):
         self._calls: dict[int, WaitingCall] = {}
         self._head = parts.html(kind="toolbench-conversation-head")
         self._variables = variables or Variables()
-        self._rows = Rows(loop, parts, self._variables, self.fork)
+        self._rows = Rows(conversation, parts, self._variables, self.fork)
         self._forks = Forks(parts, self._variables, self._open_fork)
         self._stream, self._problem, self._foot = (parts.html() for _ in range(3))
         self._waiting = parts.column()
@@ -157,7 +156,7 @@ class ConversationPanel(CellView):
                 put(self._problem, notice(_WAIT, "neutral"))
                 return
             self._is_stopping = False
-            self._loop.forget_late_stop()
+            self._conversation.forget_late_stop()
             put(self._problem, Html(""))
             work = copy_context().run
             self._thread = daemon_thread(work, self._carry_out, job, name="toolbench-chat")
@@ -174,12 +173,12 @@ class ConversationPanel(CellView):
     @contextmanager
     def _here(self) -> Iterator[None]:
         """Make a `with` block in which this panel shows the questions and the arriving text."""
-        loop = self._loop
+        calls, sender = self._conversation.calls, self._conversation.sender
         with ExitStack() as undo:
-            undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
-            loop.calls.asker = self._ask_person
-            undo.callback(setattr, loop.requests, "on_chunk", loop.requests.on_chunk)
-            loop.requests.on_chunk = self._coming.add
+            undo.callback(setattr, calls, "asker", calls.asker)
+            calls.asker = self._ask_person
+            undo.callback(setattr, sender, "on_chunk", sender.on_chunk)
+            sender.on_chunk = self._coming.add
             undo.enter_context(asked_by(self._desk))
             yield
 
@@ -201,7 +200,7 @@ class ConversationPanel(CellView):
     @property
     def still(self) -> Html:
         """The transcript as HTML, for a saved notebook."""
-        return Html(bundle(self._loop)["text/html"] + self._forks.still)
+        return Html(bundle(self._conversation)["text/html"] + self._forks.still)
 
     def _renew(self) -> None:
         """Update the HTML of this panel and of its forks in the saved notebook."""
@@ -214,8 +213,8 @@ class ConversationPanel(CellView):
             for button in (self._step, self._run):
                 button.disabled = is_busy
             self._stop.disabled = not is_busy
-            events = self._loop.log.after(0)
-            asking = self._loop.calls.asking
+            events = self._log.after(0)
+            asking = self._conversation.calls.asking
             state = len(events), is_busy, asking
             if len(events) != self._state[0] or not is_busy:
                 self._coming.clear()
@@ -223,8 +222,8 @@ class ConversationPanel(CellView):
             if state == self._state:
                 return
             self._state = state
-            put(self._head, head_html(self._loop))
-            waiting = () if is_busy else self._loop.pending.calls
+            put(self._head, head_html(self._conversation))
+            waiting = () if is_busy else self._conversation.pending
             self._rows.show(events, {call.id for call in waiting}, asking)
             self._show_waiting(waiting)
             if not is_busy:
@@ -235,14 +234,14 @@ class ConversationPanel(CellView):
             put(self._stream, Html(""))
         elif monotonic() >= self._due:
             self._due = monotonic() + EVERY
-            text = self._coming.visible_text(self._loop)
+            text = self._coming.visible_text(self._conversation)
             style = "white-space:pre-wrap;overflow-wrap:anywhere"
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 
     def _show_waiting(self, pending: Sequence[ActionEvent]) -> None:
         calls = {call.id: call for call in pending}
         old = [self._calls.pop(id_) for id_ in [*self._calls] if id_ not in calls]
-        numbers = call_numbers(self._loop.log.after(0))
+        numbers = call_numbers(self._log.after(0))
         for id_, call in calls.items():
             if id_ not in self._calls:
                 self._calls[id_] = WaitingCall(call, numbers[id_], self._conversation, self.decide)
@@ -253,7 +252,7 @@ class ConversationPanel(CellView):
     def _show_foot(self) -> None:
         request = self._conversation.next_request
         title = f"What the model is sent next: {request.summary}"
-        content = self._loop.known_secrets.html(request.to_html())
+        content = self._conversation.known_secrets.html(request.to_html())
         put(self._foot, fold(title, Html(content)))
 
     # --- as a widget -----------------------------------------------------------------------
@@ -269,6 +268,6 @@ class ConversationPanel(CellView):
             self._parts.close()
 
     def _static(self) -> dict[str, Any]:
-        static = bundle(self._loop)
+        static = bundle(self._conversation)
         static["text/html"] += self._forks.still
         return static

@@ -6,7 +6,7 @@ The panel of a fork is below the panel of the other conversation.
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from toolbench.core.state import Conversation
+from toolbench.agent.conversation import Conversation
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.widgets.kit.notebook_variables import Variables

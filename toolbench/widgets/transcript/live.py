@@ -7,11 +7,10 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import Event, MessageEvent
-from toolbench.agent.loop import Loop
 from toolbench.agent.transcript import bundle
 from toolbench.core.content import TextContent
-from toolbench.core.state import Conversation
 from toolbench.llm.models.protocol import Chunk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
@@ -29,9 +28,8 @@ class LiveTranscript:
         Without a kernel the conversation is drawn only once, at the end, because a terminal cannot
         update its text.
         """
-        # The loop of the agent
-        loop: Any = conversation.loop
-        self._loop: Loop = loop
+        self._conversation = conversation
+        self._log = conversation.dialogue.log
         self._publisher = publisher = shell.display_pub
         self._is_live = hasattr(shell, "kernel")
         self._cell = dict(getattr(publisher, "parent_header", None) or {})
@@ -39,7 +37,7 @@ class LiveTranscript:
         self._is_stale = self._is_over = False
         self._display = uuid4().hex
         self._is_shown = False
-        self._begun = len(self._loop.log)
+        self._begun = len(self._log)
         self._coming = ComingText()
         self._due = 0.0
         self._asking = frozenset[int]()
@@ -47,18 +45,18 @@ class LiveTranscript:
     @contextmanager
     def drawn(self) -> Iterator[None]:
         """Draw new events during the `with` block, and the remaining events at its end."""
-        forget = self._loop.log.listen(self._happened)
-        self._loop.requests.on_chunk = self._add_chunk
+        forget = self._log.listen(self._happened)
+        self._conversation.sender.on_chunk = self._add_chunk
         if self._is_live:
             ticker.watch(self._tick)
         try:
             yield
         finally:
             forget()
-            self._loop.requests.on_chunk = None
+            self._conversation.sender.on_chunk = None
             with self._lock:
                 self._is_over = True
-                self._show(self._loop.log[self._begun :], is_running=False)
+                self._show(self._log[self._begun :], is_running=False)
 
     def _happened(self, event: Event) -> None:
         with self._lock:
@@ -75,7 +73,7 @@ class LiveTranscript:
     def _tick(self) -> bool:
         """Draw new events. Return whether the cell still runs and this must be called again."""
         with self._lock:
-            if self._asking != (asking := self._loop.calls.asking):
+            if self._asking != (asking := self._conversation.calls.asking):
                 self._asking, self._is_stale = asking, True
             is_due = self._is_shown and self._is_stale and monotonic() >= self._due
             if is_due and not self._is_over:
@@ -84,15 +82,15 @@ class LiveTranscript:
 
     def _draw(self) -> None:
         self._is_stale = False
-        events = self._loop.log[self._begun :][-_LAST:]
-        if text := self._coming.visible_text(self._loop):
+        events = self._log[self._begun :][-_LAST:]
+        if text := self._coming.visible_text(self._conversation):
             coming = (TextContent(text=text),)
             events = [*events, MessageEvent(coming, source="agent")]
         self._show(events, is_running=True)
         self._due = monotonic() + EVERY
 
     def _show(self, events: list[Event], *, is_running: bool) -> None:
-        data = bundle(self._loop, events, is_running=is_running)
+        data = bundle(self._conversation, events, is_running=is_running)
         transient = {"display_id": self._display}
         publisher = self._publisher
         if current_thread() is main_thread() or not hasattr(publisher, "pub_socket"):

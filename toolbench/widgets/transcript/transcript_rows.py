@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Sequence
 from threading import RLock
 from typing import Any
 
+from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -11,7 +12,6 @@ from toolbench.agent.events import (
     Event,
     begins_answer,
 )
-from toolbench.agent.loop import Loop
 from toolbench.agent.masking import Masking
 from toolbench.agent.transcript import (
     call_html,
@@ -38,12 +38,14 @@ _MOST = 200
 class Rows:
     """The rows of a transcript. A row is sent again only when its call is edited or answered."""
 
-    def __init__(self, loop: Loop, parts: Parts, variables: Variables, fork: Fork) -> None:
-        """Show the events of *loop*, with widgets from *parts*.
+    def __init__(
+        self, conversation: Conversation, parts: Parts, variables: Variables, fork: Fork
+    ) -> None:
+        """Show the events of *conversation*, with widgets from *parts*.
 
         A person can keep results in *variables*. Each step has a button that calls *fork*.
         """
-        self._loop, self._parts, self._fork = loop, parts, fork
+        self._conversation, self._parts, self._fork = conversation, parts, fork
         self._variables = variables
         self.widget = parts.column(kind="toolbench-events")
         self._note = parts.html()
@@ -64,7 +66,7 @@ class Rows:
             waiting: The numbers of the waiting calls, which are shown in another place.
             asking: The numbers of the running calls whose tools ask the person.
         """
-        masking = Masking(self._loop.known_secrets)
+        masking = Masking(self._conversation.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
         edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
         known = {e.id for e in events if isinstance(e, ActionEvent)}

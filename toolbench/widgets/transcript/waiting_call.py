@@ -5,11 +5,11 @@ from typing import Any
 
 import ipywidgets as w
 
+from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
 from toolbench.core.declarations import Effect
 from toolbench.core.definition.hooks import listings
 from toolbench.core.schema import Observation
-from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html

@@ -1,0 +1,610 @@
+"""Conversations: the dialogue of user, model and tools, and the loop that leads it.
+
+The loop asks the model, runs its calls, answers each of them, and decides when to stop. One step is
+one answer of the model with all its calls. Every call gets exactly one answer, even if it fails, is
+refused or interrupted, or if the conversation is paused before it runs.
+Source: OpenHands, `CodeActAgent.step`; OpenHands SDK, `Conversation` and `LocalConversation`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+from warnings import warn
+
+from toolbench.agent import conversation_file as files
+from toolbench.agent import transcript
+from toolbench.agent.agent import Agent
+from toolbench.agent.call_round import (
+    Chosen,
+    answer_by_hand,
+    chosen_of,
+    refusal_of,
+    understood,
+    without_lost_secret,
+)
+from toolbench.agent.calls import Calls
+from toolbench.agent.context import Context, message_content
+from toolbench.agent.dialogue import Dialogue
+from toolbench.agent.event_log import EventLog
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    CallEdit,
+    Event,
+    MessageEvent,
+    NoticeEvent,
+    StopEvent,
+    StopReason,
+    final_text_of,
+    result_of,
+    secrets_in,
+)
+from toolbench.agent.masking import Masking
+from toolbench.agent.rebuild import fork
+from toolbench.agent.sender import Sender
+from toolbench.agent.sent_requests import SentRequest
+from toolbench.agent.settling import Work, note_interrupt, settle
+from toolbench.agent.undo import take_back_last
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.core.state import ConversationState
+from toolbench.errors import ToolbenchError
+from toolbench.llm.models import Usage
+from toolbench.redaction.known import SecretValue
+from toolbench.redaction.redactor import Redactor
+from toolbench.wording import counted
+
+_LEFT = "The call was not run: the person ended the conversation."
+
+
+class Conversation:
+    """The second argument of an executor; with an agent, also the dialogue of user, model and tools.
+
+    Only one thread at a time can take steps. Example:
+
+        with Conversation(agent=Agent(llm=model, tools=[split_bill])) as conversation:
+            conversation.send_message("Split 84 by four.")
+            conversation.run()
+            print(conversation.final_text)
+
+    Source: OpenHands SDK, `Conversation`.
+    """
+
+    def __init__(
+        self,
+        state: ConversationState | None = None,
+        *,
+        agent: Agent | None = None,
+        workspace: Any = None,
+        secrets: Mapping[str, SecretValue] | None = None,
+        callbacks: Iterable[Callable[[Any], object]] = (),
+    ) -> None:
+        """Begin a conversation.
+
+        Args:
+            state: The working directory and the secrets; made from *workspace* and *secrets* if
+                left out.
+            agent: A model and its tools: a `toolbench.agent.Agent`. Without an agent, the
+                conversation only holds the state for tools.
+            workspace: A directory, or an OpenHands workspace.
+            secrets: Values that tools may use and that no model gets.
+            callbacks: Called with each event, in the thread that made it.
+
+        Raises:
+            TypeError: If *state* is given together with *workspace* or *secrets*, or *agent* is not an agent.
+            RegistrationError: If a tool of the agent is not valid, or two tools have the same name.
+            ToolNotFoundError: If a tool is given by a name that no tool has.
+        """
+        if agent is not None and not isinstance(agent, Agent):
+            msg = f"{type(agent).__name__} is not an agent: give Agent(llm=..., tools=[...])."
+            raise TypeError(msg)
+        if state is None:
+            state = ConversationState(workspace=workspace, secrets=secrets)
+        elif workspace is not None or secrets is not None:
+            msg = "A state has its own workspace and secrets: give these, or the state."
+            raise TypeError(msg)
+        self.state = state
+        self.agent = agent
+        self.depth = 0
+        """The number of conversations above this one: 0 if its task was not delegated by another one."""
+        self.parent: Conversation | None = None
+        """The conversation that delegated the task to this one, and also bears the cost of this one."""
+        self._dialogue: Dialogue | None = None
+        if agent is None:
+            return
+        state.secrets.also_hide(getattr(agent.llm, "secrets", None))
+        self.redactor = state.secrets.redactor
+        self.toolset = agent.toolset(state)
+        self._masking = Masking(self.redactor)
+        log = EventLog(tuple(callbacks), self.redactor)
+        context = Context(agent.llm.provider, agent.system_prompt, self._masking.message)
+        self._dialogue = dialogue = Dialogue(log, context)
+        self.sender = Sender(agent, self.toolset, dialogue, self.redactor, self.spend)
+        self.calls = calls = Calls(agent, self, self.toolset, dialogue, self.spend)
+        self._work = Work(lambda: settle(dialogue, calls))
+
+    @property
+    def dialogue(self) -> Dialogue:
+        """What was said and done so far.
+
+        Raises:
+            ToolbenchError: If there is no agent.
+        """
+        if self._dialogue is None:
+            msg = (
+                "This conversation has no agent, so no model takes part in it: make it with "
+                "Conversation(agent=Agent(llm=..., tools=[...]))."
+            )
+            raise ToolbenchError(msg)
+        return self._dialogue
+
+    @property
+    def loop(self) -> Self:
+        """This conversation: it is the loop itself. Notebooks of earlier versions ask for it."""
+        return self
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All events so far, oldest first."""
+        return self.dialogue.log
+
+    @property
+    def final_text(self) -> str:
+        """The model's last text, or the message of its finish call."""
+        return final_text_of(self.events)
+
+    def result(self, name: str | None = None) -> Observation:
+        """Return the last observation of the tool *name*; if *name* is None, of any tool.
+
+        Raises:
+            LookupError: If there is no such observation.
+        """
+        return result_of(self.events, name)
+
+    # --- say something, and let the model work --------------------------------------------
+
+    def send_message(self, message: Any) -> None:
+        """Add a message of the user, a string or a list of contents; `run` then asks the model."""
+        dialogue = self.dialogue
+        self.forget_late_stop()
+        content = self._masking.content(message_content(message))
+        event = dialogue.log.append(MessageEvent(content))
+        dialogue.inbox.append(event)
+        dialogue.log.tell(event)
+
+    def step(self) -> list[Event]:
+        """Ask the model once and run all its calls; return the new events.
+
+        If calls wait for the user, run only these calls, without asking the model.
+        """
+        with self._at_work() as dialogue:
+            place = len(dialogue.log)
+            reason = self._why_stop(steps=0)
+            if reason is None:
+                self._step()
+                reason = dialogue.failure
+            self._log_stop(reason)
+            return dialogue.log.after(place)
+
+    def run(self) -> StopReason:
+        """Take steps until there is a reason to stop, and return this reason.
+
+        Returns:
+            "answered" (text without calls), "finished", "max_steps", "max_cost", "repeated" (the
+            third same call in a row), "paused" or "error".
+        """
+        with self._at_work() as dialogue:
+            place, steps = len(dialogue.log), 0
+            try:
+                dialogue.repeats.clear()
+                while (reason := self._why_stop(steps)) is None:
+                    self._step()
+                    steps += 1
+                self._log_stop(reason, again=steps > 0)
+            except KeyboardInterrupt:
+                note_interrupt(dialogue, self.calls, place)
+                raise
+            return reason
+
+    def pause(self) -> None:
+        """Stop `run` before its next request, or before the calls of the last answer."""
+        self.dialogue.stopping.set()
+
+    def interrupt(self) -> None:
+        """Stop the request to the model and the running tools at once, from any thread."""
+        self.dialogue.stopping.set()
+        self.sender.interrupt()
+        self.calls.interrupt()
+
+    def forget_late_stop(self) -> None:
+        """Forget a stop that came when the work was over: it is not meant for what comes now."""
+        if not self._work.is_busy:
+            self.dialogue.stopping.clear()
+
+    # --- step by step ------------------------------------------------------------------
+
+    def ask(self) -> list[Event]:
+        """Ask the model once, without running its calls; return the new events.
+
+        You can then change a call with `edit_pending`, answer it with `answer_pending` or
+        `reject_pending`, run the others with `run_pending` or `step`, and `ask` again.
+        """
+        with self._at_work() as dialogue:
+            place = len(dialogue.log)
+            if dialogue.round is None:
+                reason = self._why_stop(steps=0)
+                if reason is None:
+                    self._ask()
+                    reason = dialogue.failure
+                self._log_stop(reason)
+            return dialogue.log.after(place)
+
+    @property
+    def pending(self) -> Sequence[ActionEvent]:
+        """The calls of the model that wait, without an answer, with their present arguments."""
+        return chosen_of(self.dialogue.round, None)
+
+    def run_pending(self, call: Chosen = None) -> list[Event]:
+        """Run the waiting calls without asking the model; return the new events.
+
+        Args:
+            call: The call to run: an event of `pending`, the number of that event, or the id that
+                the model gave the call. If left out, all waiting calls run.
+        """
+        with self._at_work() as dialogue:
+            place = len(dialogue.log)
+            self._run_calls(call)
+            return dialogue.log.after(place)
+
+    def edit_pending(self, call: Chosen, arguments: Mapping[str, Any]) -> None:
+        """Replace the arguments of a waiting call; the model gets the new ones with the call's answer.
+
+        Args:
+            call: As in `run_pending`; None if only one call waits.
+            arguments: All new arguments of the call.
+
+        Raises:
+            ToolbenchError: If the arguments do not fit the tool, or no such call waits.
+        """
+        with self._deciding() as dialogue:
+            event = self._one_of(call)
+            if not isinstance(arguments, Mapping):
+                msg = f"Arguments are a dict of names and values, not {arguments!r}."
+                raise ToolbenchError(msg)
+            edited = replace(event.tool_call, arguments=dict(arguments), error=None, action=None)
+            changed = understood(edited, self.toolset.tools, dialogue.context.provider)
+            # Perhaps a mark in place of a secret
+            if event.tool_call.error is not None:
+                changed = without_lost_secret(changed)
+            if changed.error is not None or changed.action is None:
+                msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
+                raise ToolbenchError(msg)
+            edit = dialogue.log.append(CallEdit(changed, action_id=event.id))
+            if dialogue.round is not None:
+                dialogue.round.edit(edit)
+            dialogue.log.tell(edit)
+
+    def answer_pending(self, call: Chosen, result: Any) -> None:
+        """Answer a waiting call with your own *result*; the tool does not run.
+
+        Args:
+            call: As in `run_pending`; None if only one call waits.
+            result: A string, contents, any JSON value, or an `Observation`.
+        """
+        with self._deciding():
+            self._answer([answer_by_hand(self._one_of(call), result)])
+
+    def reject_pending(self, reason: str = "The person said no.", call: Chosen = None) -> None:
+        """Answer the waiting calls with *reason*; their tools do not run.
+
+        Args:
+            reason: The answer that the model reads.
+            call: As in `run_pending`; all if left out.
+        """
+        with self._deciding():
+            self._reject(reason, call)
+
+    def fork(self, event: Event | int | None = None) -> Self:
+        """Return a separate conversation that begins with the events of this one.
+
+        Args:
+            event: The last event to copy, or its number; all if left out. Calls without an
+                answer at that point wait: they can be edited, refused, or answered by hand.
+        """
+        origin = self.dialogue
+        other = type(self)(self.state, agent=self.agent)
+        try:
+            with other._deciding() as dialogue:
+                fork(dialogue, other.toolset, origin, event)
+        except BaseException:
+            # Even at an interrupt: close its tools
+            other.close()
+            raise
+        return other
+
+    def undo(self) -> list[Event]:
+        """Undo the edits of the last step that made edits, and inform the model; return the new events.
+
+        Only edits by tools that can undo are undone.
+        """
+        with self._deciding() as dialogue:
+            log = dialogue.log
+            place = len(log)
+            undone = take_back_last(log, self.calls.asker)
+            if undone.notice:
+                log.add(NoticeEvent(self.redactor.text(undone.notice)))
+            if undone.report:
+                content = (TextContent(text=self.redactor.text(undone.report)),)
+                message = MessageEvent(content, source="environment", undone=undone.calls)
+                event = log.append(message)
+                dialogue.add(event)
+                log.tell(event)
+            return log.after(place)
+
+    # --- what the model is sent, and what it costs --------------------------------------
+
+    @property
+    def requests(self) -> Sequence[SentRequest]:
+        """All requests sent to the model, secrets hidden."""
+        masking = Masking(self.known_secrets)
+        return self.sender.sent.without_secrets(masking.message)
+
+    @property
+    def next_request(self) -> SentRequest:
+        """The request that the model would get now."""
+        dialogue = self.dialogue
+        unread = [dialogue.message_of(event) for event in dialogue.inbox]
+        return self.sender.next(unread, Masking(self.known_secrets))
+
+    def condense(self) -> None:
+        """Summarise the older part of the conversation before the next request to the model."""
+        self.dialogue.wants_condensing = True
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens and cost of all models that work for the conversation, as far as they report it."""
+        return self.dialogue.spending.total
+
+    def spend(self, usage: Usage | None) -> None:
+        """Add *usage*, of a model that works for the conversation, here and in the `parent`.
+
+        Args:
+            usage: The tokens and cost of one answer; None adds nothing, as does a conversation
+                without an agent.
+        """
+        if usage is None or self._dialogue is None:
+            return
+        self._dialogue.spending.add(usage.checked(), self._dialogue.log.last_id)
+        if self.parent is not None:
+            self.parent.spend(usage)
+
+    @property
+    def money_left(self) -> float | None:
+        """The dollars that the conversation may still cost; None if there is no limit.
+
+        A delegated task cannot cost more than the conversation that delegated it.
+        """
+        if self.agent is None:
+            return None
+        limits = []
+        if self.agent.max_cost is not None:
+            limits.append(self.agent.max_cost - (self.usage.cost or 0.0))
+        if self.parent is not None and self.parent.money_left is not None:
+            limits.append(self.parent.money_left)
+        return min(limits, default=None)
+
+    # --- shown and saved -----------------------------------------------------------------
+
+    @property
+    def known_secrets(self) -> Redactor:
+        """A redactor for the secrets of the conversation, of its calls, and of their runs."""
+        secrets = secrets_in(self.events)
+        return self.redactor.including(secrets)
+
+    def written(self) -> list[dict[str, Any]]:
+        """Return the events as JSON data, with secrets hidden."""
+        return files.all_written(self.dialogue.log, Masking(self.known_secrets))
+
+    def to_html(self) -> str:
+        """Return the transcript as one HTML page that needs neither kernel nor network."""
+        return transcript.to_html(self)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the conversation to *path*, one line of JSON per event, secrets hidden.
+
+        Args:
+            path: The file.
+            overwrite: Replace a file that has other content. One that holds an earlier state of this
+                conversation is always replaced, since nothing of it is lost.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
+        """
+        files.save(
+            self.dialogue,
+            Path(path),
+            model=self.sender.model,
+            working_dir=str(self.state.workspace.working_dir),
+            masking=Masking(self.known_secrets),
+            overwrite=overwrite,
+        )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        agent: Agent,
+        *,
+        state: ConversationState | None = None,
+        **options: Any,
+    ) -> Self:
+        """Return the conversation that `save` wrote to *path*, to continue with *agent*.
+
+        Args:
+            path: The file.
+            agent: The agent that continues; it may have another model than the first agent.
+            state: The working directory and secrets. If left out, there are no secrets, and the
+                tools work in the current directory. A file does not choose the directory: if it
+                names another one, a warning says so.
+            **options: `workspace`, `secrets` and `callbacks`, as for a new conversation.
+        """
+        if state is None and options.get("workspace") is None:
+            _warn_of_folder(path, files.workspace_of(Path(path)))
+        conversation = cls(state, agent=agent, **options)
+        try:
+            with conversation._deciding() as dialogue:
+                files.restore(dialogue, conversation.toolset, Path(path))
+        except BaseException:
+            # Even at an interrupt: close its tools
+            conversation.close()
+            raise
+        return conversation
+
+    def close(self) -> None:
+        """Close the tools that were made for this conversation; a second call does no harm."""
+        if self._dialogue is not None:
+            self.toolset.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._dialogue is None:
+            return f"Conversation({self.state!r})"
+        return f"<Conversation of {self.agent!r}: {counted(len(self.events), 'event')}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any] | None:
+        if self._dialogue is None:
+            return None
+        return transcript.bundle(self)
+
+    # --- when to stop ----------------------------------------------------------------
+
+    @contextmanager
+    def _deciding(self) -> Iterator[Dialogue]:
+        """Let only this thread change the dialogue. Clear a stop reason after which work can go on."""
+        dialogue = self.dialogue
+        with self._work.alone():
+            if dialogue.over == "repeated":
+                dialogue.repeats.clear()
+            if dialogue.over in ("error", "repeated", "paused"):
+                dialogue.end(None)
+            yield dialogue
+
+    @contextmanager
+    def _at_work(self) -> Iterator[Dialogue]:
+        """Let the model and the tools work, until the end of the block or a wanted stop.
+
+        A stop that was wanted before the block counts too.
+        """
+        with self._deciding() as dialogue:
+            try:
+                yield dialogue
+            finally:
+                dialogue.stopping.clear()
+
+    def _why_stop(self, steps: int) -> StopReason | None:
+        dialogue = self.dialogue
+        if dialogue.inbox and dialogue.over in ("answered", "finished"):
+            dialogue.end(None)
+        if dialogue.over is not None:
+            return dialogue.over
+        dialogue.detail = ""
+        if dialogue.stopping.is_set():
+            return "paused"
+        if not (dialogue.round or dialogue.inbox or dialogue.context.turns):
+            msg = "Nothing was said yet: give the model something to do with send_message(...)."
+            raise ToolbenchError(msg)
+        if steps >= self.sender.agent.max_steps:
+            dialogue.detail = f"after {counted(steps, 'step')}"
+            return "max_steps"
+        left, cost = self.money_left, self.usage.cost or 0.0
+        if left is not None and left <= 0:
+            dialogue.detail = f"{cost:.4f} dollars, {-left:.4f} more than the limit"
+            return "max_cost"
+        return None
+
+    def _log_stop(self, reason: StopReason | None, *, again: bool = False) -> None:
+        """Add an event for the stop, if *reason* is one; for a repeated one only with *again*."""
+        if reason is None:
+            return
+        log = self.dialogue.log
+        if log and not again:
+            last = log[-1]
+            if isinstance(last, StopEvent) and last.reason == reason:
+                return
+        log.add(StopEvent(reason, self.dialogue.detail))
+
+    # --- one step --------------------------------------------------------------------
+
+    def _step(self) -> None:
+        dialogue = self.dialogue
+        if dialogue.round is not None and any(event.is_exit for event in dialogue.inbox):
+            self._reject(_LEFT)
+        if dialogue.round is None:
+            self._ask()
+        if not dialogue.stopping.is_set():
+            self._run_calls()
+
+    def _ask(self) -> None:
+        dialogue = self.dialogue
+        while dialogue.inbox and dialogue.over is None:
+            dialogue.read(dialogue.inbox[0])
+            # Only after it was read, so that no message is lost
+            dialogue.inbox.popleft()
+        if dialogue.over is None:
+            dialogue.log.tell(*self.sender.send())
+
+    def _run_calls(self, chosen: Chosen = None) -> None:
+        current = self.dialogue.round
+        if current is None:
+            return
+        try:
+            self.calls.run(current, chosen)
+        finally:
+            self.dialogue.close_round()
+
+    # --- decisions on waiting calls ------------------------------------------------------
+
+    def _one_of(self, chosen: Chosen) -> ActionEvent:
+        """Return the waiting call *chosen*, or the only one.
+
+        Raises:
+            ToolbenchError: If no such call waits, or several do.
+        """
+        calls = chosen_of(self.dialogue.round, chosen)
+        if not calls:
+            msg = "No call waits."
+            raise ToolbenchError(msg)
+        if len(calls) > 1:
+            ids = ", ".join(repr(call.tool_call_id) for call in calls)
+            msg = f"{counted(len(calls), 'call')} wait: name one of {ids}."
+            raise ToolbenchError(msg)
+        return calls[0]
+
+    def _reject(self, reason: str, chosen: Chosen = None) -> None:
+        calls = chosen_of(self.dialogue.round, chosen)
+        self._answer([refusal_of(call, reason) for call in calls])
+
+    def _answer(self, answers: Sequence[AnswerEvent]) -> None:
+        current = self.dialogue.round
+        if current is not None:
+            self.calls.answer(current, *answers)
+            self.dialogue.close_round()
+
+
+def _warn_of_folder(path: str | Path, saved: str | None) -> None:
+    """Warn if *saved*, the working directory of the conversation at *path*, is not the current one."""
+    if saved is None or Path(saved).resolve() == Path.cwd().resolve():
+        return
+    warn(
+        f"The conversation in {str(path)!r} worked in {saved!r}. Its tools work in "
+        f"{str(Path.cwd())!r} from now on, the current directory; if they should work where they "
+        "did, give Conversation.load(..., workspace=...) that directory.",
+        stacklevel=3,
+    )
