@@ -12,7 +12,7 @@ from toolbench.magics.chat_magics import ChatMagics
 from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
-from toolbench.runs.control import INTERRUPTED, active
+from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
 from toolbench.runs.kernel import cell_ids, running_cell
 from toolbench.runs.perform import watch
 from toolbench.runs.plain_calls import forget_calls, record_calls
@@ -95,7 +95,7 @@ class Workbench:
         if self._client is not None:
             self._client.sync_close()
             self._client = None
-        active.stop_all("stopped: toolbench was unloaded")
+        active.stop_all(Stop(StopCause.PROGRAM, "stopped: toolbench was unloaded"))
         forget_calls()
         lookup.find = None
         self._forget_listings()

@@ -9,7 +9,8 @@ from patience import PATIENCE, eventually
 from toolbench import history, run_tool
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import answering, reporting
-from toolbench.runs.perform import start, stop
+from toolbench.runs.control import stop
+from toolbench.runs.perform import start
 from toolbench.runs.run import Run
 
 SERVER = str(Path(__file__).with_name("task_peer.py"))

@@ -72,7 +72,7 @@ class Person:
 def asked(tool, person, arguments=None, source="magic"):
     """Run *tool*, and return the run; *person* answers."""
     run = run_here(tool, arguments or {}, source)
-    run.asker = person
+    run.dialogue.asker = person
     perform(run)
     return run
 
@@ -164,7 +164,7 @@ class TestWhatWasHeldBefore:
         perform(run_here(shop.client["peek"], {}))
         shop.turn()
         run = history()[-1].again("button")
-        run.asker = person = Person(False)
+        run.dialogue.asker = person = Person(False)
         perform(run)
         assert len(person.asked) == 1
         assert len(shop.calls) == 2

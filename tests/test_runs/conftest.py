@@ -6,7 +6,7 @@ import pytest
 from kernels import FORGET, OLDEST, OURS, python_of
 
 from test_runs.kernel import Kernel
-from toolbench.runs.control import active
+from toolbench.runs.control import active, stop
 from toolbench.runs.redirect import forget_secrets
 
 
@@ -15,7 +15,7 @@ def _clean(no_records):
     forget_secrets()
     yield
     for run in active:
-        active.stop(run)
+        stop(run)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, history, run_tool, tool
-from toolbench.runs.control import active
+from toolbench.runs.control import stop
 from toolbench.runs.perform import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import Answer, answering
@@ -183,7 +183,7 @@ class TestInAPanel:
         run = Run(ask_name, {}, source="button", asker=never)
         thread = start(run)
         assert question_event.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         join(thread)
         assert run.state == "cancelled"
 
@@ -224,7 +224,7 @@ IN_A_KERNEL = (
     TOOLS
     + """
 import asyncio
-from toolbench.runs.control import active
+from toolbench.runs.control import active, stop
 
 @tool
 async def bake() -> str:

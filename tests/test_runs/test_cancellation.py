@@ -10,7 +10,7 @@ from patience import PATIENCE, eventually, join
 
 from test_runs import tools
 from toolbench import ToolExecutor, current_run, history, tool
-from toolbench.runs.control import RunCancelled, active
+from toolbench.runs.control import RunCancelled, Stop, stop
 from toolbench.runs.perform import perform, start
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
@@ -27,7 +27,7 @@ class TestAsking:
         steps = tools.Steps()
         run, _ = background(steps.tool)
         assert steps.begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert steps.cancel_event.is_set()
         note = "[A person cancelled the run. The result above may be incomplete.]"
@@ -43,7 +43,7 @@ class TestAsking:
         assert waiter.begun.wait(PATIENCE)
         assert run.output.text == "waiting\n"
         assert run.progress_state.value == 1
-        active.stop(run)
+        stop(run)
         assert waiter.cancelled.wait(PATIENCE)
         assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
@@ -67,11 +67,11 @@ class TestAsking:
         one, _ = background(shared, {"a": 1})
         other, _ = background(shared, {"a": 2})
         begun.wait(PATIENCE)
-        active.stop(one)
+        stop(one)
         assert one.done.wait(PATIENCE)
         assert not interrupted.is_set()
         assert not other.done.is_set()
-        active.stop(other)
+        stop(other)
         assert other.done.wait(PATIENCE)
 
     def test_tells_an_executor_that_has_no_callback(self):
@@ -91,7 +91,7 @@ class TestAsking:
         executor = Interruptible()
         run, _ = background(tools.add.set_executor(executor), {"a": 1})
         assert executor.begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
 
@@ -101,14 +101,14 @@ class TestAsking:
         run, _ = background(steps.tool)
         assert steps.begun.wait(PATIENCE)
         run.on_cancel(lambda: 1 / 0)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert steps.cancel_event.is_set()
 
     def test_is_heard_at_once_by_who_registers_late(self):
         """A callback registered after the cancel is called there and then."""
         run = Run(tools.add, {"a": 1}, source="button")
-        run.wants_cancel("cancelled")
+        run.control.request()
         calls = []
         run.on_cancel(lambda: calls.append(1))
         assert calls == [1]
@@ -118,13 +118,13 @@ class TestAsking:
         run = Run(tools.add, {"a": 1}, source="button")
         calls = []
         run.on_cancel(lambda: calls.append(1))()
-        run.wants_cancel("cancelled")
+        run.control.request()
         assert calls == []
 
     def test_before_the_start_means_no_start(self):
         """A run that is cancelled before its turn never executes."""
         run = Run(tools.fail, {}, source="button")
-        active.stop(run)
+        stop(run)
         perform(run)
         assert (run.state, run.traceback) == ("cancelled", "")
 
@@ -132,7 +132,7 @@ class TestAsking:
         """Cancelling what is over is fine."""
         run, _ = background(tools.add, {"a": 1})
         assert run.done.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.state == "ok"
 
     def test_while_it_asks_ends_the_question(self):
@@ -156,7 +156,7 @@ class TestAsking:
         start(run)
         assert question_event.wait(PATIENCE)
         assert run.state == "waiting"
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert answers == [("cancel", "stopping")]
 
@@ -167,7 +167,7 @@ class TestInsisting:
         spinner = tools.Spinner()
         run, thread = background(spinner.tool)
         assert spinner.begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         join(thread)
         assert run.state == "cancelled"
@@ -189,12 +189,12 @@ class TestInsisting:
 
         run, _ = background(stubborn)
         assert begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert caught == [RunCancelled] * 3
         assert run.state == "cancelled"
 
-    def test_waits_for_a_call_blocked_in_c(self, impatient, monkeypatch):
+    def test_waits_for_a_call_blocked_in_c(self, impatient):
         """Nobody waits for it: it is given up, and stopping until the call returns."""
         begun, blocked = threading.Event(), threading.Lock()
         blocked.acquire()
@@ -209,11 +209,9 @@ class TestInsisting:
 
         run, _ = background(block)
         assert begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.state == "stopping"
-        given_up = threading.Event()
-        monkeypatch.setattr(run, "give_up", given_up.set)
-        assert given_up.wait(PATIENCE)
+        assert eventually(lambda: run.control.is_given_up)
         assert run.state == "stopping"
         blocked.release()
         assert run.done.wait(PATIENCE)
@@ -238,7 +236,7 @@ class TestInsisting:
 
         run, _ = background(_in_a_thread(work) if in_a_thread else work)
         assert started.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert all(map(_is_gone, processes))
 
@@ -248,7 +246,7 @@ class TestInsisting:
         with subprocess.Popen(["sleep", "300"]) as mine:
             run, _ = background(spinner.tool)
             assert spinner.begun.wait(PATIENCE)
-            active.stop(run)
+            stop(run)
             assert run.done.wait(PATIENCE)
             assert mine.poll() is None
             mine.kill()
@@ -268,7 +266,7 @@ class TestInsisting:
 
         run, _ = background(tools.add.set_executor(Hanging()), {"a": 1})
         assert begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         hang.set()
 
@@ -313,7 +311,7 @@ class TestTimeLimit:
         run = Run(steps.tool, {}, source="button")
         start(run, timeout=0.05)
         assert run.done.wait(PATIENCE)
-        assert (run.state, run.reason) == ("cancelled", "timed out after 0.05 s")
+        assert (run.state, run.control.why) == ("cancelled", Stop.timeout(0.05))
 
     def test_breaks_off_a_run_in_a_cell_too(self, impatient):
         """A run in the main thread ends as an observation, and nothing else is interrupted."""
@@ -372,7 +370,7 @@ class TestRunsInRuns:
         steps = tools.Steps()
         run, _ = background(tools.Outer(steps.tool).tool)
         assert steps.begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert {record.state for record in history()} == {"cancelled"}
 
@@ -381,7 +379,7 @@ class TestRunsInRuns:
         spinner = tools.Spinner()
         run, _ = background(tools.Outer(spinner.tool).tool)
         assert spinner.begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert (run.state, run.observation.text) == (
             "cancelled",

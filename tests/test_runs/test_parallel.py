@@ -21,8 +21,9 @@ from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.declarations import DeclaredResources
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolNotFoundError
+from toolbench.runs.control import active, stop
 from toolbench.runs.parallel import run_tools
-from toolbench.runs.perform import active, start
+from toolbench.runs.perform import start
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run
 
@@ -327,7 +328,7 @@ class TestCancelling:
         run = Run(outer, {}, source="button")
         start(run)
         assert all(waiter.begun.wait(PATIENCE) for waiter in waiters)
-        active.stop(run)
+        stop(run)
         assert all(waiter.cancelled.wait(PATIENCE) for waiter in waiters)
         assert run.done.wait(PATIENCE)
         assert {record.state for record in history()} == {"cancelled"}
@@ -345,7 +346,7 @@ class TestCancelling:
         run = Run(outer, {}, source="button")
         start(run)
         assert deaf.begun.wait(PATIENCE)
-        active.stop(run)
+        stop(run)
         assert run.done.wait(PATIENCE)
         assert {record.state for record in history()} == {"cancelled"}
 

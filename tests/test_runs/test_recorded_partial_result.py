@@ -7,6 +7,7 @@ import pytest
 
 from toolbench import Observation, TextContent, ToolDefinition, history
 from toolbench.core.schema import Action
+from toolbench.runs.control import INTERRUPTED
 from toolbench.runs.history import RunHistory
 from toolbench.runs.perform import perform
 from toolbench.runs.record import LIMIT
@@ -34,7 +35,7 @@ class Gathers:
 
     def __call__(self, action):
         if self.is_stopped:
-            self.run.wants_cancel("interrupted")
+            self.run.control.request(INTERRUPTED)
         return self.observation
 
 

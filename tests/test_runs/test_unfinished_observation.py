@@ -16,7 +16,7 @@ from toolbench.display.observations import result_html
 from toolbench.display.render import to_text
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
-from toolbench.runs.control import active
+from toolbench.runs.control import CANCELLED, INTERRUPTED, active
 from toolbench.runs.history import RunHistory
 from toolbench.runs.perform import perform, start
 from toolbench.runs.policy import policy
@@ -58,7 +58,7 @@ def denied():
 def cancelled():
     steps = Steps()
     run = Run(steps.tool, {}, source="button")
-    run.wants_cancel("cancelled")
+    run.control.request()
     start(run)
     assert run.done.wait(PATIENCE)
     return run
@@ -76,7 +76,7 @@ class FailsWhenStopped:
     """A tool that calls it an error that it was stopped, as a server's does."""
 
     def __call__(self, action):
-        self.run.wants_cancel("cancelled")
+        self.run.control.request()
         return Observation.from_text("half of it", is_error=True)
 
 
@@ -139,7 +139,7 @@ class Germinates:
     """A tool that returns what it has when it is stopped."""
 
     def __call__(self, action):
-        self.run.wants_cancel("interrupted")
+        self.run.control.request(INTERRUPTED)
         return Germination(percent=10)
 
 
@@ -168,7 +168,8 @@ class TestNoCrash:
         assert run.state in ("denied", "cancelled")
         assert CRASH not in text
         assert CROSS not in text
-        words = (run.reason or "cancelled", "not run", "stopped early")
+        why = run.control.why or CANCELLED
+        words = (why.words, "not run", "stopped early")
         assert any(word in text for word in words)
 
     @pytest.mark.parametrize("way", WAYS)

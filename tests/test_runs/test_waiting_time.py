@@ -7,7 +7,7 @@ import pytest
 from toolbench import current_run, history, run_tool, tool
 from toolbench.runs.history import Journal
 from toolbench.runs.questions import Answer
-from toolbench.runs.run import run_here
+from toolbench.runs.run import Run, run_here
 
 
 class Clock:
@@ -100,10 +100,37 @@ def test_ends_with_the_run(lend, clock):
     """A question that is still open then adds nothing later."""
     run = run_here(lend, {})
     run.begin()
-    with run.waiting_time.counted():
+
+    def person(question):
         clock.advance(5)
-        assert (run.seconds, run.waited) == (0, 5)
+        assert (run.state, run.seconds, run.waited) == ("waiting", 0, 5)
         run.enter("cancelled")
         clock.advance(60)
-        assert (run.seconds, run.waited) == (0, 5)
+        return Answer("decline")
+
+    run.dialogue.asker = person
+    run.ask("Sure?")
     assert (run.seconds, run.waited) == (0, 5)
+
+
+def test_goes_on_while_one_of_two_questions_is_open():
+    """The state says so: a run with an open question waits, whatever else was answered."""
+    run = Run(lend_nothing, {}, source="button")
+    run.begin()
+    states = []
+
+    def person(question):
+        if question.message == "First?":
+            run.ask("Second?")
+            states.append((run.state, len(run.dialogue.unanswered)))
+        return Answer("accept", {"answer": True})
+
+    run.dialogue.asker = person
+    run.ask("First?")
+    assert states == [("waiting", 1)]
+    assert (run.state, run.dialogue.unanswered) == ("running", [])
+
+
+@tool
+def lend_nothing() -> None:
+    """Lend nothing."""

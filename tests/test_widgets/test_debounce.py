@@ -6,7 +6,7 @@ from patience import PATIENCE, eventually
 from test_widgets.front import click, named, type_into
 from test_widgets.tooling import buttons, finish, shown
 from toolbench import current_run, tool
-from toolbench.runs.control import active
+from toolbench.runs.control import Stop, active, stop
 from toolbench.widgets.kit import debounce
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel, controls
@@ -99,7 +99,7 @@ def test_a_question_that_nobody_answered_leaves_a_double_click_one():
     click(buttons(panel)["Run"])
     eventually(lambda: "Well?" in shown(panel))
     [run] = [run for run in active if run.tool is panel.tool]
-    active.stop(run, "timed out after 1 s")
+    stop(run, Stop.timeout(1))
     finish(panel)
     click(buttons(panel)["Run"])
     finish(panel)

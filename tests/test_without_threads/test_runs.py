@@ -6,8 +6,9 @@ import pytest
 
 from toolbench import current_run, history, run_tool, tool
 from toolbench.errors import ToolbenchError
+from toolbench.runs.control import stop
 from toolbench.runs.parallel import run_tools
-from toolbench.runs.perform import start, stop
+from toolbench.runs.perform import start
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
 from toolbench.threads import have_threads
@@ -130,7 +131,7 @@ def test_question_of_a_plain_tool_is_declined():
         return "asked"
 
     run = Run(ask, {}, source="button")
-    run.desk = lambda question: pytest.fail("nobody can answer")
+    run.dialogue.desk = lambda question: pytest.fail("nobody can answer")
     start(run)
     assert answers == [Answer("decline")]
 

@@ -26,10 +26,9 @@ from toolbench.agent.toolset import AnyTool, Toolset
 from toolbench.core.content import TextContent
 from toolbench.core.security import SecurityRisk
 from toolbench.llm.models import Usage
-from toolbench.runs.control import INTERRUPTED, CancelToken
+from toolbench.runs.control import CANCELLED, INTERRUPTED, CancelToken, stop
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.parallel import perform_together
-from toolbench.runs.perform import stop
 from toolbench.runs.questions import Asker
 from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run, run_here
@@ -212,7 +211,7 @@ class Calls:
             risk=self._risk_of(call, token),
         )
         if self.asker is not None and run.parent is None:
-            run.asker = self.asker
+            run.dialogue.asker = self.asker
         return run
 
     def _risk_of(self, call: ActionEvent, token: CancelToken) -> SecurityRisk | None:
@@ -297,7 +296,7 @@ class Calls:
             action=run.action if tool is run.tool else None,
             risk=run.risk,
         )
-        again.asker = run.asker
+        again.dialogue.asker = run.dialogue.asker
         self._running.append(again)
         self._carry_out([again])
         return again
@@ -323,6 +322,9 @@ def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
     """Return the answer event of *call*, which *run* carried out."""
     if run.state == "denied":
         return refusal_of(call, run.outcome.text)
+    stopped = ""
+    if run.state == "cancelled":
+        stopped = (run.control.why or CANCELLED).words
     return ObservationEvent(
         call.tool_call_id,
         run.outcome,
@@ -331,7 +333,7 @@ def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
         run_id=run.id,
         seconds=run.seconds,
         waited=run.waited,
-        stopped=(run.reason or "cancelled") if run.state == "cancelled" else "",
+        stopped=stopped,
         version=run.tool.version,
     )
 

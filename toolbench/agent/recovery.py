@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import tool_at
+from toolbench.runs.control import StopCause
 from toolbench.runs.run import Run
 
 ErrorClass = Literal[
@@ -71,7 +72,10 @@ def error_class(run: Run) -> ErrorClass | None:
     if run.state == "denied":
         return "refused"
     if run.state == "cancelled":
-        return "timeout" if run.reason.startswith("timed out") else "stopped"
+        why = run.control.why
+        if why is not None and why.cause is StopCause.TIMEOUT:
+            return "timeout"
+        return "stopped"
     if not run.outcome.is_error:
         return None
     if run.problems:

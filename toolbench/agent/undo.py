@@ -15,7 +15,7 @@ from toolbench.core.schema import Observation
 from toolbench.runs.consent_question import one_line
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question
-from toolbench.runs.run import preset_here
+from toolbench.runs.run import answer_here
 from toolbench.values import sentence
 
 _DECLINED = (
@@ -152,8 +152,7 @@ def take_back(edit: Edit, asker: Asker) -> Observation:
     try:
         if isinstance(executor, UndoingRecorded) and not executor.remembers(action):
             question = _question(edit)
-            answer = (preset_here(question) or asker)(question)
-            if not question.meaning_of(answer):
+            if not answer_here(question, asker):
                 return Observation.from_text(_DECLINED, is_error=True)
             return executor.undo_recorded(action, edit.answer.observation)
         observation: Observation = executor.undo(action)

@@ -27,11 +27,10 @@ from toolbench.mcp.sampling.sampling_request import (
     tools_in,
 )
 from toolbench.runs.current_run import active_run
-from toolbench.runs.dialogue import CoroutineWait
-from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.dialogue import Desk
 from toolbench.runs.questions import Answer
 from toolbench.runs.questions import Question as Asked
-from toolbench.runs.run import Run, preset_here
+from toolbench.runs.run import Run, answer_here
 
 __all__ = [
     "Answer",
@@ -228,11 +227,10 @@ def ask_here(question: Question) -> Answer:
     """Ask the person through the current run; without a run, take a preset answer or use `input()`."""
     person_question, run = for_person(question), active_run()
     if isinstance(run, Run):
-        return run.put(person_question)
+        return run.dialogue.put(person_question)
     if run is not None:
         return run.ask(person_question.message, person_question.schema)
-    asker = preset_here(person_question) or ask_in_cell
-    return person_question.meaning_of(asker(person_question))
+    return answer_here(person_question)
 
 
 def handler_of(
@@ -298,16 +296,16 @@ def as_answer(reply: Any) -> Answer:
 T = TypeVar("T")
 
 
-class BlockingWait(CoroutineWait[T]):
-    """Lets a thread wait for the end of one call to a server, and answer questions meanwhile."""
+def desk_here(answerer: Answerer) -> Desk:
+    """Return a desk for the wait of this thread for one call to a server.
 
-    def __init__(self, answerer: Answerer) -> None:
-        """Answer questions with *answerer*, a plain function, and draw the run's progress."""
-        run = active_run()
-        super().__init__(
-            lambda question: as_answer(answerer(question)),
-            run.drawer if isinstance(run, Run) else None,
-        )
+    *answerer*, a plain function, answers the questions; meanwhile the run's progress is drawn.
+    """
+    run = active_run()
+    draw = None
+    if isinstance(run, Run):
+        draw = run.drawer
+    return Desk(lambda question: as_answer(answerer(question)), draw)
 
 
 def wait_answering(
@@ -323,10 +321,10 @@ def wait_answering(
         ToolbenchError: If called from the background loop itself.
     """
     handler = current_answerer() or answerer or ask_here
-    wait = BlockingWait[T](handler)
-    async_handler = handler if iscoroutinefunction(handler) else wait.ask
+    desk = desk_here(handler)
+    async_handler = handler if iscoroutinefunction(handler) else desk.ask
     try:
-        return wait.run(partial(ask, *args, answerer=async_handler), portal.loop)
+        return desk.serve_until(partial(ask, *args, answerer=async_handler), portal.loop)
     except asyncio.CancelledError as error:
         msg = "The request was cancelled, also at the server."
         raise ServerError(msg) from error

@@ -19,11 +19,11 @@ from toolbench.mcp.connection.failure_messages import (
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.elicitation import (
     Answerer,
-    BlockingWait,
     OnProgress,
     ask_here,
     current_answerer,
     current_on_progress,
+    desk_here,
 )
 from toolbench.mcp.results import (
     MCPToolObservation,
@@ -110,13 +110,13 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         """
         self._keep_secrets_of(conversation)
         answerer = self._answerer()
-        waiting = BlockingWait[MCPToolObservation](answerer)
-        ask = answerer if iscoroutinefunction(answerer) else waiting.ask
+        desk = desk_here(answerer)
+        ask = answerer if iscoroutinefunction(answerer) else desk.ask
         call, loop = self._calling(action, conversation, ask), portal.loop
         with self._interruptible() as stop:
-            stop.on_cancel(partial(waiting.cancel, loop))
+            stop.on_cancel(partial(desk.cancel, loop))
             try:
-                return waiting.run(call, loop)
+                return desk.serve_until(call, loop)
             except asyncio.CancelledError:
                 return stopped_observation(self._tool, _CANCELLED)
 

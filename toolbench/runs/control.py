@@ -1,7 +1,8 @@
 """Stop a run: first ask the run to stop, then use force.
 
 `CancelToken` is for work that checks the token or adds a callback. For all other work,
-`Interruptible` raises an exception in the thread of the work.
+`Interruptible` raises an exception in the thread of the work. `Control` has both for one run, and
+`stop` uses them in turn. `active` lists the background runs.
 
 To ask a run means: mark the run as cancelled, call its callbacks (one of them cancels the future of
 an async run), and call the executor's `interrupt()`. Force, after a grace period, means: kill the
@@ -16,12 +17,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import copy_context
+from enum import Enum
 from itertools import count
 from pathlib import Path
 from subprocess import Popen
 from threading import Lock, Thread, current_thread, get_ident
 from time import sleep
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 from weakref import WeakSet
 
 from toolbench.runs.current_run import inherited_run
@@ -30,17 +32,51 @@ from toolbench.threads import daemon_thread, have_threads
 if TYPE_CHECKING:
     from toolbench.runs.run import Run
 
-
+T = TypeVar("T")
 Callback = Callable[[], object]
-INTERRUPTED = "interrupted"
-"""The reason of a stop that an interrupt of the kernel or of an agent caused.
-
-Jupyter also interrupts a kernel before it ends the kernel.
-"""
 
 
 class RunCancelled(BaseException):
     """Raised inside a run to stop it; executors must not catch it."""
+
+
+class StopCause(Enum):
+    """What stops a run."""
+
+    PERSON = "a person cancels the run"
+    INTERRUPT = "the kernel or the conversation is interrupted"
+    TIMEOUT = "the time limit of the run is over"
+    PROGRAM = "a part of the program does not need the run any more"
+
+
+class Stop(NamedTuple):
+    """Why a run was stopped."""
+
+    cause: StopCause
+    words: str
+    """The reason for the record and for views, such as `timed out after 3 s`."""
+
+    @classmethod
+    def timeout(cls, seconds: float) -> Self:
+        """Return the reason for a run that took longer than *seconds*."""
+        return cls(StopCause.TIMEOUT, f"timed out after {seconds:g} s")
+
+    @property
+    def sentence(self) -> str:
+        """How the run was stopped, as a model reads it: a sentence without its full stop."""
+        if self.cause is StopCause.PERSON:
+            return "A person cancelled the run"
+        if self.cause is StopCause.INTERRUPT:
+            return "A person interrupted the run"
+        return f"The run was {self.words}"
+
+
+CANCELLED = Stop(StopCause.PERSON, "cancelled")
+INTERRUPTED = Stop(StopCause.INTERRUPT, "interrupted")
+"""The reason of a stop that an interrupt of the kernel or of an agent caused.
+
+Jupyter also interrupts a kernel before it ends the kernel.
+"""
 
 
 class Cancellable(Protocol):
@@ -214,39 +250,101 @@ class Interruptible:
         """Called when the work ends; a subclass can undo its own preparations for the exception here."""
 
 
-class Children:
-    """The list of the processes that one run started.
+class Control:
+    """Cancels one run, and breaks it off by force; any thread may use it. See `stop`."""
 
-    A process that a thread of the run starts through `subprocess` is known on every system. On
-    Linux, a process started in another way is known too.
-    """
+    def __init__(self, outer: "Control | None") -> None:
+        """Make the control of a run that is not started; *outer* is the control of its parent."""
+        self.outer = outer
+        self.why: Stop | None = None
+        """Why the run was stopped; None if it was not, or only its parent was."""
+        self.thread: Thread | None = None
+        """The thread of a background run."""
+        self.is_given_up = False
+        """Whether callers no longer wait for the run: it was stopped, but its call goes on."""
+        self._token = CancelToken()
+        self._work = Interruptible(RunCancelled)
+        # Most runs start no process
+        self._processes: WeakSet[Popen[Any]] | None = None
+        self._lock = Lock()
 
-    def __init__(self) -> None:
-        """Make an empty list."""
-        self._started: WeakSet[Popen[Any]] = WeakSet()
+    @property
+    def cancelled(self) -> bool:
+        """Whether the run, or a run around it, is cancelled."""
+        return self._token.cancelled or (self.outer is not None and self.outer.cancelled)
 
-    def add(self, process: "Popen[Any]") -> None:
-        """Add *process* to the list."""
-        self._started.add(process)
+    @property
+    def cancelled_in(self) -> Thread | None:
+        """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
+        return self._token.cancelled_in
 
-    def kill(self, threads: list[Thread]) -> None:
-        """Kill the processes of this list, others that *threads* started, and all their children."""
+    def on_cancel(self, callback: Callback) -> Callable[[], None]:
+        """Call *callback* in another thread when the run has to stop; in this one if it has to already.
+
+        Returns:
+            A function that removes the callback.
+        """
+        return self._token.on_cancel(callback)
+
+    def request(self, why: Stop = CANCELLED) -> list[Callback]:
+        """Mark the run as cancelled; return the callbacks that no earlier call of this method returned."""
+        with self._lock:
+            if self.why is None:
+                self.why = why
+        return self._token.request(why.words)
+
+    def breakable(self, work: Callable[[], T]) -> T:
+        """Return `work()`, which `break_off` may end with `RunCancelled` until then, but not later."""
+        # IPython leaves out such frames
+        __tracebackhide__ = True
+        try:
+            try:
+                self._work.begin()
+                return work()
+            finally:
+                self._work.end()
+        except BaseException:
+            # Again: the exception may have hit the first call
+            self._work.end()
+            raise
+
+    def add_process(self, process: "Popen[Any]") -> None:
+        """Remember *process*, which the run started, to kill it if the run is stopped by force."""
+        with self._lock:
+            if self._processes is None:
+                self._processes = WeakSet()
+            self._processes.add(process)
+
+    def break_off(self, threads: list[Thread]) -> None:
+        """Kill the processes of the run, and raise `RunCancelled` in its thread.
+
+        A process that a thread of the run starts through `subprocess` is known on every system. On
+        Linux, a process started in another way is known too.
+
+        Args:
+            threads: The threads of the run.
+        """
+        if threads:
+            self._kill_processes(threads)
+        self._work.strike()
+
+    def _kill_processes(self, threads: list[Thread]) -> None:
         import psutil  # noqa: PLC0415 - only to stop a run by force
 
-        known = [p.pid for p in list(self._started) if p.returncode is None]
-        for pid in {*known, *_of(threads)}:
+        pids = set[int]()
+        for process in list(self._processes or ()):
+            if process.returncode is None:
+                pids.add(process.pid)
+        for thread in threads:
+            with suppress(OSError):
+                children = Path(f"/proc/self/task/{thread.native_id}/children").read_text()
+                pids.update(map(int, children.split()))
+        for pid in pids:
             with suppress(psutil.NoSuchProcess):
-                process = psutil.Process(pid)
-                for victim in [*process.children(recursive=True), process]:
+                known = psutil.Process(pid)
+                for victim in [*known.children(recursive=True), known]:
                     with suppress(psutil.NoSuchProcess):
                         victim.kill()
-
-
-def _of(threads: list[Thread]) -> Iterator[int]:
-    for thread in threads:
-        with suppress(OSError):
-            pids = Path(f"/proc/self/task/{thread.native_id}/children").read_text()
-            yield from map(int, pids.split())
 
 
 # Seconds between asking and the first use of force
@@ -257,50 +355,47 @@ PATIENCE = 3
 CALLBACK_SECONDS = 0.2
 
 
-def cancel(
-    run: "Run", insist: Callable[[], object] | None = None, reason: str = "cancelled"
-) -> None:
-    """Stop *run*, and return at once; repeated calls do no harm.
+def stop(run: "Run", why: Stop = CANCELLED) -> None:
+    """Stop *run* because of *why*: ask it first, then use force; return at once.
 
-    Args:
-        run: The run.
-        insist: A function that uses force; it is called every second until the run has ended.
-        reason: The reason, for the record.
+    A second call does nothing.
     """
+    _stop(run, why, is_forced=True)
+
+
+def stop_inside(run: "Run", outer: "Run") -> None:
+    """Stop *run*, which *outer* started, because *outer* is stopped.
+
+    The force on *outer* hits *run* too, unless it has a thread of its own.
+    """
+    _stop(run, outer.control.why or CANCELLED, is_forced=run.control.thread is not None)
+
+
+def _stop(run: "Run", why: Stop, *, is_forced: bool) -> None:
     if run.has_ended or run.state == "stopping":
         return
-    callbacks = run.wants_cancel(reason)
+    callbacks = run.control.request(why)
+    # A run that begins later notices the request
+    is_begun = run.state != "new"
     run.enter("stopping")
-    _in_background(_ask, run, callbacks)
-    # Else it has ended, or is a task
-    if insist is not None and have_threads():
-        _in_background(_insist, run, insist)
+    daemon_thread(_ask, run, callbacks, name="toolbench-cancel").start()
+    # Without threads it has ended, or is a task
+    if is_forced and is_begun and have_threads():
+        daemon_thread(_insist, run, name="toolbench-cancel").start()
 
 
-def _in_background(work: Callable[..., None], *args: object) -> None:
-    daemon_thread(work, *args, name="toolbench-cancel").start()
-
-
-def _ask(run: "Run", callbacks: list[Callable[[], object]]) -> None:
+def _ask(run: "Run", callbacks: list[Callback]) -> None:
     for callback in callbacks:
         _tell(run, callback)
-    patience = CALLBACK_SECONDS if have_threads() else 0
+    seconds = CALLBACK_SECONDS
+    if not have_threads():
+        seconds = 0
     # Only then: `interrupt` may stop other runs too
-    if not (callbacks and run.done.wait(patience)):
+    if not (callbacks and run.done.wait(seconds)):
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 
 
-def _insist(run: "Run", insist: Callable[[], object]) -> None:
-    for times in count(1):
-        # less and less often after it was given up: each time wakes the process
-        if run.done.wait(GRACE * max(1, times - PATIENCE)):
-            return
-        if times > PATIENCE and not run.is_stuck:
-            run.give_up()
-        insist()
-
-
-def _tell(run: "Run", callback: Callable[[], object] | None) -> None:
+def _tell(run: "Run", callback: Callback | None) -> None:
     try:
         if callback is not None:
             callback()
@@ -308,22 +403,30 @@ def _tell(run: "Run", callback: Callable[[], object] | None) -> None:
         run.log(f"while stopping: {error}", "warning")
 
 
-def break_off(run: "Run", thread: Thread) -> None:
-    """Kill the processes that *run* started, and raise `RunCancelled` in *thread*, the thread of *run*."""
-    others = [t for t in threading.enumerate() if inherited_run(t) is run]
-    run.children.kill([thread, *others])
-    run.work.strike()
+def _insist(run: "Run") -> None:
+    control = run.control
+    for times in count(1):
+        # less and less often after it was given up: each time wakes the process
+        if run.done.wait(GRACE * max(1, times - PATIENCE)):
+            return
+        if times > PATIENCE and not control.is_given_up:
+            run.give_up()
+        threads = list[Thread]()
+        if control.thread is not None:
+            others = [t for t in threading.enumerate() if inherited_run(t) is run]
+            threads = [control.thread, *others]
+        control.break_off(threads)
 
 
-class Active:
+class BackgroundRuns:
     """The list of the background runs; any thread may use this list."""
 
     def __init__(self) -> None:
         """Make an empty list of runs."""
-        self._threads: dict[Run, Thread] = {}
+        self._runs: set[Run] = set()
         self._lock = Lock()
 
-    def start(self, run: "Run", work: Callable[[], object], then: Callable[[], object]) -> Thread:
+    def start(self, run: "Run", work: Callback, then: Callback) -> Thread:
         """Start *work* in a new daemon thread, and return the thread.
 
         *run* is in this list until *work* ends. On a Python without threads, *work* has already
@@ -342,33 +445,28 @@ class Active:
                     work()
             finally:
                 with self._lock:
-                    self._threads.pop(run, None)
+                    self._runs.discard(run)
                 then()
 
         thread = daemon_thread(copy_context().run, body, name=f"toolbench-run-{run.id}")
         with self._lock:
-            self._threads[run] = thread
+            self._runs.add(run)
+        run.control.thread = thread
         thread.start()
         return thread
 
-    def stop(self, run: "Run", reason: str = "cancelled") -> None:
-        """Cancel *run*; if *run* is in this list, also use force on its thread. See `cancel`."""
-        thread = self._threads.get(run)
-        insist = None if thread is None else lambda: break_off(run, thread)
-        cancel(run, insist, reason)
-
-    def stop_all(self, reason: str) -> None:
-        """Cancel every background run."""
+    def stop_all(self, why: Stop) -> None:
+        """Stop every background run."""
         for run in self:
-            self.stop(run, reason)
+            stop(run, why)
 
-    def __iter__(self) -> "Iterator[Run]":
+    def __iter__(self) -> Iterator["Run"]:
         with self._lock:
-            return iter(list(self._threads))
+            return iter(list(self._runs))
 
     def __len__(self) -> int:
-        return len(self._threads)
+        return len(self._runs)
 
 
-active = Active()
+active = BackgroundRuns()
 """The background runs of this process."""

@@ -1,57 +1,252 @@
-"""What waits during a run: a thread for a coroutine and its questions, a run for people.
+"""Questions during a run: who answers them, in which thread, and how long the run waits for it.
 
-`CoroutineWait` answers the questions of a coroutine in the thread that needs its result, because
-`input()` works only in the main thread. `withdrawable` ends a question whose work was cancelled.
-`WaitingTime` counts the time in which a run waits: it is no work of the tool.
+`Dialogue` has the questions and answers of one run. A `Desk` answers the questions of other threads
+in the thread that waits for their work, because `input()` works only in the main thread.
+`withdrawable` ends a question whose work was cancelled.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Lock, current_thread, main_thread
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from toolbench.core.background_loop import portal
+from toolbench.redaction.detect import Secrecy
+from toolbench.redaction.known import KnownSecrets
 from toolbench.runs.control import Cancellable, Interruptible
 from toolbench.runs.progress import wait
-from toolbench.runs.questions import Answer, Asker, Question
+from toolbench.runs.questions import Answer, Asker, Preset, Question, preset_in_context
+from toolbench.threads import have_threads
 
 T = TypeVar("T")
 
 
-@dataclass
-class _Request:
-    """A question that the coroutine asks, and the future that will hold the answer."""
+class Dialogue:
+    """The questions of one run and their answers; any thread may use it.
+
+    The questions of a run count for the runs around it too: they wait as well, and their records
+    have the answers.
+
+    Attributes:
+        asker: The function that answers a question if no preset does.
+        desk: Sends a question to the thread that waits for the run; None if this is not needed.
+        answers: The answers so far, for the record.
+        unanswered: The questions that have no answer yet, or got none.
+        version: Counts the changes; see `Run.version`.
+        when_changed: A function that is called after a question was put, and after it was answered.
+    """
+
+    when_changed: Callable[[], object] | None = None
+
+    def __init__(
+        self,
+        asker: Asker,
+        secrets: KnownSecrets,
+        outer: "Dialogue | None" = None,
+        *,
+        takes_presets: bool = True,
+    ) -> None:
+        """Make the dialogue of a run that has not asked anything.
+
+        Args:
+            asker: See the attribute.
+            secrets: The secrets of the run; those of answers are added.
+            outer: The dialogue of the run around this run, if any.
+            takes_presets: Whether a preset may answer: of the block that starts the run, since
+                other threads of the run do not know it, or of a block inside of the run.
+        """
+        self.asker = asker
+        self.desk: Callable[[Question], Future[Answer]] | None = None
+        self.answers: list[Answer] = []
+        self.unanswered: list[Question] = []
+        self.version = 0
+        self._secrets = secrets
+        self._outer = outer
+        self._takes_presets = takes_presets
+        self._preset = preset_in_context()
+        # The waits that go on, when the first of them began, and the seconds of all that are over
+        self._waits = 0
+        self._began = 0.0
+        self._seconds = 0.0
+        self._is_over = False
+        self._lock = Lock()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the run waits for an answer."""
+        return self._waits > 0
+
+    @property
+    def seconds(self) -> float:
+        """The seconds in which the run waited for answers, until now; simultaneous waits count once."""
+        with self._lock:
+            return self._seconds + self._present()
+
+    def _present(self) -> float:
+        """Return the seconds since the present waits began; 0 without a wait, or after the end."""
+        if self._is_over or not self._waits:
+            return 0.0
+        return monotonic() - self._began
+
+    def end(self) -> None:
+        """Count no time from now on: the run has ended, perhaps with an open question."""
+        with self._lock:
+            self._seconds += self._present()
+            self._is_over = True
+
+    def preset_for(self, question: Question) -> Preset | None:
+        """Return the preset that answers *question*; None if a person is asked.
+
+        It is of a block around the calling code, or else around the start of the run.
+        """
+        if not self._takes_presets:
+            return None
+        for innermost in (preset_in_context(), self._preset):
+            if innermost is not None and (preset := innermost.of(question)) is not None:
+                return preset
+        return None
+
+    def put(self, question: Question) -> Answer:
+        """Ask *question* and return the answer; "no" to a yes-or-no question becomes a decline.
+
+        Raises:
+            ToolbenchError: If called in the background loop.
+        """
+        portal.refuse_inside("current_run().ask_async(message, schema)")
+        with self._waiting(question):
+            if (preset := self.preset_for(question)) is not None:
+                answer = preset(question)
+            elif self.desk is not None and have_threads():
+                answer = self.desk(question).result()
+            else:
+                answer = self.asker(question)
+        return self._taken(question, answer)
+
+    async def put_async(self, question: Question) -> Answer:
+        """Do the same as `put`, without blocking the running loop."""
+        with self._waiting(question):
+            if (preset := self.preset_for(question)) is not None:
+                # Other tasks of the tool have a turn, as if a person answered
+                await asyncio.sleep(0)
+                answer = preset(question)
+            elif self.desk is not None:
+                answer = await asyncio.wrap_future(self.desk(question))
+            elif current_thread() is main_thread():
+                # The loop of a cell: `input()` works
+                answer = self.asker(question)
+            else:
+                answer = await asyncio.to_thread(self.asker, question)
+        return self._taken(question, answer)
+
+    def completed(self, question: Question, answer: Answer) -> Answer:
+        """Return *answer* with the defaults of *question*; their secrets are hidden from now on."""
+        complete = question.with_defaults(answer)
+        if complete is not answer:
+            self._learn(question, complete)
+        return complete
+
+    @contextmanager
+    def _waiting(self, question: Question) -> Iterator[None]:
+        """In the `with` block, this run and the runs around it wait for the answer to *question*."""
+        around = list(self._outward())
+        for dialogue in around:
+            dialogue._begin_wait(question)
+        try:
+            yield
+        finally:
+            for dialogue in around:
+                dialogue._end_wait()
+
+    def _begin_wait(self, question: Question) -> None:
+        with self._lock:
+            self.unanswered.append(question)
+            if not self._waits:
+                self._began = monotonic()
+            self._waits += 1
+        self._change()
+
+    def _end_wait(self) -> None:
+        with self._lock:
+            if self._waits == 1:
+                self._seconds += self._present()
+            self._waits -= 1
+        self._change()
+
+    def _change(self) -> None:
+        with self._lock:
+            self.version += 1
+        if self.when_changed is not None:
+            self.when_changed()
+
+    def _taken(self, question: Question, answer: Answer) -> Answer:
+        """Keep *answer* for the records, and return what it means."""
+        if question.consent is None:
+            self._learn(question, answer)
+            recorded = answer.to(question)
+            for dialogue in self._outward():
+                dialogue.answers.append(recorded)
+        for dialogue in self._outward():
+            dialogue.unanswered.remove(question)
+        return question.meaning_of(answer)
+
+    def _learn(self, question: Question, answer: Answer) -> None:
+        """Hide the secrets of *answer* in the output of this run and of all runs around it."""
+        secrecy = Secrecy(question.schema)
+        for dialogue in self._outward():
+            dialogue._secrets.learn(answer.content or {}, secrecy)
+
+    def _outward(self) -> "Iterator[Dialogue]":
+        dialogue: Dialogue | None = self
+        while dialogue is not None:
+            yield dialogue
+            dialogue = dialogue._outer
+
+
+class _Asked(NamedTuple):
+    """A question on a desk, who answers it, and the future that will hold the answer."""
 
     question: Any
+    answerer: Callable[[Any], Answer]
     answer: "Future[Answer]"
 
+    def settle(self) -> None:
+        """Ask the answerer, in this thread; an error of it is the error of who asks."""
+        if self.answer.cancelled():
+            return
+        # Who asks stopped waiting meanwhile
+        with suppress(InvalidStateError):
+            try:
+                self.answer.set_result(self.answerer(self.question))
+            except Exception as error:  # noqa: BLE001 - who asks gets the error
+                self.answer.set_exception(error)
+            except BaseException:
+                # This thread is interrupted
+                self.answer.set_result(Answer("cancel"))
+                raise
 
-@dataclass
-class _End:
-    """The end of the awaited call: its result or its error."""
+
+class _End(NamedTuple):
+    """The end of a coroutine: its result or its error."""
 
     result: Any = None
     error: BaseException | None = None
 
 
-class CoroutineWait(Generic[T]):
-    """The wait of one thread for one call of a coroutine function in an event loop.
+class Desk:
+    """Where other threads put questions for the thread that waits for their work.
 
-    The loop sends questions and the end of the call through a queue. This takes less time than a
-    future, which needs more turns of the loop.
+    The waiting thread learns of questions, and of what it waits for, through one queue. This takes
+    less time than a future of a loop, which needs more turns of the loop.
     """
 
     def __init__(
-        self,
-        answerer: Callable[[Any], Answer],
-        meanwhile: Callable[[], object] | None = None,
+        self, answerer: Callable[[Any], Answer], meanwhile: Callable[[], object] | None = None
     ) -> None:
-        """Prepare to wait.
+        """Make a desk at which the waiting thread answers.
 
         Args:
             answerer: The plain function that answers a question, in the waiting thread.
@@ -59,19 +254,25 @@ class CoroutineWait(Generic[T]):
         """
         self._answerer = answerer
         self._meanwhile = meanwhile
-        self._messages: SimpleQueue[_Request | _End] = SimpleQueue()
+        self._messages: SimpleQueue[Any] = SimpleQueue()
         self._task: asyncio.Task[None] | None = None
-        self._is_over = False
+        self._is_closed = False
 
-    def put(self, question: Any) -> "Future[Answer]":
+    def put(
+        self, question: Any, answerer: Callable[[Any], Answer] | None = None
+    ) -> "Future[Answer]":
         """Send *question* to the waiting thread, and return the future of the answer.
 
         If the wait is over, the answer is a cancel.
+
+        Args:
+            question: The question.
+            answerer: Answers it in the place of the desk's own answerer.
         """
         answer: Future[Answer] = Future()
-        self._messages.put(_Request(question, answer))
+        self._messages.put(_Asked(question, answerer or self._answerer, answer))
         # Checked last, so that no question is left
-        if self._is_over:
+        if self._is_closed:
             self._drop()
         return answer
 
@@ -79,10 +280,18 @@ class CoroutineWait(Generic[T]):
         """Send *question* to the waiting thread and return its answer."""
         return await asyncio.wrap_future(self.put(question))
 
-    def run(
-        self,
-        call: Callable[[], Coroutine[Any, Any, T]],
-        loop: asyncio.AbstractEventLoop,
+    def tell(self, news: Any) -> None:
+        """End the wait of the waiting thread with *news*."""
+        self._messages.put(news)
+
+    def serve(self) -> Any:
+        """Answer questions until `tell` is called, and return the news."""
+        while isinstance(message := wait(self._messages, self._meanwhile), _Asked):
+            message.settle()
+        return message
+
+    def serve_until(
+        self, call: Callable[[], Coroutine[Any, Any, T]], loop: asyncio.AbstractEventLoop
     ) -> T:
         """Run *call* in *loop*, answer questions until *call* has ended, and return its result.
 
@@ -93,67 +302,57 @@ class CoroutineWait(Generic[T]):
         portal.refuse_inside()
         try:
             loop.call_soon_threadsafe(self._begin, call, loop)
-            while isinstance(event := wait(self._messages, self._meanwhile), _Request):
-                self._answer(event.question, event.answer)
+            end: _End = self.serve()
         except BaseException:
             # Also at KeyboardInterrupt: cancel the task
             self.cancel(loop)
             raise
         finally:
-            self._is_over = True
-            self._drop()
-        if event.error is not None:
-            raise event.error
-        result: T = event.result
+            self.close()
+        if end.error is not None:
+            raise end.error
+        result: T = end.result
         return result
 
     def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Cancel the call and end the wait for it, from any thread."""
-        self._messages.put(_End(error=asyncio.CancelledError()))
+        """Cancel the call of `serve_until` and end the wait for it, from any thread."""
+        self.tell(_End(error=asyncio.CancelledError()))
         # The loop has ended, and with it the call
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._cancel_task)
 
+    def close(self) -> None:
+        """Answer the questions that are left, and all that come later, with a cancel."""
+        self._is_closed = True
+        self._drop()
+
     def _begin(
-        self,
-        call: Callable[[], Coroutine[Any, Any, T]],
-        loop: asyncio.AbstractEventLoop,
+        self, call: Callable[[], Coroutine[Any, Any, Any]], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._task = loop.create_task(self._deliver(call))
 
-    async def _deliver(self, call: Callable[[], Coroutine[Any, Any, T]]) -> None:
+    async def _deliver(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         try:
-            self._messages.put(_End(await call()))
+            self.tell(_End(await call()))
         except BaseException as error:  # noqa: BLE001 - the waiting thread gets it, also a cancellation
-            self._messages.put(_End(error=error))
+            self.tell(_End(error=error))
 
     def _cancel_task(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
-    def _answer(self, question: Any, answer: "Future[Answer]") -> None:
-        if answer.cancelled():
-            return
-        # The caller stopped waiting meanwhile
-        with suppress(InvalidStateError):
-            try:
-                answer.set_result(self._answerer(question))
-            except Exception as error:  # noqa: BLE001 - the caller gets the error
-                answer.set_exception(error)
-            except BaseException:
-                # This thread is interrupted
-                answer.set_result(Answer("cancel"))
-                raise
-
     def _drop(self) -> None:
-        """Answer the questions that are still in the queue with a cancel."""
         with suppress(Empty):
             while True:
-                event = self._messages.get_nowait()
-                if isinstance(event, _Request):
-                    # Its caller has stopped waiting
-                    with suppress(InvalidStateError):
-                        event.answer.set_result(Answer("cancel"))
+                message = self._messages.get_nowait()
+                if isinstance(message, _Asked):
+                    settle(message.answer, Answer("cancel"))
+
+
+def settle(answer: "Future[Answer]", value: Answer) -> None:
+    """Put *value* into *answer*, unless there is an answer already."""
+    with suppress(InvalidStateError):
+        answer.set_result(value)
 
 
 class _QuestionWithdrawn(BaseException):
@@ -195,46 +394,3 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
             return Answer("cancel")
 
     return answer_of
-
-
-class WaitingTime:
-    """The seconds in which one run waited; waits at the same time count once. Any thread may use it."""
-
-    def __init__(self) -> None:
-        """Begin with no wait."""
-        self._seconds = 0.0
-        # The waits that go on
-        self._count = 0
-        self._begin = 0.0
-        self._is_over = False
-        self._lock = Lock()
-
-    @property
-    def seconds(self) -> float:
-        """The seconds of all waits until now."""
-        with self._lock:
-            return self._seconds + self._present()
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count the time of the `with` block as a wait."""
-        with self._lock:
-            if not self._count:
-                self._begin = monotonic()
-            self._count += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._seconds += self._present() if self._count == 1 else 0.0
-                self._count -= 1
-
-    def end(self) -> None:
-        """Count no time from now on: the run has ended, perhaps with an open question."""
-        with self._lock:
-            self._seconds += self._present()
-            self._is_over = True
-
-    def _present(self) -> float:
-        """Return the seconds since all present waits began; 0 without a wait, or after the end."""
-        return 0.0 if self._is_over or not self._count else monotonic() - self._begin

@@ -19,7 +19,7 @@ from toolbench.core.background_loop import portal
 from toolbench.runs.control import INTERRUPTED
 
 if TYPE_CHECKING:
-    from toolbench.runs.control import Active
+    from toolbench.runs.control import BackgroundRuns
 
 
 def running_shell() -> Any:
@@ -105,7 +105,7 @@ AGAIN = 0.5
 class InterruptWatch:
     """Installs a handler of SIGINT while there are background runs."""
 
-    def __init__(self, runs: "Active") -> None:
+    def __init__(self, runs: "BackgroundRuns") -> None:
         """Make a watch that stops *runs* when the kernel is interrupted."""
         self._runs = runs
         self._watching = False
@@ -147,7 +147,7 @@ class InterruptWatch:
 class _Cover:
     """The handler of SIGINT: it stops the runs, then calls the handler that it covers."""
 
-    def __init__(self, runs: "Active", loop: Any, covered: Any) -> None:
+    def __init__(self, runs: "BackgroundRuns", loop: Any, covered: Any) -> None:
         self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered
 
     def __call__(self, number: int, frame: Any) -> None:

@@ -5,12 +5,13 @@ Such a Python cannot block. So the tool is awaited first, and then `perform` rec
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from functools import partial
 from threading import Timer
 from typing import Any
 
 from toolbench.core.schema import Observation
-from toolbench.runs.control import RunCancelled
+from toolbench.runs.control import RunCancelled, Stop, stop
 from toolbench.runs.current_run import enter
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
@@ -51,7 +52,6 @@ async def outcome_of(
     *,
     judge: Callable[[Run], object] = lambda run: None,
     timeout: float | None = None,
-    stop: Callable[[Run, str], object],
 ) -> Callable[[Run], Observation]:
     """Await the async tool of *run*; return a function for the parameter *work* of `perform`.
 
@@ -62,7 +62,6 @@ async def outcome_of(
         run: The run.
         judge: A function that returns why the run may not start; None if it may.
         timeout: Seconds after which the run is cancelled; None means no limit.
-        stop: A function that cancels a run for a reason.
     """
     run.begin()
     try:
@@ -79,18 +78,16 @@ async def outcome_of(
         )
     finally:
         leave()
-    forget = run.on_cancel(task.cancel)
-    limit = f"timed out after {timeout or 0:g} s"
-    relax = later(timeout, stop, run, limit) if timeout else lambda: None
-    try:
-        await asyncio.wait([task])
-    except asyncio.CancelledError:
-        # The caller was cancelled
-        task.cancel()
-        stop(run, "cancelled")
-    finally:
-        relax()
-        forget()
+    with ExitStack() as undo:
+        undo.callback(run.on_cancel(task.cancel))
+        if timeout:
+            undo.callback(later(timeout, stop, run, Stop.timeout(timeout)))
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            # The caller was cancelled
+            task.cancel()
+            stop(run)
     return partial(_result, task)
 
 

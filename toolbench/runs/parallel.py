@@ -3,11 +3,10 @@
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import partial
 from itertools import starmap
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
@@ -17,11 +16,10 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.errors import ToolbenchError
-from toolbench.runs.control import INTERRUPTED, active
-from toolbench.runs.dialogue import withdrawable
+from toolbench.runs.control import INTERRUPTED, active, stop
+from toolbench.runs.dialogue import Desk, settle, withdrawable
 from toolbench.runs.perform import call_of, execute, perform
-from toolbench.runs.progress import EVERY
-from toolbench.runs.questions import Answer, Asker, Question
+from toolbench.runs.questions import Answer, Asker, Question, decline
 from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
 from toolbench.values import sentence
@@ -91,28 +89,42 @@ def perform_together(
     if max_parallel < 1:
         msg = f"max_parallel must be at least 1, not {max_parallel!r}."
         raise ValueError(msg)
-    events: SimpleQueue[_Message] = SimpleQueue()
-    jobs = [_Job(run, executor, events.put, work_in) for run in runs]
-    waiting, running = list(jobs), list[_Job]()
+    running: list[_Job] = []
+
+    def meanwhile() -> None:
+        if is_left():
+            desk.tell(None)
+        for job in running:
+            job.run.show_progress()
+
+    desk = Desk(decline, meanwhile)
+    waiting = [_Job(run, executor, desk, work_in) for run in runs]
     try:
-        while waiting or running:
-            for job in _startable(waiting, running, max_parallel):
-                waiting.remove(job)
-                running.append(job)
-                job.start()
-            match _next(events, running, is_left):
-                case None:
-                    return
-                case _Request() as request:
-                    request.answer()
-                case job:
-                    running.remove(job)
-                    job.run.hide_progress()
+        _perform_all(waiting, running, desk, max_parallel)
     except BaseException:
         # Mostly KeyboardInterrupt: no run may continue
         for job in running:
-            active.stop(job.run, INTERRUPTED)
+            stop(job.run, INTERRUPTED)
         raise
+    finally:
+        desk.close()
+
+
+def _perform_all(waiting: list["_Job"], running: list["_Job"], desk: Desk, most: int) -> None:
+    """Perform the jobs of *waiting*, *most* at once; return when all have ended, or are left.
+
+    The jobs that run are in *running*.
+    """
+    while waiting or running:
+        for job in _startable(waiting, running, most):
+            waiting.remove(job)
+            running.append(job)
+            job.start()
+        ended: _Job | None = desk.serve()
+        if ended is None:
+            return
+        running.remove(ended)
+        ended.run.hide_progress()
 
 
 def _run(tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | Action) -> Run:
@@ -122,19 +134,6 @@ def _run(tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | 
     return run_here(tool, call_of(tool, call))
 
 
-class _Request:
-    """A question of one job, for the thread that waits for all jobs: this thread asks the person."""
-
-    def __init__(self, question: Question, asker: Asker, run: Run) -> None:
-        self._question, self._asker, self._run = question, asker, run
-        self.answered: Future[Answer] = Future()
-
-    def answer(self) -> None:
-        """Ask the question and set the answer; as soon as the run is stopped, the answer is a cancel."""
-        ask = withdrawable(self._asker, self._run)
-        self.answered.set_result(ask(self._question))
-
-
 class _Job:
     """One of the calls: its run, the resources it uses, and how it is started."""
 
@@ -142,21 +141,22 @@ class _Job:
         self,
         run: Run,
         executor: Executor | None,
-        say: "Callable[[_Message], object]",
+        desk: Desk,
         work_in: Callable[[Run], AbstractContextManager[object]] | None,
     ) -> None:
         self.run = run
         self._in = nullcontext if work_in is None else work_in
         # Else this thread asks by itself
         if have_threads():
-            self.run.asker = partial(_ask, say, self.run.asker, self.run)
-        self._say = say
+            dialogue = run.dialogue
+            dialogue.asker = partial(_ask, desk, dialogue.asker, run)
+        self._desk = desk
         self.keys = _keys(self.run)
         self._work = execute if executor is None else partial(_elsewhere, executor)
 
     def start(self) -> None:
         """Perform the run in a new thread, then report its end."""
-        active.start(self.run, self._carry_out, partial(self._say, self))
+        active.start(self.run, self._carry_out, partial(self._desk.tell, self))
 
     def _carry_out(self) -> None:
         with self._in(self.run):
@@ -205,19 +205,6 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
     return None
 
 
-def _next(
-    messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
-) -> "_Message | None":
-    """Return the next message, or None as soon as *is_left* returns True; meanwhile, show progress."""
-    while True:
-        with suppress(Empty):
-            return messages.get(timeout=EVERY)
-        if is_left():
-            return None
-        for job in running:
-            job.run.show_progress()
-
-
 def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:
     """Return the jobs in *waiting* that can start now.
 
@@ -247,13 +234,11 @@ def _keys(run: Run) -> frozenset[Any]:
     return frozenset({id(tool.executor)})
 
 
-def _ask(say: "Callable[[_Message], object]", asker: Asker, run: Run, question: Question) -> Answer:
-    request = _Request(question, asker, run)
-    say(request)
-    while not run.cancelled:
-        with suppress(TimeoutError):
-            return request.answered.result(timeout=0.05)
-    return Answer("cancel")
-
-
-_Message = _Job | _Request
+def _ask(desk: Desk, asker: Asker, run: Run, question: Question) -> Answer:
+    """Let the thread that waits at *desk* ask *asker*; a cancel as soon as *run* is stopped."""
+    answer = desk.put(question, withdrawable(asker, run))
+    forget = run.on_cancel(partial(settle, answer, Answer("cancel")))
+    try:
+        return answer.result()
+    finally:
+        forget()

@@ -20,9 +20,18 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_earlier_class
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
-from toolbench.runs.control import INTERRUPTED, RunCancelled, active, cancel
+from toolbench.runs.control import (
+    CANCELLED,
+    INTERRUPTED,
+    RunCancelled,
+    Stop,
+    StopCause,
+    active,
+    stop,
+    stop_inside,
+)
 from toolbench.runs.current_run import enter
-from toolbench.runs.dialogue import CoroutineWait
+from toolbench.runs.dialogue import Desk
 from toolbench.runs.exception_text import (
     is_lack_of_memory,
     place_of,
@@ -40,7 +49,6 @@ from toolbench.runs.run import Run, run_here
 from toolbench.runs.unfinished_observation import (
     UnfinishedObservation,
     partial_result,
-    stop_words,
 )
 from toolbench.threads import have_threads
 
@@ -177,14 +185,9 @@ def perform(
     run.begin()
     try:
         with _current(run, timeout):
-            try:
-                run.work.begin()
-                _carry_out(run, work, confirm=confirm)
-            finally:
-                run.work.end()
+            run.control.breakable(partial(_carry_out, run, work, confirm=confirm))
     except BaseException as error:
-        # Any error becomes an observation. End again: the exception may have hit the first call
-        run.work.end()
+        # Any error becomes an observation
         if _ended_by(run, error) or run.is_plain:
             replaced = _without_secrets(run, error)
             if replaced is None:
@@ -247,24 +250,10 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
-            undo.callback(run.parent.on_cancel(partial(_stop_with, run.parent, run)))
+            undo.callback(run.parent.on_cancel(partial(stop_inside, run, run.parent)))
         if timeout is not None:
-            reason = f"timed out after {timeout:g} s"
-            undo.callback(later(timeout, stop, run, reason))
+            undo.callback(later(timeout, stop, run, Stop.timeout(timeout)))
         yield
-
-
-def _stop_with(parent: Run, run: Run) -> None:
-    """Stop *run* for the reason for which *parent* is stopped."""
-    active.stop(run, parent.reason or "cancelled")
-
-
-def stop(run: Run, reason: str = "cancelled") -> None:
-    """Stop *run*: first ask it to stop, then use force on its thread; this returns at once."""
-    if run in active:
-        active.stop(run, reason)
-    else:
-        cancel(run, run.work.strike, reason)
 
 
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
@@ -333,13 +322,15 @@ def _as_ended(run: Run, observation: Observation) -> Observation:
     An error becomes an `UnfinishedObservation`, because it is not a failure of the tool. In a plain
     call, only a time limit adds the note, and an error stays an error.
     """
-    is_late = run.reason.startswith("timed out")
+    why = run.control.why or CANCELLED
+    is_late = why.cause is StopCause.TIMEOUT
     if not (is_late or (run.cancelled and not run.is_plain)):
         return observation
     if not observation.is_error:
-        return partial_result(observation, run.reason)
-    gap = "\n" if observation.text else ""
-    note = TextContent(text=f"{gap}[{stop_words(run.reason)}.]")
+        return partial_result(observation, why)
+    note = TextContent(text=f"[{why.sentence}.]")
+    if observation.text:
+        note = TextContent(text=f"\n{note.text}")
     content = [*observation.content, note]
     if run.is_plain:
         return observation.model_copy(update={"content": content})
@@ -359,7 +350,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
     """Record in *run* that *error* ended it; return True if the caller has to raise *error*."""
     interrupted = isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     if interrupted or run.cancelled or isinstance(error, RunCancelled):
-        text = f"{stop_words(run.reason or INTERRUPTED)}."
+        text = f"{(run.control.why or INTERRUPTED).sentence}."
         _keep(run, UnfinishedObservation.from_text(text, is_error=True))
         run.enter("cancelled")
         struck = isinstance(error, RunCancelled) and run.parent is not None
@@ -379,15 +370,16 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 def _awaited(run: Run) -> Observation:
     """Execute the async tool of *run* in the background loop, and answer its questions in this thread."""
     __tracebackhide__ = True
-    waiting = CoroutineWait[Observation](run.asker, run.drawer)
+    desk = Desk(run.dialogue.asker, run.drawer)
     loop = portal.loop
     # Else its parent's thread answers
-    if run.desk is None:
-        run.desk = waiting.put
-    forget = run.on_cancel(partial(waiting.cancel, loop))
+    if run.dialogue.desk is None:
+        run.dialogue.desk = desk.put
+    forget = run.on_cancel(partial(desk.cancel, loop))
     try:
         work = partial(run.tool.execute_async, run.action, run.conversation)
-        return waiting.run(work, loop)
+        observation: Observation = desk.serve_until(work, loop)
+        return observation
     except CancelledError:
         raise RunCancelled from None
     finally:
@@ -424,7 +416,7 @@ def start(
         judge = partial(_judge, confirm=confirm)
         try:
             with redirect_to(run):
-                outcome = await outcome_of(run, judge=judge, timeout=timeout, stop=stop)
+                outcome = await outcome_of(run, judge=judge, timeout=timeout)
                 perform(run, confirm=confirm, work=outcome)
         finally:
             afterwards()

@@ -8,9 +8,9 @@ from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
-from toolbench.runs.control import RunCancelled, cancel
+from toolbench.runs.control import RunCancelled, stop
 from toolbench.runs.page import outcome_of
-from toolbench.runs.perform import execute, perform, stop
+from toolbench.runs.perform import execute, perform
 from toolbench.runs.progress import EVERY
 from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
@@ -54,7 +54,7 @@ async def _recorded_async(
     warn_of_earlier_class(tool, stacklevel=_CALLER)
     run = run_here(tool, call, conversation=conversation, is_plain=True)
     if not have_threads():
-        outcome = await outcome_of(run, stop=stop) if tool.is_async else execute
+        outcome = await outcome_of(run) if tool.is_async else execute
         return perform(run, work=outcome)
     scope = CancelScope()
     run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
@@ -80,7 +80,7 @@ async def _recorded_async(
         return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
     except BaseException:
         # Also when the caller is cancelled: cancel the run too
-        cancel(run)
+        stop(run)
         raise
     finally:
         if drawing is not None:

@@ -11,9 +11,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ToolbenchError, ended
 from toolbench.runs.consent_question import question_of
-from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, is_no
-from toolbench.runs.run import Run, preset_here
+from toolbench.runs.run import Run, answer_here, preset_here
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
@@ -274,7 +273,7 @@ class Policy:
         if ruling.verdict != "ask":
             return None
         question = question_of(run, ruling.words, once=ruling.is_asked_once)
-        return question if run.preset_for(question) is None else None
+        return question if run.dialogue.preset_for(question) is None else None
 
 
 def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
@@ -283,7 +282,10 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
     If *is_asked_once* is true, a preset answer (see `answering`) can refuse, but never agrees: who
     gave it knew nothing of this question. If no person can answer, the call may run then.
     """
-    preset = preset_here(question) if run is None else run.preset_for(question)
+    if run is None:
+        preset = preset_here(question)
+    else:
+        preset = run.dialogue.preset_for(question)
     if preset is not None and is_asked_once:
         answer = preset.taken_if(is_no, question)
         if answer is None:
@@ -291,9 +293,9 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
             return Consent(absent, may_run=True, who=_NO_PRESET, is_by_person=False)
         answer = question.meaning_of(answer)
     elif run is not None:
-        answer = run.put(question)
+        answer = run.dialogue.put(question)
     else:
-        answer = question.meaning_of((preset or ask_in_cell)(question))
+        answer = answer_here(question)
 
     who = answer.absence
     if answer.by_somebody:
@@ -315,9 +317,9 @@ def _words(run: Run, answer: Answer) -> str:
     if "reason" in content:
         return str(content["reason"] or "").strip()
     question = Question.about(_WHY, _REASON, "")
-    preset = run.preset_for(question)
+    preset = run.dialogue.preset_for(question)
     if preset is None:
-        reason = run.put(question)
+        reason = run.dialogue.put(question)
     else:
         # Another answer is for the next question
         reason = preset.taken_if(_is_reason, question) or Answer("decline")

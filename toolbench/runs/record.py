@@ -428,7 +428,7 @@ class RunRecord:
         arguments = _shortened(run.secrets.arguments)
         forms = _forms(run, arguments)
         observation = recorded(run.outcome, run.secrets.redactor)
-        answers = tuple(_without_secrets(answer, run) for answer in run.answers)
+        answers = tuple(_without_secrets(answer, run) for answer in run.dialogue.answers)
         contents = [(answer.question, answer.content) for answer in answers]
         return cls(
             id=run.id,
@@ -450,7 +450,7 @@ class RunRecord:
             forms=forms,
             answers=answers,
             refused=_refused_part(run),
-            unanswered=len(run.unanswered),
+            unanswered=len(run.dialogue.unanswered),
             size=sum(map(size_of, (arguments, forms, observation, contents))),
         )
 

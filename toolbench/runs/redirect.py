@@ -295,7 +295,7 @@ def _spawning(init: Callable[..., None]) -> Callable[..., None]:
         init(process, *args, **options)
         run = _background_run()
         if run is not None:
-            run.children.add(process)
+            run.control.add_process(process)
 
     return init_as_part_of_the_run
 

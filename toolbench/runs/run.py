@@ -1,18 +1,15 @@
 """A run, one execution of one tool: its state, its output and its end.
 
+A run is stopped through its `control` (see `control.py`), and asks people through its `dialogue`.
 `run_here` makes a run that the calling thread waits for.
 """
 
-from asyncio import sleep, to_thread, wrap_future
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from threading import Event, RLock, Thread, current_thread, main_thread
+from threading import Event, RLock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolbench.core.background_loop import portal
 from toolbench.core.coercion import masked_error
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
@@ -20,25 +17,16 @@ from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.network_errors import ErrorKind
-from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import KnownSecrets
 from toolbench.runs.argument_forms import arguments_of, forms_by_action
-from toolbench.runs.control import CancelToken, Children, Interruptible, RunCancelled
+from toolbench.runs.control import Control
 from toolbench.runs.current_run import active_run
-from toolbench.runs.dialogue import WaitingTime
+from toolbench.runs.dialogue import Dialogue
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.numbering import numbers
 from toolbench.runs.output import Output, OutputFilter
 from toolbench.runs.progress import CellProgress, Progress
-from toolbench.runs.questions import (
-    Answer,
-    Asker,
-    Preset,
-    Question,
-    decline,
-    preset_in_context,
-)
-from toolbench.threads import have_threads
+from toolbench.runs.questions import Answer, Asker, Preset, Question, decline, preset_in_context
 
 if TYPE_CHECKING:
     from toolbench.runs.policy import Refusal
@@ -53,7 +41,13 @@ _RISK = "security_risk"
 
 
 class Run:
-    """One execution of one tool; any thread may read its state and cancel it."""
+    """One execution of one tool; any thread may read its state and cancel it.
+
+    Attributes:
+        control: Cancels and stops the run.
+        dialogue: The questions of the run, and who answers them.
+        secrets: The secrets of the run, and how to hide them.
+    """
 
     is_renewed = False
     """Whether the server of the tool has changed it since the run was made."""
@@ -61,6 +55,24 @@ class Run:
     """Whether the policy has decided about the run, and a person was asked if needed."""
     refusal: "Refusal | None" = None
     """Why the run may not start; None if it may, or is not judged yet."""
+    unchecked = False
+    """Whether arguments are sent that the server has to check."""
+    is_of_a_cell = False
+    """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
+    decision = ""
+    """What the policy decided, and why; empty before."""
+    asks_because = ""
+    """A reason to ask a person even if the policy allows the call."""
+    observation: Observation | None = None
+    problems: tuple[Problem, ...] = ()
+    """The problems of the arguments, if the run failed because of them."""
+    traceback = ""
+    """The traceback of the error that the tool raised."""
+    place = ""
+    """Where in a cell the tool raised it."""
+    error_kind: ErrorKind | None = None
+    """The kind of the error that the tool raised, if the network is the cause."""
+    progress_state = Progress()
 
     def __init__(
         self,
@@ -73,8 +85,9 @@ class Run:
         conversation: Any = None,
         risk: SecurityRisk | None = None,
         is_plain: bool = False,
+        parent: "Run | None" = None,
     ) -> None:
-        """Make a run that is not started; `engine.perform` or `engine.start` starts it.
+        """Make a run that is not started; `perform` or `start` of `runs.perform` starts it.
 
         Args:
             tool: The tool.
@@ -86,67 +99,64 @@ class Run:
             conversation: The second argument of the executor.
             risk: The rating of the call, if any.
             is_plain: Whether this is a direct call: *call* stays unchanged, errors are raised.
+            parent: The run whose executor starts this run: its questions are asked like those of
+                its parent.
         """
         # Of its record; `id` is never None
         self.number: int | None = None
         self.tool = tool
         self.arguments = arguments_of(call)
         self.is_plain = is_plain
-        self.risk = risk if is_plain else risk or self._rating()
+        if risk is None and not is_plain and _RISK in self.arguments:
+            risk = self._take_rating()
+        self.risk = risk
         self.source: Source = source
-        as_sent = call if is_plain or isinstance(call, Action) else self.arguments
-        self._call: Any = as_sent if action is None else action
+        self._call: Any = call
+        if action is not None:
+            self._call = action
+        elif not is_plain and not isinstance(call, Action):
+            self._call = self.arguments
         self._misfit: Exception | None = None
         self.action: Action | None = None
         """The action that is shown, asked about and executed; None until `build` has made it."""
         self.forms = dict[str, Any]()
         """The JSON form of each argument with Python objects; empty until `build` has made the action."""
-        self.asker = asker
-        self.desk: Callable[[Question], Future[Answer]] | None = None
-        """Sends a question to the thread that waits for the run; None if this is not needed."""
-        # Of the block that starts the run; other threads of the run do not know it
-        self._preset = preset_in_context()
         self.conversation = conversation
-        secrets = None if conversation is None else secrets_of(conversation)
+        secrets = None
+        if conversation is not None:
+            secrets = secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
-        """The secrets of the run, and how to hide them."""
-        # The run whose executor started this run
-        self.parent: Run | None = None
-        self.started = datetime.now(UTC)
-        self.state: State = "new"
-        self.observation: Observation | None = None
-        self.problems: tuple[Problem, ...] = ()
-        """The problems of the arguments, if the run failed because of them."""
-        # Also send arguments that the server has to check
-        self.unchecked = False
-        # Of its error; the place is in a cell
-        self.traceback = self.place = ""
-        # Of the policy; the other is a reason to ask although the policy allows it
-        self.decision = self.asks_because = ""
-        # Of the error that the tool raised
-        self.error_kind: ErrorKind | None = None
-        self.progress_state = Progress()
-        self.is_of_a_cell = False
-        """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
-        self._cell_progress: CellProgress | None = None
+        self.parent = parent
+        is_inside = source not in OUTSIDE
+        if parent is None:
+            self.control = Control(None)
+            self.dialogue = Dialogue(asker, self.secrets, takes_presets=is_inside)
+        else:
+            self.secrets.inherit(parent.secrets)
+            self.control = Control(parent.control)
+            outer = parent.dialogue
+            self.dialogue = Dialogue(outer.asker, self.secrets, outer, takes_presets=is_inside)
+            self.dialogue.desk = outer.desk
         self.done = Event()
-        # Was stopped, but its call goes on
-        self.is_stuck = False
-        # Counts the changes; a view compares it to notice one
-        self.version = 0
-        self.work = Interruptible(RunCancelled)
+        self.started = datetime.now(UTC)
+        self._state: State = "new"
         self._clock = monotonic()
         self._ended: float | None = None
-        self.waiting_time = WaitingTime()
-        # To its questions, and those of its children
-        self.answers: list[Answer] = []
-        # The questions that have no answer yet
-        self.unanswered: list[Question] = []
-        self._cancel_token = CancelToken()
+        self._version = 0
         self._lock = RLock()
-        self._filter: OutputFilter | None = None
         self._output: Output | None = None
-        self._children: Children | None = None
+        self._filter: OutputFilter | None = None
+        self._cell_progress: CellProgress | None = None
+
+    def _take_rating(self) -> SecurityRisk | None:
+        """Return the rating among the arguments, and take it out if the tool has no such argument."""
+        rating = self.arguments[_RISK]
+        if _RISK not in self.tool.input_node.properties:
+            del self.arguments[_RISK]
+        try:
+            return SecurityRisk(str(rating).upper())
+        except ValueError:
+            return None
 
     @property
     def id(self) -> int:
@@ -157,38 +167,16 @@ class Run:
             return self.number
 
     @property
-    def output(self) -> Output:
-        """The printed and displayed output of the run; most runs of a cell print to the cell instead."""
-        with self._lock:
-            if self._output is None:
-                self._output = Output()
-            return self._output
+    def state(self) -> State:
+        """The state of the run: it waits while one of its questions is open."""
+        if self._state == "running" and self.dialogue.is_waiting:
+            return "waiting"
+        return self._state
 
     @property
-    def filter(self) -> OutputFilter:
-        """The filter that hides the run's secrets in its output."""
-        with self._lock:
-            if self._filter is None:
-                self._filter = OutputFilter(self.secrets, self.done)
-            return self._filter
-
-    @property
-    def children(self) -> Children:
-        """The known processes that the run started, to kill them if needed."""
-        with self._lock:
-            if self._children is None:
-                self._children = Children()
-            return self._children
-
-    def _rating(self) -> SecurityRisk | None:
-        if _RISK not in self.arguments:
-            return None
-        rating = self.arguments[_RISK]
-        if _RISK not in self.tool.input_node.properties:
-            del self.arguments[_RISK]
-        with suppress(ValueError):
-            return SecurityRisk(str(rating).upper())
-        return None
+    def has_ended(self) -> bool:
+        """Whether the run is over."""
+        return self._state in ENDED
 
     def build(self) -> Action:
         """Return the action, which is made only once; if this fails, each call raises the same error."""
@@ -229,23 +217,21 @@ class Run:
         self.secrets.judge_by(newest.secrecy, self.arguments)
         return True
 
-    # --- for executors --------------------------------------------------------------
+    # --- for executors, through `current_run()` ------------------------------------------
 
     @property
     def cancelled(self) -> bool:
         """Whether the run is cancelled."""
-        inherited = self.parent is not None and self.parent.cancelled
-        return inherited or self._cancel_token.cancelled
-
-    @property
-    def reason(self) -> str:
-        """The reason why the run has to stop; empty if it does not have to."""
-        return self._cancel_token.reason
+        return self.control.cancelled
 
     @property
     def cancelled_in(self) -> Thread | None:
         """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
-        return self._cancel_token.cancelled_in
+        return self.control.cancelled_in
+
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Call *callback* when the run has to stop; see `Control.on_cancel`."""
+        return self.control.on_cancel(callback)
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the present step of the work."""
@@ -253,6 +239,58 @@ class Run:
         self.progress_state = Progress.of(value, total, safe_message)
         self.changed()
         self.show_progress()
+
+    def log(self, message: str, level: str = "info") -> None:
+        """Add a line to the output of the run."""
+        self.write("log", f"{level}: {message}\n")
+
+    def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Ask the person a question; see `CurrentRun.ask`."""
+        question = self._question(message, schema)
+        return self.dialogue.completed(question, self.dialogue.put(question))
+
+    async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
+        question = self._question(message, schema)
+        return self.dialogue.completed(question, await self.dialogue.put_async(question))
+
+    def _question(self, message: str, schema: Mapping[str, Any] | None) -> Question:
+        text = self.secrets.redactor.text(message)
+        return Question.about(text, schema, self.tool.title)
+
+    # --- output and progress ---------------------------------------------------------------
+
+    @property
+    def output(self) -> Output:
+        """The printed and displayed output of the run; most runs of a cell print to the cell instead."""
+        with self._lock:
+            if self._output is None:
+                self._output = Output()
+            return self._output
+
+    @property
+    def filter(self) -> OutputFilter:
+        """The filter that hides the run's secrets in its output."""
+        with self._lock:
+            if self._filter is None:
+                self._filter = OutputFilter(self.secrets, self.done)
+            return self._filter
+
+    def write(self, stream: str, text: str) -> None:
+        """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
+        if self.secrets.redactor:
+            self.filter.write(stream, text, self._show)
+        else:
+            self._show(stream, text)
+
+    def _show(self, stream: str, safe_text: str) -> None:
+        self.output.write(stream, safe_text)
+        self.changed()
+
+    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add a mime bundle to the output of the run, with secrets hidden; see `Output.show`."""
+        self.output.show(self.filter.bundle(data), name)
+        self.changed()
 
     @property
     def cell_progress(self) -> CellProgress | None:
@@ -278,182 +316,55 @@ class Run:
         if self._cell_progress is not None:
             self._cell_progress.erase()
 
-    def log(self, message: str, level: str = "info") -> None:
-        """Add a line to the output of the run."""
-        self.write("log", f"{level}: {message}\n")
-
-    def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the person a question; see `CurrentRun.ask`."""
-        question = self._question(message, schema)
-        return self._completed(question, self.put(question))
-
-    def _question(self, message: str, schema: Mapping[str, Any] | None) -> Question:
-        text = self.secrets.redactor.text(message)
-        return Question.about(text, schema, self.tool.title)
-
-    def put(self, question: Question) -> Answer:
-        """Ask *question* and return the answer; "no" to a yes-or-no question becomes a decline.
-
-        Raises:
-            ToolbenchError: If called in the background loop.
-        """
-        portal.refuse_inside("current_run().ask_async(message, schema)")
-        with self._waiting(question):
-            answer = self._answer(question)
-        return self._answered(question, answer)
-
-    def _answer(self, question: Question) -> Answer:
-        if (preset := self.preset_for(question)) is not None:
-            return preset(question)
-        if self.desk is not None and have_threads():
-            return self.desk(question).result()
-        return self.asker(question)
-
-    async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
-        question = self._question(message, schema)
-        with self._waiting(question):
-            answer = await self._answer_async(question)
-        return self._completed(question, self._answered(question, answer))
-
-    def _answered(self, question: Question, answer: Answer) -> Answer:
-        if question.consent is None:
-            self._learn(question, answer)
-            recorded = answer.to(question)
-            for run in self._outward():
-                run.answers.append(recorded)
-        for run in self._outward():
-            run.unanswered.remove(question)
-        return question.meaning_of(answer)
-
-    def _completed(self, question: Question, answer: Answer) -> Answer:
-        """Return *answer* with the defaults of *question*; their secrets are hidden from now on."""
-        complete = question.with_defaults(answer)
-        if complete is not answer:
-            self._learn(question, complete)
-        return complete
-
-    def _learn(self, question: Question, answer: Answer) -> None:
-        """Hide the secrets of *answer* in the output of this run and of all runs around it."""
-        secrecy = Secrecy(question.schema)
-        for run in self._outward():
-            run.secrets.learn(answer.content or {}, secrecy)
-
-    def _outward(self) -> "Iterator[Run]":
-        """Yield this run and the runs around it, up to the outermost."""
-        run: Run | None = self
-        while run is not None:
-            yield run
-            run = run.parent
-
-    async def _answer_async(self, question: Question) -> Answer:
-        if (preset := self.preset_for(question)) is not None:
-            # Other tasks of the tool have a turn, as if a person answered
-            await sleep(0)
-            return preset(question)
-        if self.desk is not None:
-            return await wrap_future(self.desk(question))
-        # The loop of a cell: `input()` works
-        if current_thread() is main_thread():
-            return self.asker(question)
-        return await to_thread(self.asker, question)
+    # --- state -----------------------------------------------------------------------------
 
     @property
     def is_from_outside(self) -> bool:
         """Whether another program made the call, or a call that this run is a part of."""
-        return any(run.source in OUTSIDE for run in self._outward())
+        run: Run | None = self
+        while run is not None:
+            if run.source in OUTSIDE:
+                return True
+            run = run.parent
+        return False
 
-    def preset_for(self, question: Question) -> Preset | None:
-        """Return the preset that answers *question* of this run; None if a person is asked.
-
-        It is of a block around the calling code, or else around the start of the run. A call from
-        outside has no preset.
-        """
-        if self.source in OUTSIDE:
-            return None
-        for innermost in (preset_in_context(), self._preset):
-            if innermost is not None and (preset := innermost.of(question)) is not None:
-                return preset
-        return None
-
-    @contextmanager
-    def _waiting(self, question: Question) -> Iterator[None]:
-        with ExitStack() as waits:
-            for run in self._outward():
-                run.unanswered.append(question)
-                waits.enter_context(run.waiting_time.counted())
-            self._turn("running", "waiting")
-            waits.callback(self._turn, "waiting", "running")
-            yield
-
-    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call *callback* in another thread when the run has to stop; in this one if it has to already.
-
-        Returns:
-            A function that removes the callback.
-        """
-        return self._cancel_token.on_cancel(callback)
-
-    # --- for the engine and views -----------------------------------------------------
-
-    def write(self, stream: str, text: str) -> None:
-        """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
-        if self.secrets.redactor:
-            self.filter.write(stream, text, self._show)
-        else:
-            self._show(stream, text)
-
-    def _show(self, stream: str, safe_text: str) -> None:
-        self.output.write(stream, safe_text)
-        self.changed()
-
-    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add a mime bundle to the output of the run, with secrets hidden; see `Output.show`."""
-        self.output.show(self.filter.bundle(data), name)
-        self.changed()
+    @property
+    def version(self) -> int:
+        """The number of changes so far; a view compares it to notice one."""
+        return self._version + self.dialogue.version
 
     def changed(self) -> None:
         """Count a change, so that the views of the run show it."""
         with self._lock:
-            self.version += 1
+            self._version += 1
+
+    def begin(self) -> None:
+        """Set the state "running", if the run is new."""
+        with self._lock:
+            if self._state == "new":
+                self.enter("running")
 
     def enter(self, state: State) -> None:
         """Set the state to *state*, unless the run has ended."""
         with self._lock:
-            if self.state in ENDED:
+            if self.has_ended:
                 return
-            if self.state == "new":
+            if self._state == "new":
                 # Before the numbers of the runs inside of it
                 self.number = self.id
                 self._clock = monotonic()
-            self.state = state
+            self._state = state
             if state in ENDED:
                 self._ended = monotonic()
-                self.waiting_time.end()
+                self.dialogue.end()
         self.changed()
 
-    def begin(self) -> None:
-        """Set the state "running", if the run is new."""
-        self._turn("new", "running")
-
-    def _turn(self, before: State, after: State) -> None:
-        """Change the state from *before* to *after*; do nothing if the state is not *before*."""
-        with self._lock:
-            if self.state == before:
-                self.enter(after)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the run is over."""
-        return self.state in ENDED
-
-    def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
-        """Mark the run as cancelled; return the callbacks that no earlier call of this method returned."""
-        return self._cancel_token.request(reason)
-
     def give_up(self) -> None:
-        """Mark the run as stuck: callers stop waiting for it. It is still recorded when it ends."""
-        self.is_stuck = True
+        """Let callers no longer wait for the run: it was stopped, but its call goes on.
+
+        It is still recorded when it ends.
+        """
+        self.control.is_given_up = True
         self.changed()
 
     @property
@@ -465,12 +376,14 @@ class Run:
     @property
     def waited(self) -> float:
         """The seconds in which the run, or a run inside of it, waited for a person, until now."""
-        return self.waiting_time.seconds
+        return self.dialogue.seconds
 
     @property
     def seconds(self) -> float:
         """The seconds of work from the start of the run to its end, or until now, without `waited`."""
-        end = monotonic() if self._ended is None else self._ended
+        end = self._ended
+        if end is None:
+            end = monotonic()
         return max(0.0, end - self._clock - self.waited)
 
     def __repr__(self) -> str:
@@ -500,6 +413,7 @@ def run_here(
         risk: The rating of the call, if any.
         is_plain: Whether this is a direct call `tool(call)`; see `Run`.
     """
+    parent = active_run()
     run = Run(
         tool,
         call,
@@ -509,14 +423,9 @@ def run_here(
         conversation=conversation,
         risk=risk,
         is_plain=is_plain,
+        parent=parent if isinstance(parent, Run) else None,
     )
     run.is_of_a_cell = True
-    parent = active_run()
-    if isinstance(parent, Run):
-        run.parent = parent
-        run.asker = parent.asker
-        run.desk = parent.desk
-        run.secrets.inherit(parent.secrets)
     return run
 
 
@@ -527,6 +436,14 @@ def preset_here(question: Question) -> Preset | None:
     """
     run = active_run()
     if isinstance(run, Run):
-        return run.preset_for(question)
+        return run.dialogue.preset_for(question)
     innermost = preset_in_context()
     return None if innermost is None else innermost.of(question)
+
+
+def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:
+    """Return the answer to *question*, which no run asks: of the preset that holds here, or of *asker*.
+
+    "No" to a yes-or-no question becomes a decline.
+    """
+    return question.meaning_of((preset_here(question) or asker)(question))

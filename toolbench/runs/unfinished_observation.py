@@ -11,12 +11,7 @@ from rich.text import Text
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model, visualized
-
-_BY_A_PERSON = {
-    "": "A person cancelled the run",
-    "cancelled": "A person cancelled the run",
-    "interrupted": "A person interrupted the run",
-}
+from toolbench.runs.control import Stop
 
 
 class UnfinishedObservation(Observation):
@@ -61,18 +56,13 @@ class UnfinishedObservation(Observation):
         return Text(self.for_person or self.text, style="yellow")
 
 
-def stop_words(reason: str) -> str:
-    """Return how a run was stopped for *reason*, as a model reads it: a sentence without its full stop."""
-    return _BY_A_PERSON.get(reason, f"The run was {reason}")
-
-
-def partial_result(observation: Observation, reason: str) -> Observation:
-    """Return *observation*, which a tool returned after a stop for *reason*, with a note about the stop.
+def partial_result(observation: Observation, why: Stop) -> Observation:
+    """Return *observation*, which a tool returned after it was stopped, with a note about the stop.
 
     The note is the last line that a model reads. If the class of *observation* does not let the
     model read its content, the result is an `UnfinishedObservation`.
     """
-    note = f"[{stop_words(reason)}. The result above may be incomplete.]"
+    note = f"[{why.sentence}. The result above may be incomplete.]"
     if type(observation).to_llm_content is Observation.to_llm_content:
         text = TextContent(text=f"\n{note}" if observation.text else note)
         content = [*observation.content, text]

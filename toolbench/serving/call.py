@@ -15,7 +15,8 @@ from toolbench.core.coercion import masked_observation
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
-from toolbench.runs.perform import execute, start, stop
+from toolbench.runs.control import Stop, StopCause, stop
+from toolbench.runs.perform import execute, start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.record import state_words
@@ -73,6 +74,7 @@ class ServedRun(Run):
         """Make the run of *tool* for *call*, the `ServedCall` that gets its progress and questions."""
         self._call_of_agent = call
         super().__init__(tool, arguments, source="agent", asker=call.ask)
+        self.dialogue.when_changed = call.tell
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress, also to the agent."""
@@ -278,9 +280,9 @@ class ServedCall:
             for one in list(self._open_questions)
         )
 
-    def stop(self, reason: str = "cancelled") -> None:
+    def stop(self, reason: str) -> None:
         """Stop the run; *reason* says why, in the result of the run."""
-        stop(self.run, reason)
+        stop(self.run, Stop(StopCause.PROGRAM, reason))
 
     @property
     def _end_words(self) -> str:

@@ -102,13 +102,4 @@ def _executed_here(run: Run) -> Observation:
     if run.cancelled:
         raise RunCancelled
     hand_down(current_thread())
-    try:
-        run.work.begin()
-        try:
-            return execute(run)
-        finally:
-            run.work.end()
-    except BaseException:
-        # Again: the exception may have hit the first call
-        run.work.end()
-        raise
+    return run.control.breakable(partial(execute, run))

@@ -11,7 +11,8 @@ from test_llm.test_models.provider_server import Reply, refusal, spoken
 from toolbench import tool
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import CancelToken, as_model
-from toolbench.runs.perform import start, stop
+from toolbench.runs.control import stop
+from toolbench.runs.perform import start
 from toolbench.runs.run import Run
 
 

@@ -68,7 +68,7 @@ class TestReplay:
         with MCPClient(approvals=approvals) as client:
             session = client.connect("shop", replay=path)
             run = run_here(session.tool("wipe"), {}, "model")
-            run.asker = pytest.fail
+            run.dialogue.asker = pytest.fail
             assert perform(run).text == "gone"
         assert not approvals.folder.exists()
 

@@ -102,7 +102,7 @@ class TestAServer:
 
         def run(session):
             run = run_here(session.tool("t"), {}, "magic")
-            run.asker = lambda question: (
+            run.dialogue.asker = lambda question: (
                 asked.append(question) or Answer("accept", {"answer": True})
             )
             return perform(run)

@@ -27,7 +27,7 @@ from toolbench.runs.dialogue import withdrawable
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import Question
-from toolbench.runs.run import preset_here
+from toolbench.runs.run import answer_here, preset_here
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 
@@ -191,12 +191,10 @@ def _choice(text: str, names: Sequence[str]) -> Question:
 
 def _content_of(question: Question, cancel: Cancellable) -> dict[str, Any]:
     run = active_run()
-    if (preset := preset_here(question)) is not None:
-        reply = preset(question)
-    elif run is not None:
+    if run is not None and preset_here(question) is None:
         reply = run.ask(question.message, question.schema)
     else:
-        reply = withdrawable(ask_in_cell, cancel)(question)
+        reply = answer_here(question, withdrawable(ask_in_cell, cancel))
     return _content(reply)
 
 

@@ -19,7 +19,8 @@ from toolbench.mcp.elicitation import Answer as ServerAnswer
 from toolbench.mcp.elicitation import answering
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.runs.perform import start, stop
+from toolbench.runs.control import Stop, StopCause, stop
+from toolbench.runs.perform import start
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 
@@ -81,7 +82,7 @@ class AppBridge:
         with self._lock:
             self._is_closed, live = True, list(self._live)
         for run in live:
-            stop(run, "cancelled: the app was closed")
+            stop(run, Stop(StopCause.PROGRAM, "cancelled: the app was closed"))
 
     # --- messages ---------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ class AppBridge:
             self._leave_slot()
             answer(error=(_INVALID, f"The arguments: {type(error).__name__}."))
             return
-        run.asker = partial(self._asker, run)
+        run.dialogue.asker = partial(self._asker, run)
         with self._lock:
             # Another thread may have closed it meanwhile
             is_closed = self._is_closed

@@ -125,11 +125,13 @@ class TaskFollowing:
     async def _cancel_or_leave(self) -> None:
         """Cancel the task at the server, or leave it for a later kernel if this kernel ends."""
         run = active_run()
-        reason = run.reason if isinstance(run, Run) else ""
+        why = None
+        if isinstance(run, Run):
+            why = run.control.why
         with anyio.CancelScope(shield=True), self._over.last_requests.sending():
             if portal.is_closing:
                 return
-            if reason in ("", INTERRUPTED) and await kernel_ends():
+            if why in (None, INTERRUPTED) and await kernel_ends():
                 return
             await self._cancel_quietly()
 

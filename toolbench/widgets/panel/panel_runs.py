@@ -8,7 +8,7 @@ from threading import Event, RLock
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.runs.control import active
+from toolbench.runs.control import stop
 from toolbench.runs.history import history
 from toolbench.runs.page import already_answered
 from toolbench.runs.perform import start
@@ -80,7 +80,7 @@ class PanelRuns:
     def is_busy(self) -> bool:
         """Whether a run is active. A run that does not stop after a cancel does not count."""
         run = self.latest
-        return run is not None and not (run.done.is_set() or run.is_stuck)
+        return run is not None and not (run.done.is_set() or run.control.is_given_up)
 
     def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
         """Start *run* and show it; a run that ends at once is shown only when it has ended.
@@ -116,10 +116,10 @@ class PanelRuns:
         This is for a Python without threads, where the run itself cannot wait for the
         consent.
         """
-        is_asked = run.asker is not decline
-        run.asker = already_answered(decline(Question("", {})))
+        is_asked = run.dialogue.asker is not decline
+        run.dialogue.asker = already_answered(decline(Question("", {})))
         if is_asked and run.tool.is_async:
-            run.desk = self.question.put
+            run.dialogue.desk = self.question.put
         question = policy.question(run) if confirm and is_asked else None
         if question is None:
             go()
@@ -128,7 +128,7 @@ class PanelRuns:
         run.on_cancel(partial(settle, answer, Answer("cancel")))
 
         def answered(answer: Future[Answer]) -> None:
-            run.asker = already_answered(answer.result())
+            run.dialogue.asker = already_answered(answer.result())
             self._controls.expect_click()
             go()
 
@@ -146,7 +146,7 @@ class PanelRuns:
     def cancel(self) -> None:
         """Cancel the shown run, if it is active."""
         if self.report.run is not None:
-            active.stop(self.report.run)
+            stop(self.report.run)
 
     def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
         """Show the run of *earlier*, if there is one, until the first run of this panel.
@@ -194,7 +194,7 @@ class PanelRuns:
                 return False
             over = self.report.has_result_of(run)
             # A key that is pressed while Run is disabled is lost
-            if over or run.is_stuck:
+            if over or run.control.is_given_up:
                 self._controls.settle(is_busy=self.is_busy)
             self.report.show(run, over=over)
             self._tell(run.state if self.is_busy else "")

@@ -16,6 +16,7 @@ from toolbench.display.page import notice
 from toolbench.display.render import to_html
 from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.tables import LATER
+from toolbench.runs.control import StopCause
 from toolbench.runs.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Run
 from toolbench.values import same_json
@@ -162,7 +163,7 @@ class RunReport:
         self._last_state = version
         self._show_progress(run)
         self._log.show(run.output, over=over)
-        if run.is_stuck and not over:
+        if run.control.is_given_up and not over:
             put(self._result, notice(STUCK, "warning"))
         rendered = self._source._rendered
         if over and rendered is not None:
@@ -238,7 +239,9 @@ class RunReport:
         if self._is_over:
             words = [time_taken(seconds, run.waited)]
             words += [run.decision] if run.decision and run.state == "denied" else []
-            words += [run.reason] if run.reason.startswith("timed out") else []
+            why = run.control.why
+            if why is not None and why.cause is StopCause.TIMEOUT:
+                words.append(why.words)
             words += [_OTHER_ARGUMENTS] if self._is_of_others else []
         else:
             digits = 1 if seconds < _TENTHS else 0
