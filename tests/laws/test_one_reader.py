@@ -36,7 +36,6 @@ READERS = {
     "llm/formats/root_schema.py": "writes the root that providers want: an object without alternatives",
     "llm/formats/strict.py": "judges and writes the dialect of OpenAI's strict mode",
     "mcp/features/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
-    "redaction/detect.py": "has to hear every alternative, not what they have in common",
 }
 """Those that read keywords all the same, and why."""
 WALKERS = {

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, RootModel, SecretBytes, SecretStr
 
+from toolbench.jsonschema.node import read
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import Secrecy, hide, is_secret
 
@@ -52,9 +53,9 @@ class TestIsSecret:
     )
     def test_by_name(self, name):
         """Text under such a name is a secret, however it is spelled."""
-        assert is_secret(name, {"type": "string"})
-        assert is_secret(name, {"type": ["string", "null"]})
-        assert is_secret(name, None)
+        assert is_secret(name, read({"type": "string"}))
+        assert is_secret(name, read({"type": ["string", "null"]}))
+        assert is_secret(name, read(None))
 
     # Each case is a rule of its own
     @pytest.mark.every_case
@@ -83,12 +84,12 @@ class TestIsSecret:
     )
     def test_not_by_any_name(self, name, schema):
         """A count of tokens is no token, nor is where a listing goes on."""
-        assert not is_secret(name, schema)
+        assert not is_secret(name, read(schema))
 
     @pytest.mark.parametrize("schema", [{"format": "password"}, {"writeOnly": True}])
     def test_by_schema(self, schema):
         """A schema may say so of any property."""
-        assert is_secret("x", {"type": "string", **schema})
+        assert is_secret("x", read({"type": "string", **schema}))
 
 
 class TestHide:
@@ -143,44 +144,24 @@ class TestHide:
             ),
             *(
                 (
-                    {keyword: {"properties": {"x": {"writeOnly": True}}}},
+                    {
+                        "if": {"required": ["y"]},
+                        keyword: {"properties": {"x": {"writeOnly": True}}},
+                    },
                     {"x": "s"},
                     {"x": MARK},
                 )
-                for keyword in ("if", "then", "else")
+                for keyword in ("then", "else")
             ),
             (
                 {"dependentSchemas": {"a": {"properties": {"x": {"writeOnly": True}}}}},
                 {"a": 1, "x": "s"},
                 {"a": 1, "x": MARK},
             ),
-            (
-                {"then": {"allOf": [{"then": {"items": {"writeOnly": True}}}]}},
-                ["s"],
-                [MARK],
-            ),
-            ({"contains": {"writeOnly": True}}, ["s"], [MARK]),
-            ({"unevaluatedItems": {"writeOnly": True}}, ["s"], [MARK]),
-            (
-                {"items": [{}], "additionalItems": {"writeOnly": True}},
-                ["a", "s"],
-                ["a", MARK],
-            ),
-            (
-                {
-                    "allOf": [{"properties": {"a": {}}}],
-                    "unevaluatedProperties": {"writeOnly": True},
-                },
-                {"a": "b", "x": "s"},
-                {"a": "b", "x": MARK},
-            ),
-            ({"$dynamicRef": "#secret"}, "s", MARK),
             ({"$ref": "secret.json"}, "s", MARK),
             ({"$ref": "https://a.example/secret.json"}, "s", MARK),
             ({"$ref": "https://a.example/root#/$defs/P"}, "s", MARK),
             ({"$ref": "http://["}, "s", "s"),
-            ({"contentSchema": {"$ref": "#/$defs/O"}}, '{"x": "s"}', MARK),
-            ({"contentSchema": {"$ref": "#/$defs/O"}}, '{"y": "s"}', '{"y": "s"}'),
             ({"$ref": "#/$defs/gone"}, "s", "s"),
             ({"$ref": "#/properties/v"}, "s", "s"),
         ],
@@ -192,7 +173,6 @@ class TestHide:
             "O": {"properties": {"x": {"$ref": "#/$defs/P"}}},
             "S": {
                 "$id": "secret.json",
-                "$dynamicAnchor": "secret",
                 "format": "password",
             },
         }
@@ -202,14 +182,6 @@ class TestHide:
             "$defs": parts,
         }
         assert hide({"v": value}, whole) == {"v": hidden}
-
-    def test_knows_the_secret_in_a_text_that_the_schema_describes(self):
-        """Of text with a `contentSchema`, what stands in it turns up again, not all of it."""
-        content = {"properties": {"code": {"format": "password"}}}
-        schema = {"properties": {"body": {"contentSchema": content}}}
-        body = '{"code": "SEKRET99", "user": "ada-lovelace"}'
-        redactor = Secrecy(schema).redactor({"body": body})
-        assert redactor.text("SEKRET99 of ada-lovelace") == f"{MARK} of ada-lovelace"
 
     @pytest.mark.parametrize(
         ("value", "hidden"),

@@ -110,7 +110,7 @@ def _generate(model: type[BaseModel]) -> dict[str, Any]:
             del definition["title"]
     for _, node in every(schema):
         for name, field in mapping(node, "properties").items():
-            if isinstance(field, dict) and field.get("default") and is_secret(name, field):
+            if isinstance(field, dict) and field.get("default") and is_secret(name, read(field)):
                 # The caller need not know it
                 del field["default"]
     # a model that refers to itself: callers look for `type: object` at the top

@@ -21,7 +21,7 @@ for any schema, and never loops for ever: parts are read only when they are need
 | any part | `at(*path)`, through every alternative |
 | limits | `limit("maxItems")`, the tighter one of several; `words.limits` for all in words |
 | texts | `title`, `own_title`, `description`, `explanation` (of alternatives too), `definition` |
-| other keywords | `default`, `has_default`, `examples`, `format`, `text("contentEncoding")`, `is_deprecated`, `says("pattern", ...)`, `extension` (`toolbench`) |
+| other keywords | `default`, `has_default`, `examples`, `format`, `text("contentEncoding")`, `is_deprecated`, `is_secret`, `says("pattern", ...)`, `extension` (`toolbench`) |
 | validation | `fits(value)`, `problems(value)`; `validate.validator_of` for a whole schema |
 | the source | `raw`, `view`, `notice` (the part that could not be read) |
 | words | `describe.about`, `kind`, `facts`; `words.limits` |
@@ -31,6 +31,5 @@ for any schema, and never loops for ever: parts are read only when they are need
 merges two schemas or alternatives into one, `problems` has the sentences about wrong values, and
 `extent` refuses schemas that are too large. `checks` has what a validator does not check: formats,
 dates, nulls that mean unset. `walk` reads keywords one by one: it rewrites a schema, and yields every
-schema inside a schema. Only code that writes a provider's dialect or needs every alternative
-(redaction) uses it.
+schema inside a schema. Only code that writes a provider's dialect, or changes a schema, uses it.
 """

@@ -362,6 +362,18 @@ class Node:
             for schema in schemas
         )
 
+    @property
+    def is_secret(self) -> bool:
+        """Whether the schema or an alternative says so, by `format: password` or `writeOnly`."""
+        schemas = list(self.merged)
+        for node in self.alternatives:
+            schemas += [node.schema, *node.merged]
+        for schema in schemas:
+            own = schema if isinstance(schema, Mapping) else {}
+            if own.get("format") == "password" or own.get("writeOnly") is True:
+                return True
+        return False
+
     # --- its values -----------------------------------------------------------------
 
     @cached_property

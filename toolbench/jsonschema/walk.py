@@ -1,10 +1,8 @@
 """Walk through a JSON Schema: read its keywords, find the schemas inside it, rewrite it."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolbench.jsonschema.refs import follow
 from toolbench.jsonschema.types import Json, Schema
 from toolbench.values import copied
 
@@ -98,42 +96,6 @@ def _without(schema: Schema, keyword: str) -> Schema:
     if keyword not in schema:
         return schema
     return {key: value for key, value in schema.items() if key != keyword}
-
-
-def flat(root: Any, schemas: Iterable[Any], *, in_any_case: bool = False) -> Iterator[Schema]:
-    """Yield *schemas*, parts of *root*, and the schemas of which they are made.
-
-    These are the targets of references, and the schemas in `allOf`, `anyOf` and `oneOf`. Each
-    schema is yielded once, before the schemas of which it is made. Values that are not objects are
-    left out.
-
-    Args:
-        root: The schema in which references are followed.
-        schemas: The schemas to begin with.
-        in_any_case: Also yield schemas that describe the value only in some cases: under `if`,
-            `then`, `else`, or when a certain property exists.
-    """
-    todo, visited = deque(schemas), set[int]()
-    while todo:
-        schema = todo.popleft()
-        if isinstance(schema, Mapping) and id(schema) not in visited:
-            visited.add(id(schema))
-            yield schema
-            parts = parts_of(root, schema)
-            if in_any_case:
-                parts += _cases_of(schema)
-            todo.extendleft(reversed(parts))
-
-
-def parts_of(root: Any, schema: Schema) -> list[Any]:
-    """List the schemas of which *schema*, a part of *root*, is made: targets of references, and lists."""
-    referred = [follow(root, schema[key]) for key in REFERENCES if key in schema]
-    return referred + [part for key in TOGETHER for part in sequence(schema, key)]
-
-
-def _cases_of(schema: Schema) -> list[Any]:
-    cases = [schema[key] for key in CASES if key in schema]
-    return cases + [part for key in DEPENDENT for part in mapping(schema, key).values()]
 
 
 # --- the schemas inside a schema ----------------------------------------------------

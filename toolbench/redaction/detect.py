@@ -10,19 +10,9 @@ from urllib.parse import unquote_plus
 
 from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr
 
-from toolbench.jsonschema.types import Json, Schema, types_of_value
-from toolbench.jsonschema.walk import (
-    CASES,
-    DEPENDENT,
-    REFERENCES,
-    TOGETHER,
-    every,
-    flat,
-    mapping,
-    rewritten,
-    sequence,
-    types_of,
-)
+from toolbench.jsonschema.node import Node, SchemaView
+from toolbench.jsonschema.types import Json, types_of_value
+from toolbench.jsonschema.walk import every, mapping
 from toolbench.redaction import MARK
 from toolbench.redaction.matching.credential_parts import SCHEMES, parts
 from toolbench.redaction.names import (
@@ -34,7 +24,7 @@ from toolbench.redaction.names import (
     name_in_map,
 )
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
-from toolbench.values import every_part, key_text
+from toolbench.values import copied, every_part, key_text
 from toolbench.values import parts as parts_of
 
 IsSecret = Callable[[str, str], bool]
@@ -174,264 +164,136 @@ def keys_in(text: str) -> Iterator[str]:
     yield from (match[0] for match in _SHAPES.finditer(text))
 
 
-_WRAPPERS = {*REFERENCES, *TOGETHER, *CASES, *DEPENDENT}
-_OBJECTS = {
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
-}
-_NUMBERS = frozenset({"integer", "number"})
-_REST = ("additionalItems", "unevaluatedItems")
-_ARRAYS = {"items", "prefixItems", "contains", *_REST}
-_HOLDERS = frozenset({*_OBJECTS, *_ARRAYS, "contentSchema"})
+# --- which place in a value is a secret ------------------------------------------------
 
 
-def is_secret(name: str, schema: Any) -> bool:
-    """Tell whether the property *name* with *schema* holds a secret, by its name or by its schema.
+def is_secret(name: str, node: Node) -> bool:
+    """Tell whether the value of *node* with the name *name* is a secret, by its name or its schema.
 
     `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken` mean
-    a secret if the value is any text, not a choice from a list. Names such as `passcode` mean a
-    secret if the value is a number.
+    a secret if the value is any string, not a choice from a list. Names such as `passcode` mean a
+    secret if the value is a number. One of several alternatives is enough.
     """
-    if _says_so(schema) or (_may_be_text(schema) and is_secret_argument(name)):
-        return True
-    is_number = isinstance(schema, Mapping) and not _NUMBERS.isdisjoint(_types(schema))
-    return is_number and is_secret_number(name)
+    return _Place(node).is_secret(name)
 
 
-class Locations:
-    """The locations that one schema describes; each location is made when it is first needed."""
+class _Place:
+    """A place in a value: what its node says about secrets, and the places inside, each made once."""
 
-    def __init__(self, root: Any) -> None:
-        """Prepare for *root*, the whole schema, in which references are followed."""
-        self._root = root
-        # By the ids of the schemas
-        self._known: dict[tuple[int, ...], Location] = {}
-
-    def of(self, schemas: Iterable[Any]) -> "Location":
-        """Return the location that *schemas*, parts of the root schema, describe together."""
-        parts = [schema for schema in schemas if isinstance(schema, Mapping)]
-        key = tuple(map(id, parts))
-        if key not in self._known:
-            schemas = always = parts
-            if not all(map(_WRAPPERS.isdisjoint, parts)):
-                always = list(flat(self._root, parts))
-                schemas = list(flat(self._root, parts, in_any_case=True))
-            self._known[key] = Location(self, schemas, always)
-        return self._known[key]
-
-
-class Location:
-    """A place inside a value, and all its schemas: if there is a union or a reference, it has several."""
-
-    def __init__(self, locations: Locations, schemas: list[Schema], always: list[Schema]) -> None:
-        """Make a location; *locations* makes the locations inside it.
-
-        Args:
-            locations: The locations of the whole schema.
-            schemas: The schemas of this location and all their alternatives.
-            always: The schemas that apply in every case. They decide if the value may be text.
-        """
-        # schemas that only refer to other schemas do not describe the value
-        plain = [s for s in always if "type" in s or not s.keys() & _WRAPPERS]
-        self._locations = locations
-        self._schemas = schemas
-        self._parts: dict[Any, Location] = {}
-        self._says_so = any(map(_says_so, schemas))
-        self._may_be_text = any(map(_may_be_text, plain or [{}]))
-        self.types = frozenset(kind for schema in schemas for kind in _types(schema))
-        """The JSON types that the value at this location may have."""
-
-    @cached_property
-    def choices(self) -> frozenset[str]:
-        """The texts that the schemas list as a fixed choice; such a text is never a secret."""
-        return frozenset(text for s in self._schemas for text in _choices(s))
-
-    @cached_property
-    def _declared(self) -> frozenset[str]:
-        """The names of the properties that the schemas declare for this location."""
-        return frozenset(k for s in self._schemas for k in mapping(s, "properties"))
-
-    @cached_property
-    def _first(self) -> int:
-        """The number of the first items of a list at this location that have a schema each."""
-        return max((len(_first_items(s)) for s in self._schemas), default=0)
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.types = frozenset(node.types)
+        self._inside: dict[str | int | None, _Place] = {}
+        self._says_so = node.is_secret
+        self._is_open = self._is_number = False
+        for alternative in node.alternatives:
+            if alternative.type in (None, "string") and not alternative.says("enum", "const"):
+                self._is_open = True
+            elif alternative.type in ("integer", "number"):
+                self._is_number = True
 
     def is_secret(self, name: str) -> bool:
-        """Tell whether the value at this location is a secret, if *name* is its name."""
-        if self._says_so or (self._may_be_text and is_secret_argument(name)):
+        """Tell whether the value is a secret, if *name* is its name."""
+        if self._says_so or (self._is_open and is_secret_argument(name)):
             return True
-        return not self.types.isdisjoint(_NUMBERS) and is_secret_number(name)
-
-    def name_of(self, key: str, above: str) -> str:
-        """Return the name that decides whether the value of *key* at this location is a secret.
-
-        *above* is the name of this location. If *key* is not declared and looks like a misspelt
-        name of a declared secret, the result is `secret`.
-        """
-        if key in self._declared:
-            return key
-        if self._declared and is_misspelt(key, self._secrets):
-            return "secret"
-        return name_in_map(key, above)
+        return self._is_number and is_secret_number(name)
 
     @cached_property
-    def _secrets(self) -> tuple[str, ...]:
+    def _has_patterns(self) -> bool:
+        return any(alternative.patterns for alternative in self.node.alternatives)
+
+    @cached_property
+    def _last(self) -> int:
+        """The index from which on all items of a list have the same schema, that of the last of them."""
+        last = 0
+        for alternative in self.node.alternatives:
+            known = len(alternative.prefix_items)
+            if known and alternative.items is None:
+                known -= 1
+            last = max(last, known)
+        return last
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The names of the properties that the alternatives and cases declare."""
+        return frozenset(self.node.names)
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
         """The declared names whose values are secrets."""
-        names = sorted(self._declared)
-        return tuple(name for name in names if self.of_key(name).is_secret(name))
-
-    def of_key(self, key: Any) -> "Location":
-        """Return the location of the value of *key*, in an object at this location."""
-        known = key if key in self._declared else None
-        if known not in self._parts:
-            self._parts[known] = self._locations.of(_of_key(self._schemas, known))
-        return self._parts[known]
-
-    def of_item(self, index: int) -> "Location":
-        """Return the location of the item at *index*, in a list at this location."""
-        known = min(index, self._first)
-        if known not in self._parts:
-            self._parts[known] = self._locations.of(_of_item(self._schemas, known))
-        return self._parts[known]
+        return tuple(name for name in sorted(self.declared) if self.of_key(name).is_secret(name))
 
     @cached_property
-    def content(self) -> "Location | None":
-        """The location of the JSON inside a text at this location; None if no schema describes the JSON."""
-        contents = [s["contentSchema"] for s in self._schemas if "contentSchema" in s]
-        return self._locations.of(contents) if contents else None
+    def choices(self) -> list[Any]:
+        """The values that the schema lists; none of them is a secret."""
+        return self.node.choices
 
     @cached_property
     def has_secrets(self) -> bool:
-        """Whether a part of the value at this location, at any depth, is a secret."""
-        return any(part.is_secret(name) for name, part in self.every_part())
+        """Whether a part of the value, at any depth, is a secret."""
+        return any(_Place(node).is_secret(name) for name, node in _every_node(self.node))
 
-    def every_part(self) -> Iterator[tuple[str, "Location"]]:
-        """Yield the name and the location of each part of the value at this location, at any depth."""
-        todo = [("", self)]
-        visited = set(todo)
-        while todo:
-            above, location = todo.pop()
-            for name, part in location._inside(above):
-                if (name, part) not in visited:
-                    visited.add((name, part))
-                    todo.append((name, part))
-                    yield name, part
+    def name_of(self, key: str, above: str) -> str:
+        """Return the name that decides whether the value of *key* is a secret.
 
-    def defaults(self) -> Iterator[Any]:
-        """Yield the defaults in the schemas of this location."""
-        return (s["default"] for s in self._schemas if "default" in s)
+        *above* is the name of this place. If *key* is not declared and looks like a misspelt name
+        of a declared secret, the result is `secret`.
+        """
+        if key in self.declared:
+            return key
+        if self.declared and is_misspelt(key, self.secrets):
+            return "secret"
+        return name_in_map(key, above)
 
-    def harmless_names(self) -> Iterator[str]:
-        """Yield each declared name whose value is never a secret if it is a text, a number or a bool."""
-        if self._says_so or "object" not in self.types:
-            return
-        for name in self._declared:
-            part = self.of_key(name)
-            may_be = part.is_secret(name) or is_secret_argument(name)
-            if not may_be and not part.has_secrets:
-                yield name
+    def of_key(self, key: str) -> "_Place":
+        """Return the place of the value of *key*."""
+        # Undeclared keys may be any number: they are not remembered
+        if key not in self.declared:
+            if self._has_patterns:
+                return _Place(self.node.at(key))
+            return self._at(None, key)
+        return self._at(key, key)
 
-    def _inside(self, above: str) -> Iterator[tuple[str, "Location"]]:
-        """Yield the name and the location of each direct part; *above* is the name of this location."""
-        for schema in self._schemas:
-            if _HOLDERS.isdisjoint(schema):
-                continue
-            parts = list(mapping(schema, "properties").items())
-            parts += [(above, part) for part in _of_any_key(schema)]
-            parts += [(above, part) for part in _of_any_item(schema)]
-            parts.append((above, schema.get("contentSchema")))
-            for name, part in parts:
-                if isinstance(part, Mapping):
-                    yield name, self._locations.of([part])
+    def of_item(self, index: int) -> "_Place":
+        """Return the place of the item at *index*."""
+        step = min(index, self._last)
+        return self._at(step, step)
+
+    def _at(self, known: str | int | None, step: str | int) -> "_Place":
+        if known not in self._inside:
+            self._inside[known] = _Place(self.node.at(step))
+        return self._inside[known]
 
 
-def _says_so(schema: Any) -> bool:
-    """Tell whether *schema* itself says that its value is a secret."""
-    return isinstance(schema, Mapping) and (
-        schema.get("format") == "password" or schema.get("writeOnly") is True
-    )
+def _every_node(whole: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the node of each part of the value of *whole*, at any depth, with the name of the part."""
+    todo = [("", whole)]
+    visited = {("", whole)}
+    while todo and len(visited) < _MOST_PLACES:
+        above, node = todo.pop()
+        for part in _nodes_in(above, node):
+            if part not in visited:
+                visited.add(part)
+                todo.append(part)
+                yield part
 
 
-def _may_be_text(schema: Any) -> bool:
-    """Tell whether a value of *schema* may be any text: type string or no type, and no fixed choice."""
-    if not isinstance(schema, Mapping):
-        return True
-    names = types_of(schema)
-    is_open = "enum" not in schema and "const" not in schema
-    return is_open and ("string" in names or "type" not in schema)
+def _nodes_in(above: str, node: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the node of each direct part, with its name; an item has the name of its list, *above*."""
+    yield from node.conditional.items()
+    for alternative in node.alternatives:
+        yield from alternative.properties.items()
+        others = [alternative.additional, alternative.items, *alternative.prefix_items]
+        for other in [*others, *alternative.patterns.values()]:
+            if other is not None:
+                yield above, other
 
 
-def _types(schema: Schema) -> Iterator[str]:
-    if "type" in schema:
-        yield from types_of(schema)
-    elif schema.keys() & _OBJECTS:
-        yield "object"
-    elif schema.keys() & _ARRAYS:
-        yield "array"
-    elif "contentSchema" in schema:
-        yield "string"
+# Of a schema that is made of ever new parts
+_MOST_PLACES = 10_000
 
 
-def _choices(schema: Schema) -> Iterator[str]:
-    for choice in [*sequence(schema, "enum"), schema.get("const")]:
-        if isinstance(choice, str):
-            yield choice
-
-
-def _of_undeclared_key(schema: Schema) -> Iterator[Any]:
-    yield from mapping(schema, "patternProperties").values()
-    yield schema.get("additionalProperties")
-
-
-def _of_any_key(schema: Schema) -> Iterator[Any]:
-    yield from _of_undeclared_key(schema)
-    # not for a key that another of the schemas declares: that schema evaluates it
-    yield schema.get("unevaluatedProperties")
-
-
-def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
-    """Yield the schemas for the value of *key*; None stands for a key that no schema declares.
-
-    The schemas of all patterns are yielded, so that no secret is missed.
-    """
-    for schema in schemas:
-        declared = mapping(schema, "properties")
-        if key in declared:
-            yield declared[key]
-        elif key is None:
-            yield from _of_any_key(schema)
-        else:
-            yield from _of_undeclared_key(schema)
-
-
-def _first_items(schema: Schema) -> list[Any]:
-    """Return the schemas for the first items of a list, which old drafts of JSON Schema have in `items`."""
-    return sequence(schema, "prefixItems") or sequence(schema, "items")
-
-
-def _of_any_item(schema: Schema) -> Iterator[Any]:
-    yield from _first_items(schema)
-    yield from (schema.get(key) for key in ("items", "contains", *_REST))
-
-
-def _of_item(schemas: Iterable[Schema], index: int) -> Iterator[Any]:
-    """Yield the schemas for the item at *index*, and the schema of `contains`.
-
-    An item after the first items has the schema of the other items. If *schemas* declare no schema
-    for the other items, the schemas of all first items are yielded.
-    """
-    for schema in schemas:
-        first = _first_items(schema)
-        rest = [schema[key] for key in ("items", *_REST) if key in schema]
-        rest = [part for part in rest if isinstance(part, Mapping)]
-        if index < len(first):
-            yield first[index]
-        else:
-            yield from rest or first
-        yield schema.get("contains")
-
+# --- the secrets in a value ------------------------------------------------------------
 
 WRAPPED = (SecretStr, SecretBytes, Secret)
 SecretsByPath = dict[tuple[Any, ...], Any]
@@ -450,12 +312,14 @@ class Secrecy:
     References, alternatives, items and the values of maps are followed: `SecretStr | None` is as
     secret as `SecretStr`. A value with the name of a secret is secret too, and so is every
     `SecretStr`. If the schema has a secret inside but does not describe the value (for example an
-    object sent as text), the whole value is hidden, because any part of it may be the secret.
+    object sent as a string), the whole value is hidden, because any part of it may be the secret.
+
+        secrecy = Secrecy(tool.input_schema)
+        shown, secrets = secrecy.hide({"user": "ada", "password": "correct-horse-9"})
     """
 
     def __init__(self, schema: Any, root: Any = None) -> None:
         """Make the rules of *schema*. If it is a part of *root*, its references are followed in *root*."""
-        # Kept alive: locations are found by the ids of its parts
         self._schema = schema
         self._root = schema if root is None else root
         self._harmless: frozenset[str] | None = None
@@ -463,31 +327,31 @@ class Secrecy:
         self._harmless_model: type[BaseModel] | None = None
 
     @cached_property
-    def _location(self) -> Location:
-        """The location of the whole value; not made for a schema of which only `defaults` are read."""
-        return Locations(self._root).of([self._schema])
+    def _place(self) -> _Place:
+        """The place of the whole value; not made for a schema of which only `defaults` are read."""
+        return _Place(SchemaView(self._root).node(self._schema))
 
     @property
     def has_secrets(self) -> bool:
         """Whether a value of the schema can have a secret by its name or schema, at any depth."""
-        return self._location.has_secrets
+        return self._place.has_secrets
 
     @cached_property
     def defaults(self) -> list[str]:
         """The secrets among the defaults in the schema: a server may put secrets there.
 
-        Plain words such as `none` or `changeme` are left out: they occur in too many other texts.
+        Plain words such as `none` or `changeme` are left out: they occur in too many other strings.
         """
-        known = list[str]()
-        if not any(isinstance(p, dict) and "default" in p for p in every_part(self._schema)):
-            # Most schemas: reading all their locations takes much longer
-            return known
-        for name, location in self._location.every_part():
-            for value in location.defaults():
-                secrets: SecretsByPath = {}
-                with suppress(RecursionError):
-                    masked = _masked(value, name, location, (name,), secrets)
-                    known += [*_known(secrets), *_in_texts(masked)]
+        # Most schemas have none: reading all their nodes takes much longer
+        if not any(
+            isinstance(part, dict) and "default" in part for part in every_part(self._schema)
+        ):
+            return []
+        known: list[str] = []
+        for name, node in _every_node(self._place.node):
+            for part in {node, *node.alternatives}:
+                if part.has_default:
+                    known += secrets_of_sample(part.default, name, node)
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
@@ -496,7 +360,7 @@ class Secrecy:
         The result is true if all values are simple, the schema declares all names, and no name
         means a secret. Most calls of most tools are like this.
         """
-        values: Any = None
+        values: Any
         if type(arguments) is self._harmless_model and not arguments.model_extra:
             values = vars(arguments)
         else:
@@ -505,7 +369,7 @@ class Secrecy:
                 return False
             # Made when first needed: the schema may be large
             if self._harmless is None:
-                self._harmless = frozenset(self._location.harmless_names())
+                self._harmless = self._harmless_names()
             if not self._harmless.issuperset(values):
                 return False
             if isinstance(arguments, BaseModel) and not arguments.model_extra:
@@ -516,15 +380,29 @@ class Secrecy:
                 return False
         return True
 
-    def hide(self, arguments: Any) -> tuple[Any, list[str]]:
-        """Return a copy of *arguments* that is safe to show, and the texts of the hidden secrets.
+    def _harmless_names(self) -> frozenset[str]:
+        """Return the declared names whose values are never a secret if they are simple."""
+        whole = self._place
+        names: set[str] = set()
+        if whole.is_secret("") or "object" not in whole.types:
+            return frozenset()
+        for name in whole.declared:
+            place = whole.of_key(name)
+            if not (is_secret_argument(name) or place.is_secret(name) or place.has_secrets):
+                names.add(name)
+        return frozenset(names)
 
-        The copy hides the secrets that `mask` hides. It also hides secrets inside texts: in JSON,
+    def hide(self, arguments: Any) -> tuple[Any, list[str]]:
+        """Return a copy of *arguments* that is safe to show, and the hidden secrets as strings.
+
+        The copy hides the secrets that `mask` hides. It also hides secrets inside strings: in JSON,
         in an address, or in a setting such as `NAME=value`. Names are always shown. All values are
         hidden if *arguments* are nested too deeply or contain themselves, or if the schema has a
         secret but does not describe an object.
         """
-        value = dict(arguments) if isinstance(arguments, Mapping) else arguments
+        value = arguments
+        if isinstance(arguments, Mapping):
+            value = dict(arguments)
         if self.is_harmless(value):
             return value, []
         try:
@@ -550,103 +428,107 @@ class Secrecy:
             RecursionError: If *value* is too deep, or contains itself.
         """
         secrets: SecretsByPath = {}
-        return _masked(value, name, self._location, (), secrets), secrets
+        return _masked(value, name, self._place, (), secrets), secrets
 
     def secrets_in(self, arguments: Any) -> list[str]:
-        """Return the secrets in *arguments*, as texts."""
+        """Return the secrets in *arguments*, as strings."""
         return self.hide(arguments)[1]
 
     def redactor(self, arguments: Any) -> Redactor:
-        """Return a redactor of the secrets in *arguments*, to hide them in other texts."""
+        """Return a redactor of the secrets in *arguments*, to hide them in other strings."""
         return Redactor(self.secrets_in(arguments))
 
 
-def _opened(value: Any) -> Any:
-    """Return the parts of *value*; if it has none, its root or *value* itself."""
-    while isinstance(value, RootModel):
-        value = value.root
-    inside = parts_of(value)
-    return value if inside is None else inside
+def secrets_of_sample(sample: Any, name: str, node: Node) -> list[str]:
+    """Return the secrets in *sample*, a default or an example of *node* with the name *name*."""
+    secrets: SecretsByPath = {}
+    with suppress(RecursionError):
+        masked = _masked(sample, name, _Place(node), (name,), secrets)
+        return [*_known(secrets), *_in_texts(masked)]
+    return []
 
 
 def _masked(
-    value: Any,
-    name: str,
-    location: Location,
-    path: tuple[Any, ...],
-    secrets: SecretsByPath,
+    value: Any, name: str, place: _Place, path: tuple[Any, ...], secrets: SecretsByPath
 ) -> Any:
+    """Return *value* without secrets, a value at *place* with the name *name*; add them to *secrets*."""
     if value is None or isinstance(value, bool):
         return value
+    before, root = len(secrets), value
     try:
-        inside = _opened(value)
-        if (
-            location.is_secret(name)
-            # Of any type in the schema
-            or _is_secret_text(inside, name, location)
-            or (location.types.isdisjoint(_types_of(inside)) and location.has_secrets)
-            or isinstance(value, WRAPPED)
-        ):
-            if isinstance(inside, str | bytes | dict | list) and not inside:
-                # An empty password is not a secret
-                return value
-            secrets[path] = value
+        while isinstance(root, RootModel):
+            root = root.root
+        inside = parts_of(root)
+        if _is_hidden_whole(root, inside, name, place):
+            secrets[path] = root
             return MARK
-        if isinstance(inside, str) and location.content is not None:
-            known = list(_in_content(inside, location.content))
-            if known:
-                secrets[path] = value
-                secrets[*path, "contentSchema"] = known
-                return MARK
-        before = len(secrets)
-        if isinstance(inside, dict):
-            names = {"value": label} if (label := _name_beside(inside)) else {}
-            masked: Any = {
-                key: _masked(
-                    item,
-                    names.get(key) or location.name_of(key_text(key), name),
-                    location.of_key(key),
-                    (*path, key),
-                    secrets,
-                )
-                for key, item in inside.items()
-            }
-        elif isinstance(inside, list):
-            masked = [
-                _masked(item, name, location.of_item(i), (*path, i), secrets)
-                for i, item in enumerate(inside)
-            ]
-        else:
+        if inside is None:
             return value
-        return masked if isinstance(value, dict | list) or len(secrets) > before else value
+        masked = _parts_masked(inside, name, place, path, secrets)
     except RecursionError:
         raise
     except Exception:  # noqa: BLE001 - an object's own code: its secrets are unknown
         secrets[path] = value
         return MARK
+    if len(secrets) > before or isinstance(value, dict | list):
+        return masked
+    return value
+
+
+def _parts_masked(
+    inside: dict[Any, Any] | list[Any],
+    name: str,
+    place: _Place,
+    path: tuple[Any, ...],
+    secrets: SecretsByPath,
+) -> dict[Any, Any] | list[Any]:
+    if isinstance(inside, list):
+        items = []
+        for index, item in enumerate(inside):
+            items.append(_masked(item, name, place.of_item(index), (*path, index), secrets))
+        return items
+    fields, label = {}, _name_beside(inside)
+    for key, item in inside.items():
+        text = key_text(key)
+        own = place.name_of(text, name)
+        if label and key == "value":
+            own = label
+        fields[key] = _masked(item, own, place.of_key(text), (*path, key), secrets)
+    return fields
+
+
+def _is_hidden_whole(value: Any, inside: Any, name: str, place: _Place) -> bool:
+    # An empty password is not a secret
+    if inside is not None and not inside:
+        return False
+    if isinstance(value, str | bytes) and not value:
+        return False
+    if isinstance(value, WRAPPED) or place.is_secret(name):
+        return True
+    if isinstance(value, str) and is_secret_argument(name) and value not in place.choices:
+        # Whatever type the schema wants
+        return True
+    # What the schema describes as something else, as an object that is sent as a string
+    if not place.types or not place.has_secrets:
+        return False
+    # Objects without a JSON type count as text
+    read = value
+    if inside is not None:
+        read = inside
+    return place.types.isdisjoint(types_of_value(read) or {"string"})
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield each secret text in *secrets*, and its parts that are secrets too, as the token after `Bearer`."""
+    """Yield each secret in *secrets*, and its parts that are secrets too, as the token after `Bearer`."""
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))
 
 
-def _in_content(text: str, location: Location) -> Iterator[str]:
-    """Yield the secrets in *text*, a JSON text whose content *location* describes."""
-    if not location.has_secrets or len(text) > _LONGEST:
-        return
-    with suppress(ValueError, RecursionError):
-        inner: SecretsByPath = {}
-        _masked(json.loads(text), "", location, (), inner)
-        yield from texts(list(inner.values()))
-
-
 def _in_texts(value: Any) -> Iterator[str]:
-    """Yield the secrets that stand inside longer texts in *value*.
+    """Yield the secrets that stand inside longer strings in *value*.
 
-    Their names in the texts show that they are secrets: in JSON, in addresses, and in settings.
+    Their names in the strings show that they are secrets: in JSON, in addresses, and in settings.
     """
     for text in texts(value):
         if len(text) > _LONGEST:
@@ -664,10 +546,12 @@ def _may_hold(text: str) -> bool:
 
 def _name_beside(pair: dict[Any, Any]) -> str:
     """Return the name of a secret in *pair*, as in `{"name": "token", "value": ...}`; "" if there is none."""
-    if "value" not in pair or len(pair) > _PAIR:
-        return ""
-    names = (pair.get(key) for key in ("name", "key", "header"))
-    return next((n for n in names if isinstance(n, str) and is_secret_argument(n)), "")
+    if "value" in pair and len(pair) <= _PAIR:
+        for key in ("name", "key", "header"):
+            name = pair.get(key)
+            if isinstance(name, str) and is_secret_argument(name):
+                return name
+    return ""
 
 
 # The most members of an object with a name, a value and little else
@@ -675,22 +559,9 @@ _PAIR = 4
 _JSON = re.compile(r"\s*[\[{]")
 # Characters of a JSON text that is searched, in about 50 ms
 _LONGEST = 200_000
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
 BY_NAMES = Secrecy({})
 """The rules for values without a schema: only the names tell which values are secret."""
-
-
-def _is_secret_text(value: Any, name: str, location: Location) -> bool:
-    if not isinstance(value, str) or value in location.choices:
-        return False
-    return is_secret_argument(name)
-
-
-def _types_of(value: Any) -> frozenset[str]:
-    """Return the JSON types of *value*; other objects count as text."""
-    return types_of_value(value) or frozenset({"string"})
-
-
-_SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -741,6 +612,8 @@ def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByP
     return secrets
 
 
+# --- defaults and examples in a schema -------------------------------------------
+
 _SAMPLES = ("default", "examples")
 # Of an address, a setting or JSON, which may contain a secret
 _SIGNS = frozenset(":={[")
@@ -752,51 +625,34 @@ def without_secret_samples(schema: Json) -> Json:
     So a model and its provider do not get these secrets. A call without such an argument still uses
     the default: the tool or its server adds the default.
     """
-    if not any(_secret_samples(part, schema) for _, part in every(schema)):
+    if not any(_secret_samples(schema)):
         return schema
-
-    def change(part: Json, _: str) -> Json:
-        left_out = set(_secret_samples(part, schema))
-        if not left_out:
-            return part
-        properties = {
-            name: {k: v for k, v in field.items() if (name, k) not in left_out}
-            if isinstance(field, dict)
-            else field
-            for name, field in mapping(part, "properties").items()
-        }
-        return {**part, "properties": properties}
-
-    whole: Json = rewritten(schema, change)
+    whole: Json = copied(schema)
+    for field, keyword in list(_secret_samples(whole)):
+        del field[keyword]
     return whole
 
 
-def _secret_samples(schema: Json, root: Json) -> list[tuple[str, str]]:
-    """Return pairs of a property of *schema* and a keyword: the samples of this keyword have a secret."""
-    return [
-        (name, keyword)
-        for name, field in mapping(schema, "properties").items()
-        if isinstance(field, dict)
-        for keyword in _SAMPLES
-        if keyword in field
-        and any(_is_secret(name, field, s, root) for s in _samples(field, keyword))
-    ]
+def _secret_samples(schema: Json) -> Iterator[tuple[Json, str]]:
+    """Yield each property in *schema* that has a secret under a keyword, with the keyword."""
+    view = SchemaView(schema)
+    for _, part in every(schema):
+        for name, field in mapping(part, "properties").items():
+            if not isinstance(field, dict):
+                continue
+            for keyword in _SAMPLES:
+                samples = field.get(keyword)
+                if keyword == "default" or not isinstance(samples, list):
+                    samples = [samples]
+                if any(_has_secret(sample, name, field, view) for sample in samples):
+                    yield field, keyword
 
 
-def _samples(field: Json, keyword: str) -> Iterator[Any]:
-    sample = field.get(keyword)
-    if keyword == "examples" and isinstance(sample, list):
-        yield from sample
-    elif sample is not None:
-        yield sample
-
-
-def _is_secret(name: str, field: Json, sample: Any, root: Json) -> bool:
-    says_so = is_secret(name, field) or is_secret_argument(name)
-    looks_so = isinstance(sample, dict | list) or (
-        isinstance(sample, str) and not _SIGNS.isdisjoint(sample)
-    )
-    if not sample or not (says_so or looks_so):
+def _has_secret(sample: Any, name: str, field: Json, view: SchemaView) -> bool:
+    if not sample:
         return False
-    secrecy = Secrecy({"type": "object", "properties": {name: field}}, root)
-    return bool(secrecy.secrets_in({name: sample}))
+    may_have = isinstance(sample, dict | list) or is_secret_argument(name)
+    if isinstance(sample, str):
+        may_have = may_have or not _SIGNS.isdisjoint(sample)
+    node = view.node(field)
+    return (may_have or is_secret(name, node)) and bool(secrets_of_sample(sample, name, node))

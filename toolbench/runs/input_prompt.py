@@ -158,7 +158,7 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
     person ends the question or has no try left.
     """
     label = field.title or name
-    is_hidden = any(is_secret(name, node.schema) for node in field.alternatives)
+    is_hidden = is_secret(name, field)
     ask = getpass if is_hidden else input
     about = _about(label, field, is_hidden=is_hidden, optional=optional)
     for left in reversed(range(_TRIES)):

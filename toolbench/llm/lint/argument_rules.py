@@ -260,7 +260,7 @@ def secret(subject: Subject) -> Iterator[Finding]:
         if not argument.required or outside not in needed:
             continue
         needed.add(argument.path)
-        if any(is_secret(argument.name, part.schema) for part in argument.node.alternatives):
+        if is_secret(argument.name, argument.node):
             message = f"A model would have to send {argument.path}, a secret."
             yield finding(subject.name, "argument-secret", argument.path, message)
 

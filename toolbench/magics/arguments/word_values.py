@@ -64,6 +64,6 @@ def list_of(text: str, node: Node) -> list[Any] | None:
 
 def example_of(name: str, node: Node) -> Any:
     """Return a value of the argument *name*, with parts as *node* has them."""
-    if not is_secret(name, node.schema):
+    if not is_secret(name, node):
         return example_values(node)[0]
     return list(TEXTS) if node.type == "array" else TEXTS[0]

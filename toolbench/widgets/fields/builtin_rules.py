@@ -55,7 +55,7 @@ def _is_root(node: Node, path: Path) -> bool:
 
 
 def _is_secret(node: Node, path: Path) -> bool:
-    return node.type in _TYPED and is_secret(name_at(path), node.schema)
+    return node.type in _TYPED and is_secret(name_at(path), node)
 
 
 def _is_choice(node: Node, path: Path) -> bool:
@@ -99,7 +99,7 @@ def _is_item_list(node: Node, path: Path) -> bool:
     item = node.items if node.type == "array" else None
     if item is None or item.is_constant or item.is_bytes or item.extension:
         return False
-    if item.branches or item.nullable or is_secret(name_at(path), item.schema):
+    if item.branches or item.nullable or is_secret(name_at(path), item):
         return False
     return item.type in _TYPED or bool(item.values)
 

@@ -95,7 +95,7 @@ class Position:
     @property
     def secret(self) -> bool:
         """Whether the value must never be shown."""
-        return is_secret(self.name, self.node.schema)
+        return is_secret(self.name, self.node)
 
     @property
     def name(self) -> str:
