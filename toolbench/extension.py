@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from toolbench.core.definition.hooks import listings
 from toolbench.core.registry import lookup
+from toolbench.core.tool import listings
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics

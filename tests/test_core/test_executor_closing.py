@@ -91,22 +91,6 @@ class TestClosing:
         assert warnings_of(lambda: Frozen().close()) == []
         assert warnings_of(Frozen) == ["Frozen was forgotten without close()."]
 
-    def test_half_made_is_not_forgotten(self):
-        """An executor whose `__init__` failed holds nothing: only the failure is told."""
-
-        class Failing(Holding):
-            def __init__(self, *, late):
-                if late:
-                    super().__init__()
-                raise OSError("no shell")
-
-        def make(late):
-            with pytest.raises(OSError, match="no shell"):
-                Failing(late=late)
-
-        assert warnings_of(lambda: make(late=False)) == []
-        assert warnings_of(lambda: make(late=True)) == ["Failing was forgotten without close()."]
-
     def test_at_the_end_of_the_interpreter_nothing_is_said_of_ours(self):
         """An executor that outlives the module of its class goes without an error of its own."""
         code = "\n".join(

@@ -46,7 +46,7 @@ def test_a_copy_has_another_schema():
     ("update", "words"),
     [
         ({"titel": "x"}, "no field 'titel' .* Did you mean 'title'"),
-        ({"title": 3}, "the title is a text, not 3"),
+        ({"title": 3}, "the title is a string, not 3"),
         ({"schema": [1]}, "the schema is a JSON Schema, an object"),
     ],
 )

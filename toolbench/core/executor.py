@@ -18,10 +18,11 @@ from inspect import (
     signature,
     unwrap,
 )
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from warnings import warn
 
 from toolbench.core.background_loop import portal
+from toolbench.core.kinds import place_of
 from toolbench.core.schema import Action, Observation
 from toolbench.threads import have_threads
 
@@ -32,6 +33,7 @@ ActionT = TypeVar("ActionT", bound=Action)
 ObservationT = TypeVar("ObservationT", bound=Observation)
 
 
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 CONVERSATION = "conversation"
 """The parameter that receives the conversation; it is not an argument for the model."""
 
@@ -46,15 +48,13 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
 
     _closed = False
     """Whether `close` was called, unless a subclass has its own `_closed`."""
-    _to_be_closed = False
-    """Whether `close` still has to be called. The class has the first value; an object may have another."""
+    _has_close = False
+    """Whether the class has a `close` of its own, which must be called."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "__init__" in cls.__dict__:
-            setattr(cls, "__init__", _making(cls.__init__))  # noqa: B010 - as below
         home = next(c for c in cls.__mro__ if "close" in c.__dict__)
-        cls._to_be_closed = home is not ToolExecutor
+        cls._has_close = home is not ToolExecutor
         # Or a mixin
         if home is cls or not issubclass(home, ToolExecutor):
             setattr(cls, "close", _closing(cls.close))  # noqa: B010 - mypy would see a method
@@ -80,9 +80,9 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     ) -> None:
         self.close()
 
-    # a default, because the names of this module are gone when the interpreter ends
+    # A default, because the names of this module are gone when the interpreter ends
     def __del__(self, _warn: Callable[..., None] = warn) -> None:
-        if self._to_be_closed:
+        if self._has_close and not self._closed:
             msg = f"{type(self).__name__} was forgotten without close()."
             _warn(msg, ResourceWarning, source=self, stacklevel=1)
 
@@ -99,30 +99,12 @@ class ExecutableTool(Protocol):
         """Run the tool."""
 
 
-def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *init*, the `__init__` of an executor: if *init* fails, no warning about `close` follows.
-
-    If the `__init__` of a base class succeeds and the `__init__` of its subclass fails later, the
-    executor must be closed.
-    """
-
-    @wraps(init)
-    def making(self: Any, *args: Any, **kwargs: Any) -> None:
-        vars(self)["_to_be_closed"] = False
-        init(self, *args, **kwargs)
-        # From here on its class decides
-        vars(self).pop("_to_be_closed", None)
-
-    return making
-
-
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap *close*: it first marks the executor as closed, also if *close* then fails."""
+    """Wrap *close*: it first marks the executor as closed, even if *close* then fails."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # Also if the object is frozen
-        vars(self)["_to_be_closed"] = False
+        # Even if the object is frozen
         vars(self).setdefault("_closed", True)
         return close(self, *args, **kwargs)
 
@@ -182,39 +164,37 @@ class FunctionCall(FunctionExecutor):
         """Call the function with the arguments in *action*."""
         # IPython leaves out such frames
         __tracebackhide__ = True
-        args, kwargs = self._arguments(action, conversation)
+        shape = self.shape
+        args: list[Any] = []
+        kwargs = dict(action.model_extra or {})
+        for attribute, parameter in shape.names.items():
+            if attribute in shape.only_if_set and attribute not in action.model_fields_set:
+                continue
+            if parameter in shape.by_position:
+                args.append(getattr(action, attribute))
+            else:
+                kwargs[parameter] = getattr(action, attribute)
+        if shape.wants_conversation:
+            kwargs[CONVERSATION] = conversation
         return self.function(*args, **kwargs)
 
     def __reduce__(self) -> Any:
         return FunctionCall, (self.function, self.shape)
 
-    def _arguments(self, action: Action, conversation: Any) -> tuple[list[Any], dict[str, Any]]:
-        args: list[Any] = []
-        kwargs = dict(action.model_extra or {})
-        unset = self.shape.only_if_set - action.model_fields_set
-        for attribute, parameter in self.shape.names.items():
-            if attribute in unset:
-                continue
-            if parameter in self.shape.by_position:
-                args.append(getattr(action, attribute))
-            else:
-                kwargs[parameter] = getattr(action, attribute)
-        if self.shape.wants_conversation:
-            kwargs[CONVERSATION] = conversation
-        return args, kwargs
-
 
 def innermost(function: Callable[..., Any]) -> Any:
     """Return the function inside *function*, which may be a partial, a wrapper or a callable object."""
-    by_name = _function_or_class(function)
-    return unwrap(by_name if by_name is not type(function) else by_name.__call__)
+    inner = _function_or_class(function)
+    if inner is type(function):
+        inner = inner.__call__
+    return unwrap(inner)
 
 
 def home_of(executor: Any) -> str:
     """Return the module and qualified name of the function of *executor*; without one, of its class."""
-    is_function = isinstance(executor, FunctionExecutor)
-    does = _function_or_class(executor.function) if is_function else type(executor)
-    return f"{does.__module__}.{does.__qualname__}"
+    if isinstance(executor, FunctionExecutor):
+        return place_of(_function_or_class(executor.function))
+    return place_of(type(executor))
 
 
 def is_outdated(executor: Any) -> bool:
@@ -230,86 +210,94 @@ def _function_or_class(function: Any) -> Any:
     """Return *function* without `partial`, or the class of a callable object."""
     while isinstance(function, partial):
         function = function.func
-    return function if isroutine(function) or isclass(function) else type(function)
+    if isroutine(function) or isclass(function):
+        return function
+    return type(function)
 
 
-def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def with_conversation(  # noqa: C901 - one case after the other
+    function: Callable[..., Any],
+) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
     The conversation goes to the second parameter if it has no default or if a word of its name is
-    `conv` or `conversation`: `conv_state`, not `convert`. Otherwise it goes to a parameter called `conversation`, else to `*args` or `**kwargs`.
-    A function without any of these gets only the action. The signature is read only once.
+    `conv` or `conversation`: `conv_state`, not `convert`. Otherwise it goes to a parameter called
+    `conversation`, else to `*args` or `**kwargs`. A function without any of these gets only the
+    action. The signature is read only once.
     """
-    match _place_of_conversation(function):
-        case "second":
-            return function
-        case "named":
-            return lambda action, conv: function(action, conversation=conv)
-    return lambda action, conv: function(action)
 
+    def without(action: Any, conversation: Any) -> Any:
+        __tracebackhide__ = True
+        return function(action)
 
-def _place_of_conversation(
-    function: Callable[..., Any],
-) -> Literal["second", "named"] | None:
+    def by_name(action: Any, conversation: Any) -> Any:
+        __tracebackhide__ = True
+        return function(action, conversation=conversation)
+
     try:
-        parameters = list(signature(function).parameters.values())
+        parameters = signature(function).parameters
     except (TypeError, ValueError):
         # A builtin without a signature
-        return None
+        return without
     # `print(*args)` does not expect a conversation
     if isbuiltin(function):
-        return None
-    ordered = [p for p in parameters if p.kind in _POSITIONAL]
-    kinds = {p.kind for p in parameters}
-    if len(ordered) > 1 and _is_conversation(ordered[1]):
-        return "second"
-    if any(p.name == "conversation" for p in parameters):
-        # Of a functools.partial
-        bound = getattr(function, "keywords", {})
-        return None if "conversation" in bound else "named"
+        return without
+    ordered = [p for p in parameters.values() if p.kind in _POSITIONAL]
+    kinds = {p.kind for p in parameters.values()}
+    if len(ordered) > 1:
+        words = ordered[1].name.split("_")
+        has_default = ordered[1].default is not Parameter.empty
+        if not has_default or "conv" in words or "conversation" in words:
+            return function
+    if CONVERSATION in parameters:
+        # A functools.partial may have one already
+        if CONVERSATION in getattr(function, "keywords", {}):
+            return without
+        return by_name
     if len(ordered) < 2 and Parameter.VAR_POSITIONAL in kinds:
-        return "second"
-    return "named" if Parameter.VAR_KEYWORD in kinds else None
-
-
-_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-
-
-def _is_conversation(second: Parameter) -> bool:
-    words = second.name.split("_")
-    return "conv" in words or "conversation" in words or second.default is Parameter.empty
+        return function
+    if Parameter.VAR_KEYWORD in kinds:
+        return by_name
+    return without
 
 
 def is_async(executor: Any) -> bool:
     """Tell whether a call of *executor* returns an awaitable or an async generator."""
-    function = executor.function if isinstance(executor, FunctionExecutor) else executor
-    kinds = iscoroutinefunction, isasyncgenfunction
-    return any(k(f) for k in kinds for f in (function, type(function).__call__))
+    function = executor
+    if isinstance(executor, FunctionExecutor):
+        function = executor.function
+    for one in (function, type(function).__call__):
+        if iscoroutinefunction(one) or isasyncgenfunction(one):
+            return True
+    return False
 
 
 def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
     """Return a function that runs *call*, a coroutine function, in the background loop and waits."""
-    return lambda action, conversation: portal.call(_waited, call, action, conversation)
 
+    async def awaited(action: Any, conversation: Any) -> Any:
+        __tracebackhide__ = True
+        return await _awaited(call(action, conversation))
 
-async def _waited(call: Callable[[Any, Any], Any], action: Any, conversation: Any) -> Any:
-    __tracebackhide__ = True
-    return await _awaited(call(action, conversation))
+    return partial(portal.call, awaited)
 
 
 def settled(result: Any) -> Any:
     """Return *result*, awaited if it is awaitable; the items of a generator become a list."""
     if isgenerator(result):
         return list(result)
-    is_async = isawaitable(result) or isasyncgen(result)
-    return portal.call(_awaited, result) if is_async else result
+    if isawaitable(result) or isasyncgen(result):
+        return portal.call(_awaited, result)
+    return result
 
 
 async def _awaited(result: Any) -> Any:
     __tracebackhide__ = True
     if isasyncgen(result):
         return [item async for item in result]
-    return await result if isawaitable(result) else result
+    if isawaitable(result):
+        return await result
+    return result
 
 
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
@@ -319,9 +307,7 @@ async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
     if hasattr(executor, "acall"):
         return await executor.acall(action, conversation)
     call = with_conversation(executor)
-    if is_async(executor):
-        return await _awaited(call(action, conversation))
-    if not have_threads():
+    if is_async(executor) or not have_threads():
         return await _awaited(call(action, conversation))
     from anyio.to_thread import (  # noqa: PLC0415 - asyncio, only for what is async
         run_sync,
@@ -329,6 +315,8 @@ async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
 
     def work() -> Any:
         result = call(action, conversation)
-        return list(result) if isgenerator(result) else result
+        if isgenerator(result):
+            return list(result)
+        return result
 
     return await _awaited(await run_sync(work))

@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 from toolbench.core.declarations import Unusable
-from toolbench.core.definition.hooks import definitions
 from toolbench.core.executor import ToolExecutor, home_of, innermost
 from toolbench.core.kinds import place_of
 from toolbench.core.schema import Action
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
-from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_advice import after_reload
+from toolbench.core.tool import ToolDefinition, after_reload, definitions
 from toolbench.errors import (
     RegistrationError,
     ToolbenchError,

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import wraps
+from importlib import import_module
 from inspect import CO_OPTIMIZED, getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -16,7 +17,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.content import Content, TextContent
-from toolbench.core.definition.hooks import Displayed
 from toolbench.core.foreign import argument_schema, extended_schema, foreign_model
 from toolbench.core.kinds import Kinds, by_kind, untagged
 from toolbench.core.validators import read_base64
@@ -35,7 +35,13 @@ _OWN = "mcp_arg_"
 _KINDS = re.compile(f"({_OWN})*kind")
 
 
-class Schema(Displayed, BaseModel):
+def display_module(name: str) -> Any:
+    """Return the module *name* of `toolbench.display`, which makes the views of objects."""
+    # By name, at the first view: `display` is above this layer, and imports it
+    return import_module(f"toolbench.display.{name}")
+
+
+class Schema(BaseModel):
     """A frozen pydantic model. It can be made from a JSON Schema, and exports a complete JSON Schema.
 
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.
@@ -218,6 +224,11 @@ class Action(Schema):
             text.append(f"\n  {name}: ", style="cyan").append(_brief(value))
         return text
 
+    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
+        """Return the view of the call in a notebook."""
+        bundle: Mapping[str, str] = display_module("objects").action_bundle(self)
+        return bundle
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Yield the fields for the repr, with a mark in place of each secret."""
         pairs = list(super().__repr_args__())
@@ -265,6 +276,11 @@ class Observation(Schema):
     ) -> Self:
         """Return an observation with *text* as its content; *fields* are other fields of the class."""
         return cls(content=[TextContent(text=text)], is_error=is_error, **fields)
+
+    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
+        """Return the view of the result in a notebook."""
+        bundle: Mapping[str, str] = display_module("observations").observation_bundle(self)
+        return bundle
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Yield the fields for the repr, with a mark in place of each secret of the run."""

@@ -1,25 +1,23 @@
-"""A tool: a name, a description, the types of its input and output, and an executor."""
+"""A tool: what it is, where it is from, and how it is called.
 
+`ToolDefinition` is data: a name, a description, the types of its input and output, an executor.
+The forms in which models, servers and files get it are in `tool_formats`.
+"""
+
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import count
 from typing import Any, ClassVar, Generic, Self, cast
 from weakref import WeakValueDictionary
 
-from pydantic import ValidationError
+from pydantic import GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema
 
 from toolbench.core.coercion import masked, masked_error, observation_of
-from toolbench.core.declarations import (
-    DeclaredResources,
-    ToolAnnotations,
-    Unusable,
-)
-from toolbench.core.definition.call_forms import CallForms, call_of
-from toolbench.core.definition.copies import field_changes
-from toolbench.core.definition.hooks import Documented, definitions
-from toolbench.core.definition.hooks import calls as calls
+from toolbench.core.declarations import DeclaredResources, ToolAnnotations, Unusable
 from toolbench.core.executor import (
     ActionT,
     FunctionExecutor,
@@ -35,17 +33,83 @@ from toolbench.core.executor import (
 )
 from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
-from toolbench.core.schema import Action, Observation, Schema, hide_in_views
-from toolbench.core.tool_advice import after_reload, call_after_reload, misfits, no_action
-from toolbench.core.tool_formats import Exports, Serializable, parameters_of
+from toolbench.core.schema import Action, Observation, Schema, display_module, hide_in_views
+from toolbench.core.tool_advice import class_advice, misfits, no_action, two_forms
+from toolbench.core.tool_formats import (
+    core_schema_of,
+    function_of,
+    json_of_meta,
+    loaded_tool,
+    mcp_tool,
+    openai_function,
+    packed,
+    parameters_of,
+    saved_tool,
+    unpacked,
+)
 from toolbench.core.validators import action_with_known_names
-from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
+from toolbench.errors import (
+    ArgumentsError,
+    KindError,
+    Problem,
+    RegistrationError,
+    ToolbenchError,
+    did_you_mean,
+    indefinite,
+)
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.detect import Secrecy
+from toolbench.values import clip
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
 _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDictionary()
+_CALLERS = ("model", "app")
+
+
+class Calls:
+    """Functions of `(tool, action, conversation)`. If they are set, they run each direct call of a tool.
+
+    `%load_ext toolbench` sets them, by `record_calls`.
+    """
+
+    around: Callable[[Any, Any, Any], Any] | None = None
+    """Runs a call `tool(...)` and returns its observation."""
+    around_async: Callable[[Any, Any, Any], Awaitable[Any]] | None = None
+    """Runs a call `await tool.acall(...)` and returns its observation."""
+
+
+class Listeners:
+    """Functions without arguments that are called after each change of something."""
+
+    def __init__(self) -> None:
+        """Begin without listeners."""
+        self._listeners: tuple[Callable[[], object], ...] = ()
+
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call *listener* after each change, in the thread that makes it; it must return at once.
+
+        Returns:
+            A function that removes the listener.
+        """
+
+        def forget() -> None:
+            self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+        self._listeners = (*self._listeners, listener)
+        return forget
+
+    def changed(self) -> None:
+        """Call all listeners."""
+        for listener in self._listeners:
+            listener()
+
+
+calls = Calls()
+definitions = Listeners()
+"""Tells that a tool was made, registered or unregistered."""
+listings = Listeners()
+"""Tells that a server has added, changed or removed tools."""
 
 
 class ToolBase(ABC, Generic[ActionT, ObservationT]):
@@ -54,6 +118,18 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         _kinds.add(cls)
+
+    def __new__(cls, *arguments: Any, **fields: Any) -> Self:
+        """Make a tool of *fields*; a class without its own `__init__` takes none by position.
+
+        Raises:
+            TypeError: If there are *arguments*, as in a call of a tool. The message has the code that
+                makes a tool of the class.
+        """
+        author = next(base for base in cls.__mro__ if "__init__" in vars(base))
+        if arguments and "__dataclass_fields__" in vars(author):
+            raise TypeError(class_advice(cast("Any", cls)))
+        return super().__new__(cls)
 
     @classmethod
     @abstractmethod
@@ -87,7 +163,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[ActionT, ObservationT]):
+class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and define `create`.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
@@ -103,6 +179,11 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
     _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)
     _number: int = field(init=False, repr=False, default_factory=count().__next__)
+    """The number of tools that were made before."""
+    _is_replaced: bool = field(init=False, repr=False, default=False)
+    """Whether the tool left its module when the module was loaded again."""
+    _is_warned_of: bool = field(init=False, repr=False, default=False)
+    """Whether a warning said that the tool is of an earlier class."""
 
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
@@ -115,6 +196,8 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
     is_replayed: ClassVar[bool] = False
     """Whether a recording answers the calls, so that no call changes anything."""
 
+    # --- how it is made -----------------------------------------------------------
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = tool_name(cls.__name__)
@@ -122,7 +205,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
             if isinstance(cls.__dict__.get(each.name), property):
                 msg = f"{cls.__name__}.{each.name} is a property: make it a plain attribute."
                 raise RegistrationError(msg)
-        # last: from here on, other threads find the class by its kind
+        # Last: from here on, other threads find the class by its kind
         super().__init_subclass__(**kwargs)
 
     def __post_init__(self) -> None:
@@ -132,8 +215,6 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         for each in fields(self):
             if each.init and getattr(self, each.name) is each.default:
                 set_field(self, each.name, getattr(type(self), each.name))
-        if self.name == "":
-            set_field(self, "name", type(self).name)
         name: Any = self.name
         if not isinstance(name, str) or not name.strip():
             msg = f"A tool needs a name, not {name!r}."
@@ -142,7 +223,9 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         if self.observation_type is not None:
             self._check_type("observation_type", Observation, "an Observation class")
         if self.executor is not None:
-            set_field(self, "executor", self._checked_executor())
+            self._check_executor()
+            if not hasattr(self.executor, "close"):
+                set_field(self, "executor", FunctionExecutor(self.executor))
         set_field(self, "_invoke", self._invoker())
         if self.executor is not None and not is_local(self._place):
             _latest[self._place] = self
@@ -154,7 +237,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
             msg = f"{self.name}: {attribute} must be {expected}, not {value!r}."
             raise RegistrationError(msg)
 
-    def _checked_executor(self) -> Any:
+    def _check_executor(self) -> None:
         executor = self.executor
         if isinstance(executor, type) and issubclass(executor, ToolExecutor):
             msg = f"{self.name}: the executor must be an object: {executor.__name__}(...)."
@@ -162,13 +245,15 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         if not callable(executor):
             msg = f"{self.name}: the executor must be callable, not {executor!r}."
             raise RegistrationError(msg)
-        return executor if hasattr(executor, "close") else FunctionExecutor(executor)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
+        """Return the function of `(action, conversation)` that `execute` calls."""
         if self.executor is None:
             return lambda action, conversation: self.as_executable()
         call = with_conversation(self.executor)
-        return blocking(call) if self.is_async else call
+        if self.is_async:
+            return blocking(call)
+        return call
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
@@ -198,6 +283,47 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         return type(self).__name__
 
     @property
+    def hints(self) -> ToolAnnotations:
+        """The annotations, or MCP's defaults if the tool has none."""
+        return self.annotations or ToolAnnotations()
+
+    @property
+    def version(self) -> str:
+        """The version label in `meta`; empty if there is none."""
+        return str((self.meta or {}).get("version", ""))
+
+    @property
+    def callers(self) -> frozenset[str]:
+        """The callers that the tool allows in addition to people: `model`, `app`, or both (the default).
+
+        Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
+        """
+        ui = (self.meta or {}).get("ui")
+        if isinstance(ui, Mapping):
+            names = ui.get("visibility")
+            if isinstance(names, list | tuple):
+                return frozenset(name for name in _CALLERS if name in names)
+        return frozenset(_CALLERS)
+
+    @property
+    def is_for_models(self) -> bool:
+        """Whether the tool may be offered to models: a server can keep a tool for its app."""
+        return "model" in self.callers
+
+    def check_for_models(self) -> None:
+        """Check that the tool may be offered to models.
+
+        Raises:
+            ToolbenchError: If the tool's server keeps the tool for its app.
+        """
+        if not self.is_for_models:
+            msg = (
+                f"{self.name} is not offered to models: its server keeps it for its app. Leave "
+                "it out, as in [tool for tool in tools if tool.is_for_models]."
+            )
+            raise ToolbenchError(msg)
+
+    @property
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments; forms are built from it."""
         return parameters_of(self.action_type).accepted
@@ -218,38 +344,17 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         return is_async(self.executor)
 
     @property
-    def is_stale(self) -> bool:
-        """Whether a class of the tool was defined again, for example by a cell that ran again."""
-        # Each call asks, so this is made quick
-        for kind in (type(self), self.action_type, self.observation_type):
-            if kind is not None and kind.newest() is not kind:
-                return True
-        return is_outdated(self.executor)
+    def function(self) -> Callable[..., Any]:
+        """The function this tool was made from, unchanged: `split_bill.function(84, 4)`.
 
-    def latest(self) -> "ToolDefinition[Any, Any]":
-        """Return the newest tool that has this name and was defined at the same place in the code.
-
-        If this tool was made inside a function, it is returned itself: the function may make many
-        tools.
+        Raises:
+            AttributeError: If the tool was made from an executor object.
         """
-        if not self.is_stale:
-            return self
-        newest = _latest.get(self._place, self)
-        if newest is not self:
-            # If its module drops it, nothing else may hold it
-            object.__setattr__(self, "_successor", newest)
-        return self if self._successor is None else self._successor
-
-    def as_listed(self) -> Self:
-        """Return this tool as its server lists it now; a tool without a server is returned itself."""
-        return self
-
-    @property
-    def _place(self) -> str:
-        executor, action = self.executor, place_of(self.action_type)
-        made_in_function = executor is not None and is_local(home_of(executor))
-        place = f"{self.kind} {self.name} {action}"
-        return f"{place} {home_of(executor)}" if made_in_function else place
+        if isinstance(self.executor, FunctionExecutor):
+            return self.executor.function
+        executor = indefinite(type(self.executor).__name__)
+        msg = f"{self.name} was made from {executor}, not from a function: use to_callable()."
+        raise AttributeError(msg)
 
     def declared_resources(self, action: ActionT) -> DeclaredResources:
         """Return the resources that no other call may use while the call with *action* runs.
@@ -273,6 +378,56 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         """
         return ()
 
+    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
+        """Return the view of the tool in a notebook."""
+        bundle: Mapping[str, str] = display_module("objects").tool_bundle(self)
+        return bundle
+
+    def getdoc(self) -> str:
+        """Return the text that `?` and Shift+Tab show."""
+        text: str = display_module("objects").tool_text(self)
+        return text
+
+    # --- its newest form ----------------------------------------------------------
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a class of the tool was defined again, for example by a cell that ran again."""
+        # Each call asks, so this is made quick
+        for kind in (type(self), self.action_type, self.observation_type):
+            if kind is not None and kind.newest() is not kind:
+                return True
+        return is_outdated(self.executor)
+
+    def latest(self) -> "ToolDefinition[Any, Any]":
+        """Return the newest tool that has this name and was defined at the same place in the code.
+
+        If this tool was made inside a function, it is returned itself: the function may make many
+        tools.
+        """
+        if not self.is_stale:
+            return self
+        newest = _latest.get(self._place, self)
+        if newest is not self:
+            # If its module drops it, nothing else may hold it
+            object.__setattr__(self, "_successor", newest)
+        return self._successor or self
+
+    def as_listed(self) -> Self:
+        """Return this tool as its server lists it now; a tool without a server is returned itself."""
+        return self
+
+    @property
+    def _place(self) -> str:
+        place = f"{self.kind} {self.name} {place_of(self.action_type)}"
+        if self.executor is None:
+            return place
+        home = home_of(self.executor)
+        # A function may make several tools, each with an executor of its own
+        if is_local(home):
+            place = f"{place} {home}"
+        return place
+
     # --- copies -------------------------------------------------------------------
 
     def set_executor(self, executor: Any) -> Self:
@@ -280,8 +435,41 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return a copy with the fields in *update* replaced; these may include `title` and `schema`."""
-        return replace(self, **field_changes(self, update or {}))
+        """Return a copy with the fields in *update* replaced; these may include `title` and `schema`.
+
+        `split_bill.model_copy(update={"title": "Split the bill"})` changes the annotations;
+        `schema`, a JSON Schema, changes the action type. The arguments then go to this tool.
+
+        Raises:
+            RegistrationError: If the tool has no such field, or a value cannot be used.
+        """
+        changes = dict(update or {})
+        known = [each.name for each in fields(self) if each.init]
+        names = list(dict.fromkeys([*known, "title", "schema"]))
+        for name in changes:
+            if name not in names:
+                msg = (
+                    f"{self.name} has no field {name!r} to replace: it has "
+                    f"{', '.join(names)}.{did_you_mean(name, names)}"
+                )
+                raise RegistrationError(msg)
+        if "title" in changes and "title" not in known:
+            title = changes.pop("title")
+            if not isinstance(title, str) or not title.strip():
+                msg = f"{self.name}: the title is a string, not {clip(title)}."
+                raise RegistrationError(msg)
+            hints = changes.get("annotations") or self.hints
+            changes["annotations"] = hints.model_copy(update={"title": title})
+        if "schema" in changes and "schema" not in known:
+            schema = changes.pop("schema")
+            if not isinstance(schema, Mapping):
+                msg = f"{self.name}: the schema is a JSON Schema, an object, not {clip(schema)}."
+                raise RegistrationError(msg)
+            action_type = Action.from_mcp_schema(self.action_type.__name__, schema)
+            changes["action_type"] = action_type
+            if changes.get("executor") is None and self.executor is not None:
+                changes["executor"] = _OriginalTool(self)
+        return replace(self, **changes)
 
     # For executors that work in other processes
     def __reduce__(self) -> Any:
@@ -336,12 +524,18 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         # IPython leaves out such frames
         __tracebackhide__ = True
         tool = after_reload(self)
-        if arguments or action is ...:
-            action = call_of(tool.name, action, arguments)
-        action = call_after_reload(tool, action)
+        action = tool._input_of_call(action, arguments)
         if calls.around is None:
             return cast("ObservationT", tool.execute(action, conversation))
         return cast("ObservationT", calls.around(tool, action, conversation))
+
+    def _input_of_call(self, action: Any, arguments: Mapping[str, Any]) -> Any:
+        """Return the action or the mapping of a call that passes *action*, or keywords instead."""
+        if action is ...:
+            return arguments
+        if arguments:
+            raise two_forms(self.name, action, arguments)
+        return call_after_reload(self, action)
 
     def action_of(self, arguments: Any) -> ActionT:
         """Return *arguments* if it is an action of this tool; a mapping becomes an action.
@@ -399,9 +593,7 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         """Do the same as a call `tool(...)`, without blocking the running event loop."""
         __tracebackhide__ = True
         tool = after_reload(self)
-        if arguments or action is ...:
-            action = call_of(tool.name, action, arguments)
-        action = call_after_reload(tool, action)
+        action = tool._input_of_call(action, arguments)
         if calls.around_async is None:
             return cast("ObservationT", await tool.execute_async(action, conversation))
         observation = await calls.around_async(tool, action, conversation)
@@ -435,3 +627,176 @@ class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[Acti
         if not self.secrecy.is_harmless(action):
             hide_in_views(result, self.secrecy.redactor(action))
         return result
+
+    # --- its forms, see tool_formats ------------------------------------------------
+
+    def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
+        """Return a copy of the JSON Schema of the arguments, as a model gets it.
+
+        Args:
+            security_risk: Add a property in which the model rates the risk of each call. This
+                property comes first, so a call that is cut off still has its rating. The property
+                is left out for read-only tools, and if the tool has an argument of that name.
+            summary: Add a property in which the model writes one line on the purpose of the call.
+        """
+        asks_for_risk = security_risk and not self.hints.readOnlyHint
+        return parameters_of(self.action_type).get(security_risk=asks_for_risk, summary=summary)
+
+    def to_mcp_tool(
+        self,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the tool as MCP's `tools/list` describes it, JSON-ready.
+
+        Args:
+            input_schema: A schema to use instead of the schema of the arguments.
+            output_schema: A schema to use instead of the schema of the observation.
+        """
+        if input_schema is None and output_schema is None:
+            exported = unpacked(self._packed_mcp_tool)
+        else:
+            exported = mcp_tool(self, input_schema, output_schema)
+        # It may have changed
+        if self.meta is not None:
+            exported["_meta"] = json_of_meta(self.meta)
+        return exported
+
+    @cached_property
+    def _packed_mcp_tool(self) -> bytes:
+        return packed(mcp_tool(self))
+
+    def to_openai_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's chat completions, JSON-ready, with its schema unchanged.
+
+        OpenAI refuses some schemas and names: `toolbench.llm.to_openai` rewrites those parts.
+
+        Args:
+            add_security_risk_prediction: Ask the model to rate the risk of each call; see
+                `parameters`.
+            action_type: An action type to use instead of the tool's own.
+            add_summary: Ask the model for one line on the purpose of the call.
+
+        Raises:
+            ToolbenchError: If the tool is not for models; see `is_for_models`.
+        """
+        function = openai_function(
+            self, action_type, security_risk=add_security_risk_prediction, summary=add_summary
+        )
+        return {"type": "function", "function": function}
+
+    def to_responses_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's Responses API, JSON-ready; see `to_openai_tool`."""
+        function = openai_function(
+            self, action_type, security_risk=add_security_risk_prediction, summary=add_summary
+        )
+        return {"type": "function", **function, "strict": False}
+
+    def to_callable(self) -> Callable[..., Any]:
+        """Return the tool as a plain function, for libraries that take functions as tools.
+
+        The function has the name, the description and the typed parameters of the tool, and
+        returns the observation. Each call is checked and recorded like any call of the tool.
+
+        Arguments can be passed by keyword, or by position in the order of the schema. Keyword-only
+        are: arguments that are keyword-only in the tool's own function; and a required argument
+        after an optional one, with all arguments after it.
+        """
+        return function_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tool without its executor, JSON-ready, for `from_dict`."""
+        return saved_tool(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the tool that `to_dict` wrote, without an executor.
+
+        Raises:
+            KindError: If *data* names a class that is unknown, ambiguous, or not a class of tools,
+                actions or observations as needed; or if a required key is missing.
+        """
+        tool: Self = loaded_tool(cls, data)
+        return tool
+
+    def __class_getitem__(cls, parameters: Any) -> Any:
+        alias: Any = super().__class_getitem__(parameters)  # type: ignore[misc]  # of Generic
+        # pydantic asks `ToolDefinition` below, but takes `ToolDefinition[A, O]` for a plain
+        # dataclass unless the alias has a schema of its own
+        alias.__pydantic_core_schema__ = core_schema_of(cls)
+        return alias
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Let a pydantic model have a tool as a field, saved by `to_dict` and loaded by `from_dict`."""
+        return core_schema_of(cls)
+
+
+class _OriginalTool(ToolExecutor[Action, Observation]):
+    """The executor of a copy with another schema: it passes the arguments to the original tool.
+
+    It does not close the original tool.
+    """
+
+    def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
+        self.tool = tool
+
+    def __call__(self, action: Action, conversation: Any = None) -> Any:
+        """Call the original tool with the arguments; the call fails if it does not take one of them."""
+        return self.tool.execute(action.to_arguments(), conversation)
+
+    def interrupt(self) -> None:
+        """Interrupt the executor of the original tool."""
+        getattr(self.tool.executor, "interrupt", lambda: None)()
+
+
+# --- tools whose module was loaded again ------------------------------------------------
+
+
+def after_reload(tool: ToolDefinition[Any, Any]) -> ToolDefinition[Any, Any]:
+    """Return the tool that replaced *tool* when its module was loaded again; without one, *tool*.
+
+    `%autoreload` renews the code of a function that was imported by name, but it cannot renew a tool.
+    As such a function, a tool that left its module has the last code that it had there.
+    """
+    if not tool.is_stale:
+        return tool
+    newest = tool.latest()
+    held: list[Any] = []
+    for name in {type(tool).__module__, tool.action_type.__module__} - {"__main__"}:
+        held += vars(sys.modules.get(name, object)).values()
+    # A module may make two tools of one function: the first of them was not replaced
+    if any(value is tool for value in held):
+        return tool
+    if any(value is newest for value in held):
+        object.__setattr__(tool, "_is_replaced", True)
+    if tool._is_replaced:
+        return newest
+    return tool
+
+
+def call_after_reload(tool: ToolDefinition[Any, Any], call: Any) -> Any:
+    """Return *call*; if it is an action of an earlier class of the tool's module, return its arguments.
+
+    When a module is loaded again, a class that was imported by name stays the earlier one.
+    """
+    kind = type(call)
+    if isinstance(call, tool.action_type) or kind.__module__ == "__main__":
+        return call
+    newest = getattr(kind, "newest", None)
+    if newest is None or newest() is not tool.action_type:
+        return call
+    # Not as JSON, which has no secrets
+    return call.model_dump(by_alias=True, exclude_unset=True)

@@ -1,13 +1,11 @@
 """What to write instead: for a call that does not fit its tool, a class that is no tool, an old tool."""
 
 import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from inspect import Parameter, signature
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from warnings import warn
-from weakref import WeakValueDictionary
 
 from toolbench.core.executor import FunctionCall
 from toolbench.core.schema import Action
@@ -18,13 +16,19 @@ from toolbench.values import sentence
 if TYPE_CHECKING:
     from toolbench.core.tool import ToolDefinition
 
+_STATE = "ConversationState()"
+
+
+# --- for a call -------------------------------------------------------------------------
+
 
 def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeError:
     """Return the error for a call whose *argument* is neither an action of the tool nor a mapping."""
     name, class_name = type(argument).__name__, action_type.__name__
     takes = f"{tool_name} takes {indefinite(class_name)} or a dict of its arguments"
     msg = f"{takes}, not {indefinite(name)}."
-    if call := _call_by_keywords(tool_name, action_type):
+    call = _call_by_keywords(tool_name, action_type)
+    if call:
         msg = f"{msg} Or use keywords: {call}."
     if name == class_name:
         msg += " The class was defined again since: make the action or the tool again."
@@ -36,12 +40,26 @@ def _call_by_keywords(tool_name: str, action_type: type[Action]) -> str:
 
     The result is empty if Python allows no such call.
     """
-    fields = [(f.alias or name, f) for name, f in action_type.model_fields.items()]
-    names = [name for name, field in fields if field.is_required()]
-    names = names or [name for name, _ in fields[:1]]
-    can_be_called = names and all(n.isidentifier() and not iskeyword(n) for n in names)
-    keywords = ", ".join(f"{name}=..." for name in names)
-    return f"{tool_name}({keywords})" if can_be_called else ""
+    first: list[str] = []
+    required: list[str] = []
+    for attribute, field in action_type.model_fields.items():
+        name = field.alias or attribute
+        if field.is_required():
+            required.append(name)
+        if not first:
+            first.append(name)
+    names = required or first
+    if not names or not all(name.isidentifier() and not iskeyword(name) for name in names):
+        return ""
+    return f"{tool_name}({'=..., '.join(names)}=...)"
+
+
+def two_forms(tool_name: str, action: Any, arguments: Mapping[str, Any]) -> TypeError:
+    """Return the error for a call with *action* and, as keywords, *arguments*."""
+    return TypeError(
+        f"{tool_name} takes its arguments in one form: give either "
+        f"{indefinite(type(action).__name__)} or the keywords {', '.join(arguments)}, not both."
+    )
 
 
 def misfits(secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]) -> list[Problem]:
@@ -53,124 +71,74 @@ def misfits(secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]) ->
     return redactor.problems([Problem((), message)])
 
 
-_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-_STATE = "ConversationState()"
-# The module of the classes whose `create` makes nothing
-_BASE = "toolbench.core.tool"
+# --- for a class of tools ---------------------------------------------------------------
 
 
-class ToolClass(NamedTuple):
-    """A class that derives from `ToolDefinition`."""
+def has_create(tool_class: type["ToolDefinition[Any, Any]"]) -> bool:
+    """Tell whether *tool_class*, a subclass of `ToolDefinition`, says how its tools are made."""
+    author = next(base for base in tool_class.__mro__ if "create" in vars(base))
+    return author.__module__ != "toolbench.core.tool"
 
-    name: str
-    """The name that its tool will have."""
-    kind: "type[ToolDefinition[Any, Any]]"
 
-    @property
-    def has_create(self) -> bool:
-        """Whether the class says how its tools are made."""
-        author = next(c for c in self.kind.__mro__ if "create" in vars(c))
-        return author.__module__ != _BASE
+def class_advice(tool_class: type["ToolDefinition[Any, Any]"]) -> str:
+    """Return a sentence for the use of *tool_class* as a tool, with the code that makes its tool."""
+    title = tool_class.__name__
+    code = _making_code(tool_class, str(tool_class.name))
+    if not has_create(tool_class):
+        return f"{title} is a class without create(): `{code}` makes its tool."
+    return f"{title} is a class, and no tool: `{code}` makes its tool."
 
-    @property
-    def code(self) -> str:
-        """The code that makes its tool, on one line."""
-        title = self.kind.__name__
-        if not self.has_create:
-            return f"{title}(description=..., action_type=..., executor=...)"
-        needed = ", ".join(_needed_arguments(self.kind))
-        variable = re.sub(r"\W", "_", self.name)
-        line = f"[{variable}] = {title}.create({needed})"
-        if _STATE in needed:
-            line = f"from toolbench import ConversationState; {line}"
-        return line
 
-    @property
-    def advice(self) -> str:
-        """A sentence with the code that makes its tool."""
-        title = self.kind.__name__
-        if not self.has_create:
-            return f"{title} is a class without create(): `{self.code}` makes its tool."
-        return f"{title} is a class, and no tool: `{self.code}` makes its tool."
+def _making_code(tool_class: type["ToolDefinition[Any, Any]"], name: str) -> str:
+    """Return the code, on one line, that makes a tool called *name* of *tool_class*."""
+    title = tool_class.__name__
+    if not has_create(tool_class):
+        return f"{title}(description=..., action_type=..., executor=...)"
+    needed = []
+    for place, parameter in enumerate(signature(tool_class.create).parameters.values()):
+        is_rest = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        if is_rest or parameter.default is not Parameter.empty:
+            continue
+        if place == 0 and parameter.kind is not Parameter.KEYWORD_ONLY:
+            needed.append(_STATE)
+        else:
+            needed.append(f"{parameter.name}=...")
+    variable = re.sub(r"\W", "_", name)
+    code = f"[{variable}] = {title}.create({', '.join(needed)})"
+    if _STATE in needed:
+        code = f"from toolbench import ConversationState; {code}"
+    return code
 
-    def is_called(self, name: str) -> bool:
-        """Tell whether *name* means this class, or the tool that it would make."""
-        return name in (self.name, self.kind.__name__)
+
+# --- for a tool of an earlier class -----------------------------------------------------
 
 
 def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
-    """Return a sentence for a tool whose class was defined again, if no tool was made of it since.
+    """Return a sentence for a tool whose class was defined again, if no tool was made from it since.
 
     The sentence has the code that makes the tool. It is empty if *tool*, or a later tool at its
-    place (see `latest`), is made of the newest classes. It is empty for the tool of a function too:
+    place (see `latest`), is made from the newest classes. It is empty for the tool of a function too:
     its class is made with it, and `a-b` and `a_b` share the name of their classes.
     """
-    if not tool.is_stale or not tool.latest().is_stale:
+    if not tool.is_stale or not tool.latest().is_stale or isinstance(tool.executor, FunctionCall):
         return ""
-    if isinstance(tool.executor, FunctionCall):
-        return ""
-    classes: list[Any] = [type(tool), tool.action_type, tool.observation_type]
-    outdated = (c for c in classes if c is not None and c.newest() is not c)
-    old = next(outdated, type(tool.executor))
+    old: Any = type(tool.executor)
+    classes: list[Any] = [tool.observation_type, tool.action_type, type(tool)]
+    for one in classes:
+        if one is not None and one.newest() is not one:
+            old = one
     newest: Any = type(tool).newest()
-    made_by = ToolClass(tool.name, newest)
     way = f"run the cell that makes {tool.name} again"
-    if made_by.has_create:
-        way = f"run `{_import_of(newest)}{made_by.code}`"
+    if has_create(newest):
+        code = _making_code(newest, tool.name)
+        # A class of a cell is there
+        if newest.__module__ != "__main__":
+            code = f"from {newest.__module__} import {newest.__name__}; {code}"
+        way = f"run `{code}`"
     return (
         f"{old.__name__} was defined again, and {tool.name} still uses the earlier one: "
         f"{way} to use the new one."
     )
-
-
-def _import_of(kind: type) -> str:
-    """Return code that imports *kind*, to stand before other code; a class of a cell needs none."""
-    if kind.__module__ == "__main__":
-        return ""
-    return f"from {kind.__module__} import {kind.__name__}; "
-
-
-_replaced: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDictionary()
-"""The tools whose module replaced them, by their ids: a tool may have no hash."""
-
-
-def after_reload(tool: "ToolDefinition[Any, Any]") -> "ToolDefinition[Any, Any]":
-    """Return the tool that replaced *tool* when its module was loaded again; without one, *tool*.
-
-    `%autoreload` renews the code of a function that was imported by name, but it cannot renew a tool.
-    As such a function, a tool that left its module has the last code that it had there.
-    """
-    if not tool.is_stale:
-        return tool
-    newest = tool.latest()
-    modules = {type(tool).__module__, tool.action_type.__module__} - {"__main__"}
-    held = [value for name in modules for value in vars(sys.modules.get(name, object)).values()]
-    # A module may make two tools of one function: the first of them was not replaced
-    is_held = any(value is tool for value in held)
-    if is_held:
-        return tool
-    if any(value is newest for value in held):
-        _replaced[id(tool)] = tool
-    return newest if _replaced.get(id(tool)) is tool else tool
-
-
-def call_after_reload(tool: "ToolDefinition[Any, Any]", call: Any) -> Any:
-    """Return *call*; if it is an action of an earlier class of the tool's module, return its arguments.
-
-    When a module is loaded again, a class that was imported by name stays the earlier one.
-    """
-    kind = type(call)
-    if isinstance(call, tool.action_type) or kind.__module__ == "__main__":
-        return call
-    newest = getattr(kind, "newest", None)
-    if newest is None or newest() is not tool.action_type:
-        return call
-    # Not as JSON, which has no secrets
-    return call.model_dump(by_alias=True, exclude_unset=True)
-
-
-_warned: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDictionary()
-"""The tools that `warn_of_earlier_class` warned of, by their ids: a tool may have no hash."""
 
 
 def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int = 1) -> None:
@@ -180,21 +148,9 @@ def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int =
         tool: The tool that is called.
         stacklevel: The place of the warning: 1 is the caller of this function, 2 its caller.
     """
-    if not tool.is_stale or _warned.get(id(tool)) is tool:
+    if tool._is_warned_of or not tool.is_stale:
         return
-    if advice := remake_advice(tool):
-        _warned[id(tool)] = tool
+    advice = remake_advice(tool)
+    if advice:
+        object.__setattr__(tool, "_is_warned_of", True)
         warn(advice, stacklevel=stacklevel + 1)
-
-
-def _needed_arguments(kind: "type[ToolDefinition[Any, Any]]") -> Iterator[str]:
-    """Yield the arguments that `create` of *kind* requires; the first is the state of a conversation."""
-    parameters = signature(kind.create).parameters.values()
-    for place, parameter in enumerate(parameters):
-        is_rest = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        if is_rest or parameter.default is not Parameter.empty:
-            continue
-        if place == 0 and parameter.kind in _POSITIONAL:
-            yield _STATE
-        else:
-            yield f"{parameter.name}=..."

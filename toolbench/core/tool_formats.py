@@ -1,13 +1,16 @@
-"""A tool in the formats of MCP, OpenAI's chat completions, OpenAI Responses, and saved as JSON."""
+"""A tool in other forms: for MCP, OpenAI's chat completions and Responses, saved, as a function.
+
+The methods of `ToolDefinition` with the same meaning call these functions. The JSON Schemas of a
+class of actions or observations are made once and kept here, because tools are exported often.
+"""
 
 import marshal
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from functools import cached_property
-from typing import Any, Self
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, from_json, to_json
 from pydantic_core.core_schema import (
     dict_schema,
@@ -19,18 +22,20 @@ from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.foreign import extended_schema, full_schema
 from toolbench.core.schema import Action, Observation, Schema
 from toolbench.core.security import SecurityRisk
-from toolbench.errors import KindError, ToolbenchError, ToolNotFoundError, indefinite
+from toolbench.errors import KindError, ToolNotFoundError, indefinite
 from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import with_properties
 from toolbench.redaction.detect import without_secret_samples
 from toolbench.values import sendable
 
+if TYPE_CHECKING:
+    from toolbench.core.tool import ToolDefinition
+
+_LEVELS = "; ".join(f"{risk.value}: {risk.description}" for risk in SecurityRisk)
 _SECURITY_RISK = {
     "type": "string",
     "enum": [risk.value for risk in SecurityRisk],
-    "description": "How risky this call is. "
-    + "; ".join(f"{risk.value}: {risk.description}" for risk in SecurityRisk)
-    + ".",
+    "description": f"How risky this call is. {_LEVELS}.",
 }
 _SUMMARY = {
     "type": "string",
@@ -38,26 +43,7 @@ _SUMMARY = {
 }
 
 
-class Ready:
-    """A cached JSON object: each caller gets a copy."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        """Store *value* as it is now; later changes of *value* have no effect."""
-        # marshal is faster than any JSON parser; it only reads data written here
-        self._data = marshal.dumps(_as_json(value))
-
-    def copy(self) -> dict[str, Any]:
-        """Return a copy of the value, which the caller may change."""
-        value: dict[str, Any] = marshal.loads(self._data)  # noqa: S302 - our own
-        return value
-
-
-def _as_json(value: dict[str, Any]) -> Any:
-    try:
-        return from_json(to_json(value))
-    except ValueError:
-        # A lone surrogate in a default: UTF-8 cannot encode it
-        return sendable(value)
+# --- the schemas of arguments and results -------------------------------------------
 
 
 class Parameters:
@@ -65,18 +51,16 @@ class Parameters:
 
     def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
         """Keep two JSON Schemas: *accepted*, which a value must fit, and *parameters*, for callers."""
-        self._takes = accepted
+        self._accepted = accepted
         self._parameters = parameters
-        self._ready: dict[tuple[bool, bool], Ready] = {}
+        self._packed: dict[tuple[bool, bool] | None, bytes] = {}
 
     @property
     def accepted(self) -> dict[str, Any]:
         """The schema of accepted values; it allows `null` for optional arguments that are unset."""
-        return self._accepted.copy()
-
-    @cached_property
-    def _accepted(self) -> Ready:
-        return Ready(self._takes)
+        if None not in self._packed:
+            self._packed[None] = packed(self._accepted)
+        return unpacked(self._packed[None])
 
     def get(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return the JSON Schema for a caller of the tool, such as a model.
@@ -88,25 +72,27 @@ class Parameters:
         not get a secret.
         """
         key = security_risk, summary
-        ready = self._ready.get(key)
-        if ready is None:
-            ready = self._ready[key] = Ready(self._with_questions(*key))
-        return ready.copy()
+        if key not in self._packed:
+            schema = without_secret_samples(self._parameters)
+            if security_risk or summary:
+                schema = _with_questions(schema, security_risk=security_risk, summary=summary)
+            self._packed[key] = packed(schema)
+        return unpacked(self._packed[key])
 
-    def _with_questions(self, *flags: bool) -> dict[str, Any]:
-        parameters = without_secret_samples(self._parameters)
-        if not any(flags):
-            return parameters
-        questions = {"security_risk": _SECURITY_RISK, "summary": _SUMMARY}
-        own = read(parameters).declared
-        added = {
-            name: question
-            for (name, question), want in zip(questions.items(), flags, strict=True)
-            if want and name not in own
-        }
-        # first, so that a call that is cut off keeps its rating
-        properties = {**added, **own.raw}
-        return {**parameters, "properties": properties} if added else parameters
+
+def _with_questions(
+    schema: dict[str, Any], *, security_risk: bool, summary: bool
+) -> dict[str, Any]:
+    own = read(schema).declared
+    questions: dict[str, Any] = {}
+    if security_risk and "security_risk" not in own:
+        questions["security_risk"] = _SECURITY_RISK
+    if summary and "summary" not in own:
+        questions["summary"] = _SUMMARY
+    if not questions:
+        return schema
+    # First, so that a call that is cut off keeps its rating
+    return {**schema, "properties": {**questions, **own.raw}}
 
 
 _of_class: WeakKeyDictionary[type[Schema], Parameters] = WeakKeyDictionary()
@@ -116,18 +102,57 @@ def parameters_of(schema: type[Schema]) -> Parameters:
     """Return the JSON Schemas of *schema*, a class of actions or observations; they are cached."""
     cached = _of_class.get(schema)
     if cached is None:
-        foreign = extended_schema(schema)
-        accepted = full_schema(schema) if foreign is None else foreign
-        # providers require `type: object`
+        accepted = extended_schema(schema)
+        if accepted is None:
+            accepted = full_schema(schema)
+        # Providers require `type: object`
         parameters = {"type": "object", **schema.to_mcp_schema()}
         cached = _of_class[schema] = Parameters(accepted, parameters)
     return cached
 
 
-_EVERYBODY = frozenset({"model", "app"})
+def packed(value: Mapping[str, Any]) -> bytes:
+    """Return *value* as JSON in the form of `marshal`, which is faster than any JSON parser."""
+    try:
+        return marshal.dumps(from_json(to_json(value)))
+    except ValueError:
+        # A lone surrogate in a default: UTF-8 cannot encode it
+        return marshal.dumps(sendable(value))
 
 
-def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
+def unpacked(data: bytes) -> dict[str, Any]:
+    """Return a copy of the value that `packed` wrote; the caller may change it."""
+    value: dict[str, Any] = marshal.loads(data)  # noqa: S302 - our own
+    return value
+
+
+# --- for servers and models ---------------------------------------------------------
+
+
+def mcp_tool(
+    tool: "ToolDefinition[Any, Any]",
+    input_schema: dict[str, Any] | None = None,
+    output_schema: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return *tool* as MCP's `tools/list` describes it, without its `_meta`; see `to_mcp_tool`."""
+    exported: dict[str, Any] = {"name": tool.name, "description": tool.description}
+    if input_schema is None:
+        exported["inputSchema"] = tool.parameters()
+    else:
+        exported["inputSchema"] = deepcopy(input_schema)
+    if output_schema is not None:
+        exported["outputSchema"] = deepcopy(output_schema)
+    elif tool.observation_type is not None:
+        exported["outputSchema"] = parameters_of(tool.observation_type).get()
+    if tool.annotations is not None:
+        # Only what the tool declares, without MCP's defaults for the other hints
+        hints = tool.annotations.model_dump(exclude_unset=True, exclude_none=True)
+        if hints:
+            exported["annotations"] = hints
+    return exported
+
+
+def json_of_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return *meta* as JSON: bytes in base64, other objects as their text."""
     try:
         text = to_json(dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings")
@@ -139,259 +164,92 @@ def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-class Exports:
-    """A base class of tools: its methods return the tool as a dict for each format."""
-
-    name: str
-    description: str
-    action_type: type[Action]
-    observation_type: type[Observation] | None
-    annotations: ToolAnnotations | None
-    meta: Mapping[str, Any] | None
-
-    @property
-    def hints(self) -> ToolAnnotations:
-        """The annotations, or MCP's defaults if the tool has none."""
-        return self.annotations or ToolAnnotations()
-
-    @property
-    def version(self) -> str:
-        """The version label in `meta`; empty if there is none."""
-        return str((self.meta or {}).get("version", ""))
-
-    @property
-    def callers(self) -> frozenset[str]:
-        """The callers that the tool allows in addition to people: `model`, `app`, or both (the default).
-
-        Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
-        """
-        ui = (self.meta or {}).get("ui")
-        names = ui.get("visibility") if isinstance(ui, Mapping) else None
-        if not isinstance(names, list | tuple):
-            return _EVERYBODY
-        return _EVERYBODY.intersection(n for n in names if isinstance(n, str))
-
-    @property
-    def is_for_models(self) -> bool:
-        """Whether the tool may be offered to models: a server can keep a tool for its app."""
-        return "model" in self.callers
-
-    def check_for_models(self) -> None:
-        """Check that the tool may be offered to models.
-
-        Raises:
-            ToolbenchError: If the tool's server keeps the tool for its app.
-        """
-        if not self.is_for_models:
-            msg = (
-                f"{self.name} is not offered to models: its server keeps it for its app. Leave "
-                "it out, as in [tool for tool in tools if tool.is_for_models]."
-            )
-            raise ToolbenchError(msg)
-
-    def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
-        """Return a copy of the JSON Schema of the arguments, as a model gets it.
-
-        Args:
-            security_risk: Add a property in which the model rates the risk of each call. This
-                property comes first, so a call that is cut off still has its rating. The property
-                is left out for read-only tools, and if the tool has an argument of that name.
-            summary: Add a property in which the model writes one line on the purpose of the call.
-        """
-        return parameters_of(self.action_type).get(
-            security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
-        )
-
-    def to_mcp_tool(
-        self,
-        input_schema: dict[str, Any] | None = None,
-        output_schema: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Return the tool as MCP's `tools/list` describes it, JSON-ready.
-
-        Args:
-            input_schema: A schema to use instead of the schema of the arguments.
-            output_schema: A schema to use instead of the schema of the observation.
-        """
-        if input_schema is None and output_schema is None:
-            exported = self._as_mcp.copy()
-        else:
-            exported = self._mcp_tool(deepcopy(input_schema), deepcopy(output_schema))
-        # It may have changed
-        if self.meta is not None:
-            exported["_meta"] = as_json(self.meta)
-        return exported
-
-    @cached_property
-    def _as_mcp(self) -> Ready:
-        return Ready(self._mcp_tool(None, None))
-
-    def _mcp_tool(
-        self,
-        input_schema: dict[str, Any] | None,
-        output_schema: dict[str, Any] | None,
-    ) -> dict[str, Any]:
-        exported: dict[str, Any] = {
-            "name": self.name,
-            "description": self.description,
-            "inputSchema": self.parameters() if input_schema is None else input_schema,
-        }
-        if output_schema is None and self.observation_type is not None:
-            output_schema = parameters_of(self.observation_type).get()
-        if output_schema is not None:
-            exported["outputSchema"] = output_schema
-        if declared := self._declared_hints():
-            exported["annotations"] = declared
-        return exported
-
-    def _declared_hints(self) -> dict[str, Any]:
-        """Return the hints that the tool sets itself, without MCP's defaults for the others."""
-        annotations = self.annotations
-        return (
-            {}
-            if annotations is None
-            else annotations.model_dump(exclude_unset=True, exclude_none=True)
-        )
-
-    def to_openai_tool(
-        self,
-        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
-        action_type: type[Schema] | None = None,
-        *,
-        add_summary: bool = False,
-    ) -> dict[str, Any]:
-        """Return the tool for OpenAI's chat completions, JSON-ready, with its schema unchanged.
-
-        OpenAI refuses some schemas and names: `toolbench.llm.to_openai` rewrites those parts.
-
-        Args:
-            add_security_risk_prediction: Ask the model to rate the risk of each call; see
-                `parameters`.
-            action_type: An action type to use instead of the tool's own.
-            add_summary: Ask the model for one line on the purpose of the call.
-
-        Raises:
-            ToolbenchError: If the tool is not for models; see `is_for_models`.
-        """
-        return {
-            "type": "function",
-            "function": self._function(
-                action_type,
-                security_risk=add_security_risk_prediction,
-                summary=add_summary,
-            ),
-        }
-
-    def to_responses_tool(
-        self,
-        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
-        action_type: type[Schema] | None = None,
-        *,
-        add_summary: bool = False,
-    ) -> dict[str, Any]:
-        """Return the tool for OpenAI's Responses API, JSON-ready; see `to_openai_tool`."""
-        function = self._function(
-            action_type, security_risk=add_security_risk_prediction, summary=add_summary
-        )
-        return {"type": "function", **function, "strict": False}
-
-    def _function(
-        self, action_type: type[Schema] | None, *, security_risk: bool, summary: bool
-    ) -> dict[str, Any]:
-        self.check_for_models()
-        if action_type is None:
-            schema = self.parameters(security_risk=security_risk, summary=summary)
-        else:
-            risk = security_risk and not self.hints.readOnlyHint
-            schema = parameters_of(action_type).get(security_risk=risk, summary=summary)
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": with_properties(schema),
-        }
+def openai_function(
+    tool: "ToolDefinition[Any, Any]",
+    action_type: type[Schema] | None,
+    *,
+    security_risk: bool,
+    summary: bool,
+) -> dict[str, Any]:
+    """Return the name, the description and the parameters of *tool*; see `to_openai_tool`."""
+    tool.check_for_models()
+    if action_type is None:
+        schema = tool.parameters(security_risk=security_risk, summary=summary)
+    else:
+        asks_for_risk = security_risk and not tool.hints.readOnlyHint
+        schema = parameters_of(action_type).get(security_risk=asks_for_risk, summary=summary)
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": with_properties(schema),
+    }
 
 
-class Serializable:
-    """A base class of tools: a tool can be saved as JSON, and be a field of a pydantic model."""
+# --- saved as JSON, without the executor and the secrets in it ------------------------
 
-    name: str
-    description: str
-    action_type: type[Action]
-    observation_type: type[Observation] | None
-    annotations: ToolAnnotations | None
-    meta: Mapping[str, Any] | None
-    kind_of: Callable[[], str]
-    resolve_kind: Callable[[str], Any]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tool without its executor, JSON-ready, for `from_dict`."""
-        observation_type = self.observation_type
-        return {
-            "kind": self.kind_of(),
-            "name": self.name,
-            "description": self.description,
-            "action_type": self.action_type.kind_of(),
-            "observation_type": observation_type and observation_type.kind_of(),
-            "annotations": self.annotations and self.annotations.model_dump(exclude_unset=True),
-            "meta": self.meta if self.meta is None else as_json(self.meta),
-        }
+def saved_tool(tool: "ToolDefinition[Any, Any]") -> dict[str, Any]:
+    """Return *tool* without its executor, JSON-ready, for `loaded_tool`."""
+    saved: dict[str, Any] = {
+        "kind": tool.kind_of(),
+        "name": tool.name,
+        "description": tool.description,
+        "action_type": tool.action_type.kind_of(),
+        "observation_type": None,
+        "annotations": None,
+        "meta": None,
+    }
+    if tool.observation_type is not None:
+        saved["observation_type"] = tool.observation_type.kind_of()
+    if tool.annotations is not None:
+        saved["annotations"] = tool.annotations.model_dump(exclude_unset=True)
+    if tool.meta is not None:
+        saved["meta"] = json_of_meta(tool.meta)
+    return saved
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the tool that `to_dict` wrote, without an executor.
 
-        Raises:
-            KindError: If *data* names a class that is unknown, ambiguous, or not a class of tools,
-                actions or observations as needed; or if a required key is missing.
-        """
-        fields = dict(data)
-        kind = fields.pop("kind", cls.__name__)
-        target: Any = cls if kind == cls.__name__ else cls.resolve_kind(kind)
+def loaded_tool(tool_class: Any, data: Mapping[str, Any]) -> Any:
+    """Return the tool of *tool_class*, or of a subclass, that `saved_tool` wrote; see `from_dict`."""
+    fields = dict(data)
+    kind = fields.pop("kind", tool_class.__name__)
+    if kind != tool_class.__name__:
+        target = tool_class.resolve_kind(kind)
         # The class may have its own from_dict
-        if target is not cls:
-            loaded: Self = target.from_dict(data)
-            return loaded
-        check_present(fields, "name", "action_type")
-        fields["action_type"] = Action.resolve_kind(fields["action_type"])
-        if (observation_kind := fields.get("observation_type")) is not None:
-            fields["observation_type"] = Observation.resolve_kind(observation_kind)
-        if (hints := fields.get("annotations")) is not None:
-            fields["annotations"] = ToolAnnotations.model_validate(hints)
-        return cls(**fields)
+        if target is not tool_class:
+            return target.from_dict(data)
+    check_present(fields, "name", "action_type")
+    fields["action_type"] = Action.resolve_kind(fields["action_type"])
+    if fields.get("observation_type") is not None:
+        fields["observation_type"] = Observation.resolve_kind(fields["observation_type"])
+    if fields.get("annotations") is not None:
+        fields["annotations"] = ToolAnnotations.model_validate(fields["annotations"])
+    return tool_class(**fields)
 
-    def __class_getitem__(cls, parameters: Any) -> Any:
-        alias: Any = super().__class_getitem__(parameters)  # type: ignore[misc]  # of Generic
-        # pydantic asks `ToolDefinition` below, but takes `ToolDefinition[A, O]` for a plain
-        # dataclass unless the alias has a schema of its own
-        alias.__pydantic_core_schema__ = cls._core_schema()
-        return alias
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Let a pydantic model have a tool as a field, saved by `to_dict` and loaded by `from_dict`."""
-        return cls._core_schema()
+def check_present(saved: Mapping[str, Any], *keys: str) -> None:
+    """Check that *saved*, a saved tool, has all *keys*.
 
-    @classmethod
-    def _core_schema(cls) -> CoreSchema:
-        written = dict_schema()
-        return no_info_plain_validator_function(
-            cls._loaded,
-            json_schema_input_schema=written,
-            serialization=plain_serializer_function_ser_schema(
-                lambda tool: tool.to_dict(), return_schema=written
-            ),
-        )
+    Raises:
+        KindError: If a key is missing.
+    """
+    missing = [repr(key) for key in keys if key not in saved]
+    if missing:
+        msg = f"The saved tool has no {' and no '.join(missing)}."
+        raise KindError(msg)
 
-    @classmethod
-    def _loaded(cls, value: Any) -> Self:
-        if isinstance(value, cls):
+
+def core_schema_of(tool_class: Any) -> CoreSchema:
+    """Return the schema with which a pydantic model takes, writes and reads tools of *tool_class*."""
+
+    def validated(value: Any) -> Any:
+        if isinstance(value, tool_class):
             return value
         if not isinstance(value, Mapping):
-            type_name = indefinite(type(value).__name__)
-            msg = f"should be a {cls.__name__} or a dict from its to_dict(), not {type_name}"
+            kind = indefinite(type(value).__name__)
+            msg = f"should be a {tool_class.__name__} or a dict from its to_dict(), not {kind}"
             raise ValueError(msg)  # noqa: TRY004 - pydantic reports a ValueError as its own
         try:
-            return cls.from_dict(value)
+            return tool_class.from_dict(value)
         except ToolNotFoundError as error:
             # Also a KeyError; its message is complete
             raise ValueError(str(error)) from error
@@ -399,13 +257,79 @@ class Serializable:
             msg = f"this is not a saved tool: {error}"
             raise ValueError(msg) from error
 
+    saved = dict_schema()
+    return no_info_plain_validator_function(
+        validated,
+        json_schema_input_schema=saved,
+        serialization=plain_serializer_function_ser_schema(
+            lambda tool: tool.to_dict(), return_schema=saved
+        ),
+    )
 
-def check_present(written: Mapping[str, Any], *keys: str) -> None:
-    """Check that *written*, a saved tool, has all *keys*.
 
-    Raises:
-        KindError: If a key is missing.
+# --- as a plain function --------------------------------------------------------------
+
+
+def function_of(tool: "ToolDefinition[Any, Any]") -> Callable[..., Any]:
+    """Return *tool* as a plain function; see `to_callable`."""
+    returns = tool.observation_type or Observation
+    parameters = _parameters_of_function(tool)
+    takes = Signature(parameters, return_annotation=returns)
+
+    def call(*positional: Any, **arguments: Any) -> Any:
+        ordered = takes.bind_partial(*positional).arguments
+        twice = ordered.keys() & arguments.keys()
+        if twice:
+            msg = f"{tool.name}() got multiple values for argument {min(twice)!r}"
+            raise TypeError(msg)
+        return tool({**ordered, **arguments})
+
+    call.__name__ = call.__qualname__ = tool.name
+    call.__doc__ = tool.description
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    call.__annotations__["return"] = returns
+    setattr(call, "__signature__", takes)  # noqa: B010 - mypy knows no such attribute
+    return call
+
+
+def _parameters_of_function(tool: "ToolDefinition[Any, Any]") -> list[Parameter]:
+    """Return the arguments of *tool* as parameters of a function.
+
+    `**arguments` takes the arguments whose names Python does not allow. It also takes all
+    further arguments, if the tool accepts arguments of any name.
     """
-    if missing := [repr(key) for key in keys if key not in written]:
-        msg = f"The saved tool has no {' and no '.join(missing)}."
-        raise KindError(msg)
+    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+    keyword_only = _keyword_only_parameters(tool.executor)
+    parameters: list[Parameter] = []
+    has_rest = tool.action_type.model_config.get("extra") == "allow"
+    has_default = False
+    for attribute, field in tool.action_type.model_fields.items():
+        name = field.alias or attribute
+        if not name.isidentifier():
+            has_rest = True
+            continue
+        # Python wants those without a default first
+        if name in keyword_only or (has_default and field.is_required()):
+            kind = Parameter.KEYWORD_ONLY
+        parameter = Parameter(name, kind, annotation=field.annotation)
+        if not field.is_required():
+            parameter = parameter.replace(default=field.get_default())
+        has_default = not field.is_required()
+        parameters.append(parameter)
+    if has_rest:
+        rest = "arguments"
+        while any(parameter.name == rest for parameter in parameters):
+            rest += "_"
+        parameters.append(Parameter(rest, Parameter.VAR_KEYWORD, annotation=Any))
+    return parameters
+
+
+def _keyword_only_parameters(executor: Any) -> set[str]:
+    """Return the parameters that the function of *executor* takes only by keyword."""
+    function = getattr(executor, "function", None)
+    try:
+        parameters = signature(function).parameters.values()  # type: ignore[arg-type]  # or None
+    except (TypeError, ValueError):
+        # There is no function, or it has no readable signature
+        return set()
+    return {p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY}

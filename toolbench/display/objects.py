@@ -5,7 +5,6 @@ from itertools import islice
 from typing import Any
 
 from toolbench.core.declarations import Effect
-from toolbench.core.definition.hooks import displays
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
@@ -18,7 +17,6 @@ from toolbench.display.json_tree import json_text
 from toolbench.display.markdown import markdown_html
 from toolbench.display.observations import (
     LIMIT,
-    observation_bundle,
     observation_text,
     result_html,
     safely,
@@ -280,18 +278,3 @@ def action_bundle(action: Action) -> dict[str, str]:
         "text/plain": safely(to_text, renderable),
         "text/html": safely(to_html, renderable),
     }
-
-
-def bundle_of(thing: Any) -> dict[str, str] | None:
-    """Return the mime bundle of *thing*, a tool, a call or a result; None for any other object."""
-    if isinstance(thing, ToolDefinition):
-        return tool_bundle(thing)
-    if isinstance(thing, Action):
-        return action_bundle(thing)
-    if isinstance(thing, Observation):
-        return observation_bundle(thing)
-    return None
-
-
-displays.bundle_of = bundle_of
-displays.text_of = tool_text

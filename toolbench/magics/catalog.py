@@ -10,8 +10,8 @@ from warnings import warn
 
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
-from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_advice import ToolClass, after_reload, remake_advice
+from toolbench.core.tool import ToolDefinition, after_reload
+from toolbench.core.tool_advice import class_advice, has_create, remake_advice
 from toolbench.core.tool_names import ToolAddress, kind_of, tool_at
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.calls.alias_names import meant_by
@@ -122,14 +122,18 @@ class Catalog:
         if not matching(source)("notebook"):
             return []
         matches = matching(pattern)
-        return [one.advice for one in self._classes() if one.has_create and matches(one.name)]
+        advice = []
+        for tool_class in self._classes():
+            if has_create(tool_class) and matches(str(tool_class.name)):
+                advice.append(class_advice(tool_class))
+        return advice
 
     def outdated(self, entries: Iterable[Entry]) -> list[str]:
         """Return a sentence for each of *entries* that uses a class that was defined again since."""
         sentences = (remake_advice(entry.make()) for entry in entries if entry.is_made)
         return [sentence for sentence in sentences if sentence]
 
-    def _classes(self) -> Iterator[ToolClass]:
+    def _classes(self) -> Iterator[type[AnyTool]]:
         return classes_without_tools(self._namespace, (entry.kind for entry in self._all()))
 
     def names(self, beginning: str = "") -> list[str]:
@@ -170,8 +174,12 @@ class Catalog:
         entry = self._entry(name) or self._at(name) or self._entry(meant_by(name, self.names()))
         if entry is not None:
             return entry.make()
-        advice = [one.advice for one in self._classes() if one.is_called(name)]
-        way = f" {advice[0]}" if advice else self._way_to(name)
+        for tool_class in self._classes():
+            if name in (str(tool_class.name), tool_class.__name__):
+                way = f" {class_advice(tool_class)}"
+                break
+        else:
+            way = self._way_to(name)
         msg = f"There is no tool called {name!r}.{way}"
         raise ToolNotFoundError(msg)
 

@@ -5,12 +5,11 @@ from inspect import isclass
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_advice import ToolClass
 
 
 def classes_without_tools(
     variables: Mapping[str, Any], kinds: Iterable[str]
-) -> Iterator[ToolClass]:
+) -> Iterator[type[ToolDefinition[Any, Any]]]:
     """Yield the tool classes among *variables* that a cell defines, and of which there is no tool.
 
     Args:
@@ -23,4 +22,4 @@ def classes_without_tools(
             continue
         is_own = value.__module__ == "__main__" and variable == value.__name__
         if is_own and value.__name__ not in known:
-            yield ToolClass(str(value.name), value)
+            yield value

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolbench.core.background_loop import portal
-from toolbench.core.definition.hooks import listings
 from toolbench.core.schema import hide_in_views
+from toolbench.core.tool import listings
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.portable import portable_entry

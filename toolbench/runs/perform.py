@@ -16,8 +16,8 @@ from toolbench.core.content import TextContent
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation, hide_in_views
 from toolbench.core.spec import Tool
-from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_advice import call_after_reload, no_action, warn_of_earlier_class
+from toolbench.core.tool import ToolDefinition, call_after_reload
+from toolbench.core.tool_advice import no_action, warn_of_earlier_class
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.runs.control import (

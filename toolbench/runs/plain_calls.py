@@ -4,9 +4,8 @@ from asyncio import create_task, get_running_loop, sleep
 from functools import partial
 from typing import Any
 
-from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool import ToolDefinition, calls
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.runs.control import RunCancelled, stop
 from toolbench.runs.page import outcome_of

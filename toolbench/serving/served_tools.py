@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from toolbench.core.definition.hooks import definitions, listings
-from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool import ToolDefinition, definitions, listings
 from toolbench.errors import MissingExtraError
 from toolbench.runs.questions import Question
 from toolbench.serving.access.client_config import Client, ClientConfig

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_advice import ToolClass
+from toolbench.core.tool_advice import class_advice
 from toolbench.display.objects import action_bundle, tool_bundle
 from toolbench.display.observations import observation_bundle
 from toolbench.widgets.frontend import front_end
@@ -125,7 +125,7 @@ def _print_class(print_as_before: Any, kind: type, *printing: Any) -> None:
     print_as_before(kind, *printing)
     printer = printing[0]
     if len(printer.stack) == 1 and issubclass(kind, ToolDefinition):
-        printer.text(f"\n{ToolClass(kind.name, kind).advice}")
+        printer.text(f"\n{class_advice(kind)}")
 
 
 def _plain(bundle: Callable[[Any], Any]) -> Any:

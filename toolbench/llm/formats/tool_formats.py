@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_advice import after_reload
+from toolbench.core.tool import ToolDefinition, after_reload
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import rewritten, types_of
 from toolbench.llm.formats.format_changes import Changes, FormatReport

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from toolbench.core.definition.hooks import listings
+from toolbench.core.tool import listings
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.item_list import RemoteList

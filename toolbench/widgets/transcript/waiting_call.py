@@ -8,9 +8,8 @@ import ipywidgets as w
 from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
 from toolbench.core.declarations import Effect
-from toolbench.core.definition.hooks import listings
 from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool import ToolDefinition, listings
 from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html
 from toolbench.display.markdown import markdown_html
