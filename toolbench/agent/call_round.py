@@ -60,12 +60,9 @@ class Round:
     def edit(self, edit: CallEdit) -> None:
         """Change a waiting call as *edit* says."""
         changed = edit.tool_call
-        self.calls = [
-            replace(call, tool_call=changed, action=changed.action)
-            if call.id == edit.action_id
-            else call
-            for call in self.calls
-        ]
+        for place, call in enumerate(self.calls):
+            if call.id == edit.action_id:
+                self.calls[place] = replace(call, tool_call=changed, action=changed.action)
         self.edited.add(edit.action_id)
 
     def answer(self, answer: AnswerEvent) -> None:
@@ -76,28 +73,29 @@ class Round:
     @property
     def is_finished(self) -> bool:
         """Whether one of the calls ended the task."""
-        return any(
-            isinstance(call.action, FinishAction)
-            and isinstance(answer := self.answers.get(call.id), ObservationEvent)
-            and not answer.observation.is_error
-            for call in self.calls
-        )
+        for call in self.calls:
+            if isinstance(call.action, FinishAction):
+                answer = self.answers.get(call.id)
+                if isinstance(answer, ObservationEvent) and not answer.observation.is_error:
+                    return True
+        return False
 
     @property
     def event_ids(self) -> list[int]:
         """The event numbers of the calls and answers in this round."""
-        return [
-            *(call.id for call in self.calls),
-            # 0: not logged yet
-            *(a.id for a in self.answers.values() if a.id),
-        ]
+        ids = [event.id for event in (*self.calls, *self.answers.values())]
+        # 0: not logged yet
+        return [id_ for id_ in ids if id_]
 
     def messages(self) -> list[Json]:
         """Return the messages of the round: the model's message, and the answers to its calls.
 
         If the model wrote its calls as text, each answer is sent as a text with the role of the user.
         """
-        pairs = [(call.tool_call, _readable(self.answers[call.id].answer)) for call in self.calls]
+        pairs = []
+        for call in self.calls:
+            observation = self.answers[call.id].answer
+            pairs.append((call.tool_call, _readable(observation)))
         messages = [self.message, *respond_all(pairs)]
         provider = self.calls[0].tool_call.metadata.provider
         return [*map(dict, answerable(messages, provider))]
@@ -128,16 +126,19 @@ def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
     Raises:
         ToolbenchError: If the chosen call does not wait.
     """
-    waiting = [] if current is None else current.waiting
+    waiting: list[ActionEvent] = []
+    if current is not None:
+        waiting = current.waiting
     if chosen is None:
         return waiting
-    key = chosen.id if isinstance(chosen, ActionEvent) else chosen
-    calls = [call for call in waiting if key in (call.id, call.tool_call_id)]
-    if not calls:
-        ids = ", ".join(repr(call.tool_call_id) for call in waiting) or "none"
-        msg = f"No call {key!r} waits; {counted(len(waiting), 'call')} can be chosen: {ids}."
-        raise ToolbenchError(msg)
-    return calls[:1]
+    if isinstance(chosen, ActionEvent):
+        chosen = chosen.id
+    for call in waiting:
+        if chosen in (call.id, call.tool_call_id):
+            return [call]
+    ids = ", ".join(repr(call.tool_call_id) for call in waiting) or "none"
+    msg = f"No call {chosen!r} waits; {counted(len(waiting), 'call')} can be chosen: {ids}."
+    raise ToolbenchError(msg)
 
 
 def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
@@ -145,12 +146,15 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
 
     Args:
         call: The call.
-        result: An observation, or a value for its content: a text, contents, JSON.
+        result: An observation, or a value for its content: a string, contents, JSON.
     """
-    is_observation = isinstance(result, Observation)
-    observation = result if is_observation else Observation(content=contents_of(result))
-    if isinstance(result, ResultObservation) and call.tool_call.tool is not None:
+    observation: Observation
+    if not isinstance(result, Observation):
+        observation = Observation(content=contents_of(result))
+    elif isinstance(result, ResultObservation) and call.tool_call.tool is not None:
         observation = _unwrapped(call.tool_call.tool, result)
+    else:
+        observation = result
     return ObservationEvent(
         call.tool_call_id,
         observation,
@@ -166,8 +170,9 @@ def _unwrapped(tool: ToolDefinition[Any, Any], answer: ResultObservation) -> Obs
     If the output schema of *tool* wraps results, `{"result": value}` becomes `value`.
     """
     value = unwrapped(output_schema_of(tool) or {}, answer.result)
-    is_same = value is answer.result
-    return answer if is_same else answer.model_copy(update={"result": value})
+    if value is answer.result:
+        return answer
+    return answer.model_copy(update={"result": value})
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:

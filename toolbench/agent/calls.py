@@ -163,8 +163,9 @@ class Calls:
         self._carry_out(self._running)
         for call in waiting():
             answer = self._ended(call, runs[call.id])
-            is_edited = call.id in current.edited
-            self.answer(current, _with_edit(answer, call) if is_edited else answer)
+            if call.id in current.edited:
+                answer = _with_edit(answer, call)
+            self.answer(current, answer)
 
     def answer(self, current: Round, *answers: AnswerEvent) -> None:
         """Log all *answers* first, and call the listeners then, because a listener may raise an error."""
@@ -244,11 +245,13 @@ class Calls:
         Because of the threads, a stop need not wait for a tool. In a cell, the output of the tools
         goes to the cell. After a click on a button, the output of each tool goes to its run.
         """
-        is_cell = current_thread() is main_thread()
+        work_in: Callable[..., Any] | None = redirect_to
+        if current_thread() is main_thread():
+            work_in = None
         perform_together(
             runs,
             max_parallel=self._agent.max_parallel,
-            work_in=None if is_cell else redirect_to,
+            work_in=work_in,
             is_left=self._is_left,
         )
         for run in runs:
@@ -342,7 +345,9 @@ def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
     if run is not None and run.done.is_set():
         return _answer_of(call, run)
     is_begun = run is not None and run.state != "new"
-    reason = NOT_ANSWERED if is_begun else _NOT_BEGUN
+    reason = _NOT_BEGUN
+    if is_begun:
+        reason = NOT_ANSWERED
     return replace(refusal_of(call, reason), rejection_source="interrupt")
 
 

@@ -110,7 +110,9 @@ def _is_earlier_state(path: Path, lines: list[str]) -> bool:
     try:
         path = path.expanduser()
         # A pipe would wait for somebody who writes
-        _, *events = path.read_text("utf-8").splitlines() if path.is_file() else [""]
+        if not path.is_file():
+            return False
+        events = path.read_text("utf-8").splitlines()[1:]
     except (OSError, ValueError, RuntimeError):
         # It is no text, or cannot be read; `write_named` says what is wrong
         return False
@@ -120,10 +122,13 @@ def _is_earlier_state(path: Path, lines: list[str]) -> bool:
 def _finite(value: Any) -> Any:
     """Return *value* with None in place of numbers that JSON does not have, such as NaN."""
     if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, Mapping):
+        if not isfinite(value):
+            return None
+    elif isinstance(value, Mapping):
         return {key: _finite(part) for key, part in value.items()}
-    return [*map(_finite, value)] if isinstance(value, list | tuple) else value
+    elif isinstance(value, list | tuple):
+        return [*map(_finite, value)]
+    return value
 
 
 def all_written(events: Iterable[Event], masking: Masking) -> list[dict[str, Any]]:
@@ -161,7 +166,9 @@ def _plain(value: Any) -> Any:
         case tuple() | list():
             return [_plain(item) for item in value]
     dump = getattr(value, "model_dump", None)
-    return plain(dump(mode="json") if dump else value)
+    if dump is not None:
+        value = dump(mode="json")
+    return plain(value)
 
 
 # --- reading --------------------------------------------------------------------------
@@ -175,7 +182,9 @@ def workspace_of(path: Path) -> str | None:
     """
     head = next(_lines(path))
     directory = head.get("working_dir")
-    return directory if isinstance(directory, str) and Path(directory).is_dir() else None
+    if isinstance(directory, str) and Path(directory).is_dir():
+        return directory
+    return None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -258,8 +267,6 @@ def event_of(data: Mapping[str, Any]) -> Event:
     kind = _KINDS.get(str(data.get("kind")))
     if kind is None:
         return NoticeEvent(f"An event of kind {data.get('kind')!r} was left out.")
-    known = {field.name for field in fields(kind)}
-    values = {name: value for name, value in data.items() if name in known}
     readers: dict[str, Callable[[Any], Any]] = {
         "at": datetime.fromisoformat,
         "content": _contents.validate_python,
@@ -270,9 +277,11 @@ def event_of(data: Mapping[str, Any]) -> Event:
         "undone": lambda calls: tuple(map(int, calls)),
         "left_out": lambda events: tuple(map(int, events)),
     }
-    for name, value in values.items():
-        reader = readers.get(name) or _validator(kind.__name__, name)
-        values[name] = reader(value)
+    values: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.name in data:
+            reader = readers.get(field.name) or _validator(kind.__name__, field.name)
+            values[field.name] = reader(data[field.name])
     if issubclass(kind, AnswerEvent):
         values.setdefault("tool_call_id", None)
     return kind(**values)
@@ -286,17 +295,21 @@ def _validator(kind: str, name: str) -> Callable[[Any], Any]:
 
 
 def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
-    risk, error = call.get("security_risk"), call.get("error")
     name = str(call.get("name", ""))
-    failed = FunctionCallValidationError(name, [Problem((), str(error))])
+    error = None
+    if call.get("error"):
+        error = FunctionCallValidationError(name, [Problem((), str(call["error"]))])
+    risk = None
+    if call.get("security_risk") is not None:
+        risk = SecurityRisk(call["security_risk"])
     metadata = data.get("metadata") or {"provider": "openai", "sent_name": name}
     return ToolCall(
         id=_text_or_none.validate_python(call.get("id")),
         name=name,
         arguments=dict(call.get("arguments") or {}),
-        error=failed if error else None,
+        error=error,
         thought=str(data.get("thought", "")),
-        security_risk=None if risk is None else SecurityRisk(risk),
+        security_risk=risk,
         summary=_text_or_none.validate_python(call.get("summary")),
         metadata=CallMetadata(**metadata),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from toolbench.agent.conversation_file import readable_event_of
 from toolbench.agent.events import (
@@ -65,11 +65,16 @@ def result_line(observation: Observation) -> str:
     there are its size and its first lines, of other text the first lines, of an image that there is
     one.
     """
+    parts: list[str] = []
     images = sum(len(b.image_urls) for b in observation.content if b.type == "image")
-    frame = None if observation.is_error else returned_frame(observation)
-    parts = [counted(images, "image")] if images else []
-    parts += [shape_text(frame)] if frame is not None else []
-    return " · ".join(filter(None, [*parts, _text_line(observation.text)]))
+    if images:
+        parts.append(counted(images, "image"))
+    if not observation.is_error:
+        frame = returned_frame(observation)
+        if frame is not None:
+            parts.append(shape_text(frame))
+    parts.append(_text_line(observation.text))
+    return " · ".join(filter(None, parts))
 
 
 def _text_line(text: str) -> str:
@@ -93,7 +98,9 @@ def _part_of(value: Any) -> str:
     text = clip(value, _ROOM)
     if len(text) <= _LONGEST or not isinstance(value, Mapping | list):
         return text
-    return counted(len(value), "item" if isinstance(value, list) else "field")
+    if isinstance(value, list):
+        return counted(len(value), "item")
+    return counted(len(value), "field")
 
 
 # Events; the output of a cell is saved with the notebook
@@ -127,16 +134,19 @@ def bundle(
         events: The events to show; all if left out.
         is_running: Whether calls without an answer run now; if not, they wait.
     """
-    events = conversation.dialogue.log if events is None else events
+    if events is None:
+        events = conversation.events
     recent = events[-_IN_A_CELL:]
-    left_out = len(events) - len(recent)
-    note = f"{counted(left_out, 'event')} before these are not shown."
     redactor = conversation.known_secrets
     masking = Masking(redactor)
     texts = [event_text(masked(event, masking)) for event in recent]
-    text = "\n".join([*([note] if left_out else []), *texts])
-    head = notice(note, "neutral") if left_out else Html("")
-    html = head + _whole(conversation, recent, redactor, is_running=is_running)
+    html: str = _whole(conversation, recent, redactor, is_running=is_running)
+    left_out = len(events) - len(recent)
+    if left_out:
+        note = f"{counted(left_out, 'event')} before these are not shown."
+        texts.insert(0, note)
+        html = notice(note, "neutral") + html
+    text = "\n".join(texts)
     return {
         "text/plain": redactor.text(text or repr(conversation)),
         "text/html": redactor.html(html),
@@ -191,8 +201,10 @@ def head_html(conversation: "Conversation") -> Html:
     usage = conversation.usage
     tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
     facts = [counted(conversation.dialogue.steps, "step")]
-    facts += [counted(tokens, "token")] if tokens else []
-    facts += [f"{usage.cost:.4f} dollars"] if usage.cost is not None else []
+    if tokens:
+        facts.append(counted(tokens, "token"))
+    if usage.cost is not None:
+        facts.append(f"{usage.cost:.4f} dollars")
     return Html(
         '<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;'
         'padding:0 0 6px"><strong>Conversation</strong> '
@@ -274,17 +286,20 @@ def other_html(event: Event) -> Html:
 
 def _message(event: MessageEvent) -> Html:
     images = [block for block in event.content if block.type == "image"]
-    pictures = blocks_html(images) if images else ""
+    pictures = ""
+    if images:
+        pictures = blocks_html(images)
     if event.source == "agent":
-        words = markdown_html(event.text) if event.text else ""
+        words = ""
+        if event.text:
+            words = markdown_html(event.text)
         return Html(f'<div style="margin:0 0 10px">{words}{pictures}</div>')
-    mine = event.source == "user"
-    style = (
-        "background:rgba(30,110,220,.12);border-radius:10px 10px 2px 10px;margin-left:auto"
-        if mine
-        else f"border:{LINE};border-radius:8px"
-    )
-    who = "" if mine else f'<div style="{REMARK}">from the workbench</div>'
+    if event.source == "user":
+        style = "background:rgba(30,110,220,.12);border-radius:10px 10px 2px 10px;margin-left:auto"
+        who = ""
+    else:
+        style = f"border:{LINE};border-radius:8px"
+        who = f'<div style="{REMARK}">from the workbench</div>'
     return Html(
         f'<div style="{style};width:fit-content;max-width:78%;padding:7px 11px;'
         'margin-bottom:10px;white-space:pre-wrap;overflow-wrap:anywhere">'
@@ -322,28 +337,29 @@ def call_html(
         is_running: Whether the call runs now, if there is no answer yet.
         is_asking: Whether the tool of the running call waits for the answer of the person.
     """
-    arguments = event.shown_arguments if edit is None else edit.shown_arguments
-    line = ", ".join(f"{name}={clip(v, _BRIEF)}" for name, v in arguments.items())
-    seconds = time_taken(answer.seconds, answer.waited) if _is_timed(answer) else ""
-    table = key_values(arguments) if arguments else notice("No arguments.", "neutral")
+    arguments = event.shown_arguments
     if edit is not None:
-        before = fold("What the model had sent", key_values(event.shown_arguments))
-        table = Html(table + before)
-    edited = badge("edited", "warning") if edit is not None else ""
-    result = _result(answer, depth) if answer is not None else ""
-    text = result_line(answer.answer) if answer is not None else ""
-    brief = (
-        f'<div style="{CODE_FONT};{REMARK};padding:5px 10px 6px 34px;overflow:hidden;'
-        f"text-overflow:ellipsis;white-space:nowrap;border-top:{LINE};"
-        f'background:rgba(128,128,128,.06)">{short(text, _BRIEF)}</div>'
-        if text
-        else ""
-    )
+        arguments = edit.shown_arguments
+    line = ", ".join(f"{name}={clip(v, _BRIEF)}" for name, v in arguments.items())
+    table = notice("No arguments.", "neutral")
+    if arguments:
+        table = key_values(arguments)
+    edited = seconds = result = brief = ""
+    tone: Tone = "neutral"
+    if edit is not None:
+        edited = badge("edited", "warning")
+        table = Html(table + fold("What the model had sent", key_values(event.shown_arguments)))
+    if isinstance(answer, ObservationEvent) and not answer.by_hand:
+        seconds = time_taken(answer.seconds, answer.waited)
+    if answer is not None:
+        tone = _state(answer)[1]
+        result = _result(answer, depth)
+        brief = _brief_html(answer.answer)
     return Html(
         f'<details style="border:{LINE};border-radius:7px;margin:0 0 10px;overflow:hidden">'
         '<summary style="cursor:pointer;display:block">'
         '<div style="display:flex;flex-wrap:wrap;gap:2px 8px;align-items:baseline;padding:6px 10px">'
-        f"{badge(str(number), _state(answer)[1] if answer else 'neutral')}"
+        f"{badge(str(number), tone)}"
         f"<code>{short(event.tool_name)}</code>"
         f'<span style="{CODE_FONT};{REMARK};flex:1 1 0;min-width:8em;overflow:hidden;'
         f'text-overflow:ellipsis;white-space:nowrap">{short(line, _BRIEF)}</span>'
@@ -364,8 +380,16 @@ def _badge_of(answer: AnswerEvent | None, *, is_running: bool, is_asking: bool) 
     return badge(word, tone)
 
 
-def _is_timed(answer: AnswerEvent | None) -> TypeGuard[ObservationEvent]:
-    return isinstance(answer, ObservationEvent) and not answer.by_hand
+def _brief_html(observation: Observation) -> str:
+    """Return the first words of *observation*, for the closed row of its call."""
+    text = result_line(observation)
+    if not text:
+        return ""
+    return (
+        f'<div style="{CODE_FONT};{REMARK};padding:5px 10px 6px 34px;overflow:hidden;'
+        f"text-overflow:ellipsis;white-space:nowrap;border-top:{LINE};"
+        f'background:rgba(128,128,128,.06)">{short(text, _BRIEF)}</div>'
+    )
 
 
 def _state(answer: AnswerEvent | None) -> tuple[str, Tone]:

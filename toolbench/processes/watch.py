@@ -33,7 +33,10 @@ def main(parent: int) -> None:
     while True:
         # It may have left lines to read
         is_alone = os.getppid() != parent
-        if select.select([0], [], [], 0 if is_alone else _LOOK)[0]:
+        wait = _LOOK
+        if is_alone:
+            wait = 0
+        if select.select([0], [], [], wait)[0]:
             chunk = os.read(0, 65536)
             if not chunk:
                 break
@@ -66,7 +69,8 @@ def _end(leaders: "Iterable[Process]") -> None:
     for process in alive:
         with suppress(NoSuchProcess):
             process.terminate()
-    wait_procs(alive, timeout=_PATIENCE if alive else 0)
+    if alive:
+        wait_procs(alive, timeout=_PATIENCE)
     late = {process for leader in leaders for process in _members(leader)}
     for process in victims | late:
         with suppress(NoSuchProcess):
@@ -78,7 +82,9 @@ def _members(leader: "Process") -> "set[Process]":
     """Return the processes in the session of *leader*, and all that they have started."""
     from psutil import NoSuchProcess, Process, pid_exists, pids  # noqa: PLC0415 - below
 
-    members = {leader} if leader.is_running() else set()
+    members: set[Process] = set()
+    if leader.is_running():
+        members.add(leader)
     # Else another process has its number
     if members or not pid_exists(leader.pid):
         for pid in pids():
