@@ -22,8 +22,7 @@ from toolbench import (
 from toolbench.core.state import Workspace, secrets_of
 from toolbench.redaction import MARK
 from toolbench.redaction.known import Secrets
-from toolbench.redaction.matching.secret_search import WORD
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.redactor import WORD, Redactor
 
 SECRET = "hunter2-éß"
 QUOTED = 'line "one"\nline two'

@@ -82,25 +82,6 @@ class TestSecrets:
         assert hidden(blabs.noise)
         assert hidden([message.text for message in blabs.traffic])
 
-    def test_are_in_no_two_messages_of_the_log(self, client, tmp_path):
-        """One that is spread over two is hidden when the second comes, in the traffic too."""
-        halves = [f"it is {SECRET[:11]}", f"{SECRET[11:]}, really"]
-        logged = [
-            '{"jsonrpc":"2.0","method":"notifications/message","params":'
-            f'{{"level":"info","data":"{half}"}}}}'
-            for half in halves
-        ]
-        script = {"tools/call": [*logged, {"result": {"content": []}}]}
-        entry = scripted(tmp_path / "script", script, env={"API_TOKEN": SECRET})
-        session = client.connect("s", entry)
-        session.call("t")
-        assert [entry.text for entry in session.log] == [
-            f"it is {MARK}",
-            f"{MARK}, really",
-        ]
-        traffic = session.traffic.to_ndjson()
-        assert SECRET[:11] not in traffic and SECRET[11:] not in traffic
-
     def test_are_in_no_progress(self, client, tmp_path):
         """What a call reports on its way is masked."""
         notification = (

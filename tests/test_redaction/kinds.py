@@ -29,7 +29,7 @@ def written_out(fails: bool, *secrets: Any) -> str:
         print(text, file=stream)
     for piece in (text[i : i + 7] for i in range(0, len(text), 7)):
         (sys.stderr if fails else sys.stdout).write(piece)
-    display(HTML(f"<b>{text}</b>"), Markdown(text), {"text": text})
+    display(HTML(f"<b>{text}</b>"), Markdown(text), [plain(secret) for secret in secrets])
     current_run().progress(1, 2, text)
     current_run().log(text)
     logging.getLogger("leaky").warning(text)

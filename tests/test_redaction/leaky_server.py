@@ -77,10 +77,6 @@ def called(params):
     print(text, file=sys.stderr, flush=True)
     print(f"noise {text[:9]}", flush=True)
     say(method="notifications/message", params={"level": "info", "data": text})
-    for secret in filter(None, secrets if os.environ.get("HALVES") else []):
-        for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :]):
-            print(half, file=sys.stderr, flush=True)
-            say(method="notifications/message", params={"level": "info", "data": half})
     token = params.get("_meta", {}).get("progressToken")
     progress = {"progressToken": token, "progress": 1, "message": text}
     say(method="notifications/progress", params=progress)

@@ -20,7 +20,6 @@ from toolbench.widgets.kit.ticker import ticker
 
 SECRET = "hunter2-tHe_sEcret"
 OWN = f"{SECRET}-of-the-server"
-HALVES = (SECRET[: len(SECRET) // 2], SECRET[len(SECRET) // 2 :])
 LOOKS = ("list", "tools leaky", "log leaky", "stderr leaky", "traffic leaky", "snapshot leaky {0}/snapshot", "stubs leaky {0}/stubs.py")  # fmt: skip
 
 
@@ -46,7 +45,7 @@ def configuration(tmp_path, era) -> Path:
     entry = {
         "command": sys.executable,
         "args": ["-m", "test_redaction.leaky_server", era],
-        "env": {"PYTHONPATH": f"{root}:{root.parent}", "API_TOKEN": OWN, "HALVES": "1"},
+        "env": {"PYTHONPATH": f"{root}:{root.parent}", "API_TOKEN": OWN},
     }
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"leaky": entry}}))
@@ -59,7 +58,7 @@ def has_ended(session, calls) -> bool:
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
-    """Not one of a call nor its own: said whole, in halves, or in the words of its tools."""
+    """Not one of a call nor its own: said whole, or in the words of its tools."""
     servers, recording = configuration(tmp_path, era), tmp_path / "recording"
     texts = {
         "connect": seen_in(shell, f"%mcp connect --config {servers} --approve --record {recording}"),
@@ -83,10 +82,7 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
     shell.run_cell("%mcp disconnect --all")
     for path in (recording, tmp_path / "snapshot", tmp_path / "stubs.py"):
         texts[path.name] = path.read_text() if path.exists() else ""
-    pieces = {
-        place: leaks(text, OWN) | {half for half in HALVES if half in text}
-        for place, text in texts.items()
-    }
+    pieces = {place: leaks(text, OWN) for place, text in texts.items()}
     assert {place: piece for place, piece in pieces.items() if piece} == {}
     for place in ("call", "log leaky", "stderr leaky", "recording"):
         assert "secret-hidden" in texts[place]

@@ -5,12 +5,11 @@ import os
 import pytest
 from forked import run_python
 from IPython.core.formatters import DisplayFormatter
-from promised.writings import ODD, WRITINGS
 
 from toolbench import history, tool
 from toolbench.redaction import MARK
-from toolbench.redaction.matching.secret_search import LARGE, SecretSearch
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.known import RememberedSecrets
+from toolbench.redaction.matcher import Matcher
 from toolbench.runs import output
 from toolbench.runs.perform import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
@@ -41,20 +40,15 @@ def prints(count: int) -> None:
 
 @pytest.fixture
 def searches(monkeypatch, no_records):
-    """The names of the searches that were made since one secret is known."""
+    """The lengths of what was searched since one secret is known."""
     made = []
+    search = Matcher.may_occur_in
 
-    def counted(name):
-        search = getattr(SecretSearch, name)
+    def count_and_search(self, data):
+        made.append(len(data))
+        return search(self, data)
 
-        def count_and_search(self, *args):
-            made.append(name)
-            return search(self, *args)
-
-        monkeypatch.setattr(SecretSearch, name, count_and_search)
-
-    for name in ("occurs_in", "may_occur_in", "spans"):
-        counted(name)
+    monkeypatch.setattr(Matcher, "may_occur_in", count_and_search)
     forget_secrets()
     record_calls()
     login(password=SECRET)
@@ -124,10 +118,20 @@ def test_what_was_gathered_is_written_by_one_process(tmp_path):
     assert sorted(done.stdout.split()) == sorted(f"here {MARK} there {MARK} and here".split())
 
 
-def test_a_large_text_hides_each_promised_writing():
-    """It is searched in one pass: only letters with something between them are not found."""
-    around = "some words of a text\n" * (LARGE // 20)
-    for writing, write in WRITINGS.items():
-        text = around + "".join(write(ODD)) + around
-        if writing != "coloured":
-            assert MARK in Redactor([ODD]).text(text), writing
+def test_a_new_secret_builds_little(monkeypatch):
+    """What is built for each of many secrets does not grow with their number."""
+    built = []
+    make = Matcher.__init__
+
+    def counted(self, patterns, words=()):
+        patterns = list(patterns)
+        built.append(len(patterns))
+        make(self, patterns, words)
+
+    monkeypatch.setattr(Matcher, "__init__", counted)
+    remembered = RememberedSecrets()
+    for n in range(512):
+        remembered.add([f"secret-{n:04}"])
+        assert remembered.redactor.text(f"secret-{n:04}, secret-0000") == f"{MARK}, {MARK}"
+    whole = len(Matcher(remembered.redactor._matchers[-1].patterns))
+    assert sum(built) < 16 * whole

@@ -33,8 +33,7 @@ from toolbench.mcp.results import (
     with_way_back,
 )
 from toolbench.network_errors import error_kind
-from toolbench.redaction.matching.secret_search import WORD
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.redactor import WORD, Redactor
 from toolbench.runs.control import CancelToken
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run

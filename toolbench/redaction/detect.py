@@ -14,7 +14,6 @@ from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json, types_of_value
 from toolbench.jsonschema.walk import every, mapping
 from toolbench.redaction import MARK
-from toolbench.redaction.matching.credential_parts import SCHEMES, parts
 from toolbench.redaction.names import (
     is_misspelt,
     is_secret_argument,
@@ -24,6 +23,7 @@ from toolbench.redaction.names import (
     name_in_map,
 )
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
+from toolbench.redaction.writings import SCHEMES, parts
 from toolbench.values import copied, every_part, key_text
 from toolbench.values import parts as parts_of
 

@@ -12,8 +12,7 @@ from pydantic import SecretBytes, SecretStr
 
 from toolbench.errors import indefinite
 from toolbench.redaction.detect import Secrecy
-from toolbench.redaction.matching.secret_search import SHORTEST, WORD
-from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.redaction.redactor import NO_SECRETS, SHORTEST, WORD, Redactor
 
 # --- of a conversation ------------------------------------------------------------
 
@@ -80,12 +79,13 @@ def _wrapped(name: str, value: Any) -> SecretStr:
 # --- of all runs and servers so far -----------------------------------------------
 
 LIMIT = 500
+"""How many of the newest secrets are remembered at least."""
 # Characters
 ROOM = 500_000
 
 
 class RememberedSecrets:
-    """A list of the newest secrets of all runs and servers; any thread may use the list.
+    """The newest secrets of all runs and servers; any thread may use them.
 
     Short secrets, which are in too many other texts, are remembered only until the cell ends, for
     tracebacks and what comes from processes: there is no sign of the run that these belong to.
@@ -99,7 +99,6 @@ class RememberedSecrets:
     def forget(self) -> None:
         """Forget all secrets."""
         self._newest: list[str] = []
-        self._short: list[str] = []
         self.redactor = NO_SECRETS
         """The redactor of all remembered secrets but short ones."""
         self.redactor_of_cell = NO_SECRETS
@@ -113,22 +112,28 @@ class RememberedSecrets:
             if not new:
                 return
             long = [s for s in new if len(s) >= WORD]
-            self._short = [*self._short, *(s for s in new if len(s) < WORD)][-LIMIT:]
-            if long:
-                self._newest = [*self._newest, *long][-LIMIT:]
-                while sum(map(len, self._newest)) > ROOM:
-                    del self._newest[0]
-                self.redactor = Redactor(self._newest)
-            self._renew()
+            has_short = len(long) < len(new) or self.redactor_of_cell is not self.redactor
+            self._newest += long
+            if len(self._newest) > 2 * LIMIT or sum(map(len, self._newest)) > 2 * ROOM:
+                # Seldom, because all is built anew
+                self._drop_oldest()
+            else:
+                self.redactor = self.redactor.including(long)
+            if has_short:
+                self.redactor_of_cell = self.redactor_of_cell.including(new)
+            else:
+                self.redactor_of_cell = self.redactor
+
+    def _drop_oldest(self) -> None:
+        del self._newest[:-LIMIT]
+        while sum(map(len, self._newest)) > ROOM:
+            del self._newest[0]
+        self.redactor = Redactor(self._newest)
 
     def end_cell(self) -> None:
         """Forget the short secrets."""
         with self._lock:
-            self._short = []
-            self._renew()
-
-    def _renew(self) -> None:
-        self.redactor_of_cell = self.redactor.including(self._short)
+            self.redactor_of_cell = self.redactor
 
 
 remembered = RememberedSecrets()
@@ -171,7 +176,7 @@ class KnownSecrets:
         own, earlier, joined = self._joined
         if own is not self.own or earlier is not remembered.redactor:
             own, earlier = self.own, remembered.redactor
-            joined = own.joined(earlier)
+            joined = earlier.joined(own)
             self._joined = own, earlier, joined
         return joined
 

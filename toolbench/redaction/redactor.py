@@ -1,10 +1,10 @@
-"""Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors.
+"""Replace known secrets with a mark: in text, bytes, HTML, streams, values, errors.
 
-A tool's result itself is returned unchanged, with its secrets. The secrets are hidden only where
-the result is shown, by the redactor that the result holds (`core.schema.redactor_of`).
+A secret is found in each of its writings (`writings.py`), by one search for all of them
+(`matcher.py`). A tool's result itself is returned unchanged, with its secrets. The secrets are hidden
+only where the result is shown, by the redactor that the result holds (`core.schema.redactor_of`).
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from html import escape
@@ -12,36 +12,43 @@ from typing import Any, TypeVar
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
-from toolbench.redaction.matching.cut_secrets import CUTS, CutSecrets
-from toolbench.redaction.matching.encodings import line_forms
-from toolbench.redaction.matching.matcher import Span, merged
-from toolbench.redaction.matching.secret_search import SHORTEST, SecretSearch
+from toolbench.redaction.matcher import BEFORE, Bare, Matcher, Span, colours_in, merged
 from toolbench.redaction.values import masked_error, masked_value
+from toolbench.redaction.writings import writings
 
 _Error = TypeVar("_Error", bound=BaseException)
+SHORTEST = 4
+"""The least characters of a secret to search for, unless it was declared as one."""
+WORD = 8
+"""The least characters of a secret to search for inside words, and outside of what belongs to its owner.
+
+A shorter one, such as `test`, is hidden only in what belongs to its owner, and only as a whole word.
+"""
 SHORTEST_SETTING = 6
 """The least characters of a secret in a server's settings, if its name is a weaker sign: `key`, `session`."""
+# A lone surrogate is text too
+_ANY = "surrogatepass"
+_MARK = MARK.encode()
+_HTML_MARK = escape(MARK).encode()
+_MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
 class Redactor:
-    """Replaces the secrets of a set by a mark, in any object and in any encoding."""
+    """Replaces the secrets of a set by a mark, in any object and in any writing."""
 
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
-        """Make a redactor of *secrets*.
+        """Make a redactor of *secrets*; those of fewer than *shortest* characters are left out."""
+        self.secrets = frozenset(s for s in secrets if len(s.strip()) >= shortest)
+        """The secrets; if there are none, the redactor need not be called."""
 
-        A secret of fewer than *shortest* characters is replaced only in quotes.
-        """
-        texts = frozenset(secrets) - {""}
-        texts |= {form for text in texts for form in line_forms(text)}
-        # a file or a pasted text ends with a line end, which programs cut off
-        cut = {s.strip() for s in texts if len(s.strip()) >= SHORTEST}
-        known = texts | cut
-        self.secrets = frozenset(s for s in known if len(s) >= shortest)
-        """The secrets that are replaced everywhere; if there are none, the redactor need not be called."""
-        self._short = known - self.secrets
+    @cached_property
+    def _matchers(self) -> tuple[Matcher, ...]:
+        if not self.secrets:
+            return ()
+        return (_matcher_of(self.secrets),)
 
     def __bool__(self) -> bool:
-        """Return True if the redactor has secrets to replace everywhere."""
+        """Return True if the redactor has secrets."""
         return bool(self.secrets)
 
     def __repr__(self) -> str:
@@ -49,30 +56,25 @@ class Redactor:
 
     # For executors that work in other processes
     def __reduce__(self) -> Any:
-        return _redactor, (self.secrets, self._short)
+        return _redactor_of, (self.secrets,)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
         """Return a redactor that also hides *secrets*; this redactor itself, if it has them all already."""
-        return self.joined(Redactor(secrets))
+        new = frozenset(secrets) - self.secrets
+        if not new:
+            return self
+        return self.joined(Redactor(new))
 
     def joined(self, other: "Redactor") -> "Redactor":
         """Return a redactor of the secrets of both redactors.
 
         If one of the two already has all secrets of the other, it is returned itself.
         """
-        for one, more in ((self, other), (other, self)):
-            if more.secrets <= one.secrets and more._short <= one._short:
-                return one
-        return _redactor(self.secrets | other.secrets, self._short | other._short)
-
-    @cached_property
-    def _search(self) -> SecretSearch | None:
-        return SecretSearch(self.secrets) if self.secrets else None
-
-    @property
-    def longest(self) -> int:
-        """The length in bytes of the longest form of a secret; 0 if there are no secrets."""
-        return 0 if self._search is None else self._search.longest
+        if other.secrets <= self.secrets:
+            return self
+        if self.secrets <= other.secrets:
+            return other
+        return _joined(self, other)
 
     # --- text -----------------------------------------------------------------------
 
@@ -85,65 +87,51 @@ class Redactor:
         return self._text(html, _HTML_MARK)
 
     def _text(self, text: str, mark: bytes) -> str:
-        if self._search is None:
+        if not self.secrets:
             return text
         data = text.encode(errors=_ANY)
-        spans = self._search.spans(data)
+        spans = self.spans(data)
         if not spans:
             return text
         return _replaced(data, spans, mark).decode(errors=_ANY)
 
     def data(self, data: bytes) -> bytes:
         """Return *data* with a mark in place of each secret."""
-        spans = [] if self._search is None else self._search.spans(data)
-        return _replaced(data, spans, _MARK) if spans else data
+        return _replaced(data, self.spans(data), _MARK)
 
     def occurs_in(self, text: str | bytes) -> bool:
         """Tell whether *text* has a secret."""
-        if self._search is None:
-            return False
-        data = text.encode(errors=_ANY) if isinstance(text, str) else text
-        return self._search.occurs_in(data)
+        if isinstance(text, str):
+            text = text.encode(errors=_ANY)
+        return bool(self.spans(text))
 
     def may_occur_in(self, data: bytes) -> bool:
         """Tell whether *data*, in which texts stand between other bytes, may have a secret in a text."""
-        return self._search is not None and self._search.may_occur_in(data)
+        bare = Bare(data)
+        return any(matcher.may_occur_in(bare.text) for matcher in self._matchers)
 
-    def sentence(self, sentence: str) -> str:
-        """Return *sentence* with secrets hidden, also cut ones (see `cut_text`) and short ones in quotes."""
-        return self._quoted.sub(MARK, self.cut_text(sentence))
-
-    def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
-        """Return the spans of secrets in *data*.
-
-        *cuts* are texts in place of a part that was cut out, such as an ellipsis. The beginning of
-        a secret before such a text is found too, and the end of a secret after it.
-        """
-        if self._search is None:
-            return []
-        spans = self._search.spans(data)
-        for cut in cuts:
-            beside = self._search.spans_beside(cut, data)
-            spans += [(start, end) for start, end in beside if end - start > SHORTEST]
-        return merged(spans)
-
-    def cut_text(self, text: str) -> str:
-        """Return *text*, an error message, without secrets, even without secrets that a library has cut."""
-        data = text.encode(errors=_ANY)
-        spans = self.spans(data, cuts=CUTS)
-        return _replaced(data, spans, _MARK).decode(errors=_ANY) if spans else text
+    def spans(self, data: bytes) -> list[Span]:
+        """Return the spans of secrets in *data*, in order; spans that overlap are merged."""
+        bare = Bare(data)
+        spans = list[Span]()
+        for matcher in self._matchers:
+            spans += matcher.spans(bare.text)
+        return [bare.place(*span) for span in merged(spans)]
 
     def begun(self, data: bytes) -> int:
-        """Return how many bytes at the end of *data* may be the beginning of a secret."""
-        return 0 if self._search is None else self._search.begun(data)
+        """Return how many bytes at the end of *data* may be the beginning of a secret, or of a colour."""
+        bare = Bare(data)
+        return bare.from_end(max((m.begun(bare.text) for m in self._matchers), default=0))
 
-    @cached_property
-    def _quoted(self) -> re.Pattern[str]:
-        """The pattern of the short secrets in quotes."""
-        short = sorted(map(re.escape, self._short))
-        either = "|".join(f"\"{text}\"|'{text}'" for text in short)
-        # Which matches nowhere
-        return re.compile(either or r"(?!)")
+    def sentence(self, sentence: str) -> str:
+        """Return *sentence*, of ours, without secrets: we may have cut one, and written `…` after it."""
+        pieces = self.text(sentence).split("…")
+        for index, piece in enumerate(pieces[:-1]):
+            data = piece.encode(errors=_ANY)
+            size = self.begun(data)
+            if size >= SHORTEST:
+                pieces[index] = data[:-size].decode(errors=_ANY) + MARK
+        return "…".join(pieces)
 
     def problems(self, problems: Iterable[Problem]) -> list[Problem]:
         """Return *problems* with the secrets hidden in their messages."""
@@ -162,50 +150,50 @@ class Redactor:
         attributes of any other object are searched, even if they contain themselves. An object that
         cannot be copied without its secrets becomes its text.
         """
-        return value if self._search is None else masked_value(self, value)
+        if not self.secrets:
+            return value
+        return masked_value(self, value)
 
     def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the mime bundle *data* without secrets; the mark fits each mime type."""
-        return {
-            kind: self.html(content)
-            if kind in _MARKUP and isinstance(content, str)
-            else self.value(content)
-            for kind, content in data.items()
-        }
+        bundle = dict[str, Any]()
+        for kind, content in data.items():
+            if kind in _MARKUP and isinstance(content, str):
+                bundle[kind] = self.html(content)
+            else:
+                bundle[kind] = self.value(content)
+        return bundle
 
     def error(self, error: _Error) -> _Error | Exception:
         """Return *error* without secrets: its message and its causes are changed in place.
 
         If the message cannot be changed, a `RuntimeError` is returned instead. A cause whose
-        message cannot be changed is left out. Secrets whose middle a library has cut out are
-        hidden too.
+        message cannot be changed is left out.
         """
-        return error if self._search is None else masked_error(CutSecrets(self), error)
+        if not self.secrets:
+            return error
+        return masked_error(self, error)
 
 
 class Stream:
     """A filter that replaces secrets in a text that comes in pieces.
 
     The returned pieces together equal what the redactor returns for the whole text. Only an end
-    that may be the beginning of a secret is held back. Up to three letters of base64 or hex at the
-    end of a line are not held back, but remembered.
+    that may belong to a secret is held back.
     """
 
     def __init__(self, redactor: Redactor) -> None:
         """Make a filter that replaces the secrets of *redactor*."""
         self.redactor = redactor
         """The redactor; a redactor with more secrets may replace it at any time."""
-        # The end of the text so far, which may belong to a secret
-        self._end = b""
-        # Bytes at its start that were shown, or replaced by a mark
-        self._done = 0
-        # Whether a mark replaced the last of these bytes
-        self._is_marked = False
+        self._held = b""
+        # The last bytes before it, without colours: they tell whether a word begins there
+        self._before = b""
 
     @property
     def held(self) -> int:
         """The number of bytes that are held back."""
-        return len(self._end) - self._done
+        return len(self._held)
 
     def feed(self, text: str) -> str:
         """Add *text*; return all text that can be shown now, including text that was held back before."""
@@ -217,58 +205,83 @@ class Stream:
 
     def feed_data(self, data: bytes) -> bytes:
         """Do the same as `feed`, for bytes."""
-        search = self.redactor._search
-        if search is None and not self._end:
+        if not self.redactor and not self._held:
             return data
-        data = self._end + data
-        if search is None:
-            return self._passed(data, len(data), len(data))
-        recent = search.barely_begun(data)
-        begun = search.begun(data) if recent else 0
-        return self._passed(data, len(data) - begun, len(data) - recent)
+        data = self._before + self._held + data
+        return self._passed(data, len(data) - self.redactor.begun(data))
 
     def flush_data(self) -> bytes:
         """Do the same as `flush`, for bytes."""
-        return self._passed(self._end, len(self._end), len(self._end))
+        data = self._before + self._held
+        return self._passed(data, len(data))
 
-    def _passed(self, data: bytes, end: int, start: int) -> bytes:
-        """Return *data* up to *end* without secrets; keep the bytes after *start* for later."""
-        # What is shown stays shown
-        end = max(end, self._done)
-        pieces, at, is_marked = list[bytes](), self._done, self._is_marked
+    def _passed(self, data: bytes, end: int) -> bytes:
+        """Return *data* up to *end* without secrets and what was before; hold back the rest."""
+        start = len(self._before)
+        spans = list[Span]()
         for first, last in self.redactor.spans(data):
-            if first < end and last > at:
-                if first >= at or not is_marked:
-                    pieces += [data[at:first], _MARK]
-                at, is_marked = last, True
-        if at < end:
-            pieces.append(data[at:end])
-            at, is_marked = end, False
-        start = min(start, at)
-        self._end, self._done, self._is_marked = data[start:], at - start, is_marked
-        return b"".join(pieces)
+            if last > end:
+                # It may go on, as part of another secret
+                end = min(first, end)
+                break
+            if last > start:
+                spans.append((max(first - start, 0), last - start))
+        end = max(start, end)
+        self._held = data[end:]
+        self._before = Bare(data[:end]).text[-BEFORE:]
+        return _replaced(data[start:end], spans, _MARK)
 
 
 def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
-    pieces, at = [], 0
+    """Return *data* with *mark* in place of each of *spans*; colours inside of a span stay after it."""
+    pieces = list[bytes]()
+    at = 0
     for start, end in spans:
-        pieces += [data[at:start], mark]
+        pieces += [data[at:start], mark, colours_in(data[start:end])]
         at = end
-    return b"".join([*pieces, data[at:]])
+    pieces.append(data[at:])
+    return b"".join(pieces)
 
 
-# The same secrets are joined for each call
+def _matcher_of(secrets: Iterable[str]) -> Matcher:
+    """Return the search for all writings of *secrets*; those of a short secret are words."""
+    patterns, words = set[bytes](), set[bytes]()
+    for secret in secrets:
+        is_short = len(secret.strip()) < WORD
+        for writing in writings(secret):
+            if not is_short and len(writing) >= WORD:
+                patterns.add(writing)
+            elif len(writing) >= SHORTEST or writing == secret.encode(errors=_ANY):
+                words.add(writing)
+    if any(writing in _MARK for writing in patterns | words):
+        # Then it stays one mark
+        patterns.add(_MARK)
+    return Matcher(patterns, words)
+
+
+# The same secrets are joined for each log record
 @lru_cache(maxsize=16)
-def _redactor(secrets: frozenset[str], short: frozenset[str]) -> Redactor:
-    redactor = Redactor(secrets, shortest=1)
-    redactor._short = short
-    return redactor
+def _joined(one: Redactor, other: Redactor) -> Redactor:
+    """Return a redactor of the secrets of both.
+
+    What was built for a large set of secrets is not built again for each secret that is added: like
+    the digits of a counter, a set is joined with another one only if that has about the same size.
+    """
+    joined = Redactor()
+    joined.secrets = one.secrets | other.secrets
+    matchers = list[Matcher]()
+    for matcher in sorted({*one._matchers, *other._matchers}, key=len):
+        if matchers and 2 * len(matchers[-1]) > len(matcher):
+            last = matchers.pop()
+            matcher = Matcher(last.patterns | matcher.patterns, last.words | matcher.words)
+        matchers.append(matcher)
+    joined._matchers = tuple(matchers)
+    return joined
+
+
+def _redactor_of(secrets: frozenset[str]) -> Redactor:
+    return Redactor(secrets, shortest=1)
 
 
 NO_SECRETS = Redactor()
 """The redactor without secrets."""
-# A lone surrogate is text too
-_ANY = "surrogatepass"
-_MARK = MARK.encode()
-_HTML_MARK = escape(MARK).encode()
-_MARKUP = ("text/html", "text/markdown", "image/svg+xml")

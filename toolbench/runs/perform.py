@@ -355,7 +355,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
         run.enter("cancelled")
         struck = isinstance(error, RunCancelled) and run.parent is not None
         return interrupted or struck
-    hide = run.secrets.redactor.cut_text
+    hide = run.secrets.redactor.text
     run.error_kind = error_kind(error)
     if isinstance(error, ArgumentsError) and error.tool == run.tool.name:
         run.problems = error.problems

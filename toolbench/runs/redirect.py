@@ -7,7 +7,6 @@ in JupyterLab 4.6), so the output of a background run must go to a sink.
 """
 
 import logging
-import re
 import subprocess
 import sys
 import threading
@@ -21,9 +20,6 @@ from weakref import ReferenceType, ref
 
 from toolbench.redaction.known import remembered
 from toolbench.redaction.logs import hide_in_record, secrets_of_servers
-from toolbench.redaction.matching.cut_secrets import CUTS
-from toolbench.redaction.matching.noise import masked
-from toolbench.redaction.redactor import Redactor
 from toolbench.runs import output
 from toolbench.runs.current_run import active_run, hand_down
 from toolbench.runs.exception_text import line_of_interrupt
@@ -319,21 +315,6 @@ _installed = _Installed()
 # Secrets of runs are hidden in tracebacks, in which IPython adds colours. An interrupt of
 # toolbench's work is one line.
 
-_COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
-
-
-def hidden_in_traceback(redactor: Redactor, text: str) -> str:
-    """Return *text*, a part of a traceback, with every secret replaced; colours stay.
-
-    A secret is found even if colours change inside it. A beginning or end of a secret next to an
-    ellipsis is found too.
-    """
-    pieces = _COLOUR.split(text.encode(errors="surrogatepass"))
-    spans = redactor.spans(b"".join(pieces[::2]), cuts=CUTS)
-    if not spans:
-        return text
-    return masked(pieces, spans).decode(errors="surrogatepass")
-
 
 class CellErrors:
     """A filter of the errors that one shell shows.
@@ -365,8 +346,8 @@ def _showing_errors(show: Callable[..., None]) -> Callable[..., None]:
             parts = [line]
         redactor = remembered.redactor_of_cell
         if redactor:
-            parts = [hidden_in_traceback(redactor, part) for part in parts]
-            message = hidden_in_traceback(redactor, str(error))
+            parts = [redactor.text(part) for part in parts]
+            message = redactor.text(str(error))
             if message != str(error):
                 # A kernel sends it beside the traceback, and the notebook keeps it
                 error = Exception(message)
@@ -381,7 +362,7 @@ def _showing_groups(show: Callable[..., None]) -> Callable[..., None]:
         redactor = remembered.redactor_of_cell
         if redactor and _is_group(error):
             text = "".join(format_exception(error))
-            hidden = hidden_in_traceback(redactor, text)
+            hidden = redactor.text(text)
             if hidden != text:
                 sys.stderr.write(hidden)
                 return

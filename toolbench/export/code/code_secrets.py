@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from toolbench.redaction.detect import BY_NAMES, keys_in
-from toolbench.redaction.matching.credential_parts import SCHEMES
 from toolbench.redaction.names import is_secret_argument, is_secret_number
+from toolbench.redaction.writings import SCHEMES
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 # Calls whose result contains the text of an argument. `getenv("TOKEN", "x")` has its own rule.

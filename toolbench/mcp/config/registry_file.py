@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from toolbench.errors import ServerError
-from toolbench.redaction.matching.credential_parts import parts
+from toolbench.redaction.writings import parts
 from toolbench.values import clip
 
 _RUNNERS = {

@@ -2,15 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from time import time
 from typing import Any
 
 from pydantic_core import to_json
-
-from toolbench.redaction.redactor import NO_SECRETS
-from toolbench.redaction.spread import Piece, Succession
 
 LEVELS = (
     "debug",
@@ -55,12 +52,9 @@ class ServerLog:
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
         """Keep the newest *entries* messages; call *on_change* after each new message."""
-        self.redactor = NO_SECRETS
-        """Knows the secrets to hide. A secret may be spread over several messages."""
         self.on_level: Callable[[str], object] = lambda level: None
         """A function that asks the server for messages of a level and above."""
         self._entries: deque[LogEntry] = deque(maxlen=entries)
-        self._succession = Succession()
         self._lock = Lock()
         self._on_change = on_change
         self.total = 0
@@ -90,15 +84,9 @@ class ServerLog:
         least = _rank(level)
         return [entry for entry in self if _rank(entry.level) >= least]
 
-    def add(self, params: Mapping[str, Any]) -> list[Piece]:
-        """Keep the message in *params* of `notifications/message`, in which whole secrets are hidden.
-
-        Returns:
-            The pieces of a secret that is spread over this and earlier messages; they are
-            hidden in the log.
-        """
+    def add(self, params: Mapping[str, Any]) -> None:
+        """Keep the message in *params* of `notifications/message`, in which secrets are hidden."""
         text = _text_of(params.get("data"))
-        pieces = self._succession.add(self.redactor, text)
         if len(text) > _LONGEST:
             text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
         entry = LogEntry(
@@ -110,13 +98,7 @@ class ServerLog:
         with self._lock:
             self._entries.append(entry)
             self.total += 1
-            for piece in pieces:
-                if piece.back < len(self._entries):
-                    whole = self._entries[-1 - piece.back]
-                    masked = replace(whole, text=piece.hidden_in(whole.text))
-                    self._entries[-1 - piece.back] = masked
         self._on_change()
-        return pieces
 
 
 def _text_of(data: Any) -> str:

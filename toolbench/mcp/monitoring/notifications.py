@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any, Literal
@@ -69,7 +68,7 @@ class Inbox:
         """Hides the secrets of the server's entry, which must appear nowhere."""
         self.redactor = Redactor()
         """Hides the secrets of calls too, in kept logs and traffic but not in results."""
-        self._call_secrets: deque[frozenset[str]] = deque(maxlen=_KEPT_CALLS)
+        self._call_secrets: list[frozenset[str]] = []
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.log_level: str | None = None
@@ -117,19 +116,27 @@ class Inbox:
     def keep_secret(self, secrets: Iterable[str]) -> None:
         """Hide *secrets* of a call in later traffic, log, stderr and messages.
 
-        The secrets of the last hundred such calls are hidden.
+        The secrets of at least the last hundred such calls are hidden.
         """
         known = frozenset(secrets)
-        if known and known not in self._call_secrets:
-            self._call_secrets.append(known)
+        if not known or known in self._call_secrets:
+            return
+        self._call_secrets.append(known)
+        if len(self._call_secrets) > 2 * _KEPT_CALLS:
+            # Seldom, because all is built anew
+            del self._call_secrets[:-_KEPT_CALLS]
             self._renew()
+        else:
+            self._hide_with(self.redactor.including(known))
 
     def _renew(self) -> None:
         of_calls = frozenset[str]().union(*self._call_secrets)
-        redactor = self.entry_redactor.including(of_calls)
+        self._hide_with(self.entry_redactor.including(of_calls))
+
+    def _hide_with(self, redactor: Redactor) -> None:
         remembered.add(redactor.secrets)
         secrets_of_servers.add(redactor.secrets)
-        self.redactor = self.log.redactor = redactor
+        self.redactor = redactor
         self.stderr.redactor = self.traffic.redactor = redactor
 
     def safe_text(self, text: str) -> str:
@@ -159,9 +166,7 @@ class Inbox:
     def take(self, method: str, params: Mapping[str, Any]) -> bool:
         """Handle a notification; return whether it was handled, so that the SDK can ignore it."""
         if method == "notifications/message":
-            pieces = self.log.add(self.redactor.value(params))
-            if pieces:
-                self.traffic.hide(piece.text for piece in pieces)
+            self.log.add(self.redactor.value(params))
         elif method == "notifications/progress":
             self._progress(params)
         elif method == "notifications/resources/updated":

@@ -9,7 +9,6 @@ from typing import TextIO
 
 from toolbench.mcp.monitoring.probe_warning import Line, ProbeWarningFilter
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.spread import Succession
 
 # Characters kept of a line
 _LONGEST_LINE = 4000
@@ -33,7 +32,6 @@ class StderrTail:
         """Keep the newest *lines* lines; call *on_change* after each new line."""
         self.redactor = redactor or Redactor()
         self._lines: deque[str] = deque(maxlen=lines)
-        self._succession = Succession()
         self._filter = ProbeWarningFilter()
         self._lock = Lock()
         self._on_change = on_change
@@ -86,16 +84,11 @@ class StderrTail:
 
     def _keep(self, line: str, size: int) -> None:
         line = self.redactor.text(line)
-        pieces = self._succession.add(self.redactor, line)
         if len(line) > _LONGEST_LINE:
             line = f"{line[:_LONGEST_LINE]}… ({size:,} characters)"
         with self._lock:
             self._lines.append(line)
             self.total += 1
-            for piece in pieces:
-                if piece.back < len(self._lines):
-                    masked = piece.hidden_in(self._lines[-1 - piece.back])
-                    self._lines[-1 - piece.back] = masked
         self._on_change()
 
     @contextmanager

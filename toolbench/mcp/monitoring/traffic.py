@@ -2,8 +2,8 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
 from time import time
@@ -17,8 +17,6 @@ Kind = Literal["request", "response", "error", "refusal", "notification", "noise
 # What we ask each server at first; only those of the newer protocol know it
 _PROBE = "server/discover"
 
-# Newest messages searched for pieces of a secret
-_LATE = 50
 # Characters of one message; a longer one is cut in the middle
 _KEPT_TEXT = 100_000
 
@@ -121,16 +119,6 @@ class Traffic:
         with self._lock:
             self._messages.clear()
             self._size = 0
-
-    def hide(self, texts: Iterable[str]) -> None:
-        """Hide *texts*, the pieces of a secret, in the newest messages."""
-        redactor = Redactor(texts)
-        with self._lock:
-            for index in range(-min(_LATE, len(self._messages)), 0):
-                message = self._messages[index]
-                masked = replace(message, text=redactor.text(message.text))
-                self._size += len(masked.text) - len(message.text)
-                self._messages[index] = masked
 
     def note(
         self,

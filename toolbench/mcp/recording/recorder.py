@@ -23,11 +23,6 @@ from toolbench.mcp.recording.frame import (
     frame_of,
     json_of,
 )
-from toolbench.mcp.recording.hidden_secrets.running_text import (
-    RunningText,
-    RunningTexts,
-    without_spread,
-)
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
@@ -51,7 +46,6 @@ class Recorder:
         self._numbers: dict[str, int] = {}
         self._redactors: dict[str, Redactor] = {}
         self._every = Redactor()
-        self._running = RunningTexts(self._mark)
         # Whether the file ends within a line
         self._is_cut = False
         self._is_incomplete = False
@@ -73,28 +67,10 @@ class Recorder:
         with self._lock:
             self._append(line)
 
-    def write_text(
-        self, direction: Direction, server: str, message: Any, text: RunningText
-    ) -> None:
-        """Append a frame, without the parts of its *text* that are or may be parts of a secret.
-
-        A frame waits for no other: a process that is killed would lose it.
-
-        Args:
-            direction: The kind of frame.
-            server: The name of the session.
-            message: The message of the frame, in which whole secrets are hidden.
-            text: The text that a later frame of the server may continue.
-        """
-        with self._lock:
-            hidden = self._running.hidden(message, text, self._every)
-            self.write(direction, server, json_of(hidden))
-
     def knowing(self, redactor: Redactor) -> Redactor:
         """Return a redactor of the secrets of *redactor* and of all earlier redactors."""
         with self._lock:
-            if not redactor.secrets <= self._every.secrets:
-                self._every = self._every.including(redactor.secrets)
+            self._every = self._every.joined(redactor)
             return self._every
 
     def _append(self, line: bytes) -> None:
@@ -136,9 +112,9 @@ class Recorder:
             known = self.knowing(redactor)
             if not known:
                 return value
-            if known.value(value) is not value:
-                value = self._marked(value)
-            return without_spread(value, known, self._mark)
+            if known.value(value) is value:
+                return value
+            return self._marked(value)
 
     def _marked(self, value: Any) -> Any:
         for secret in sorted(self._every.secrets, key=len, reverse=True):

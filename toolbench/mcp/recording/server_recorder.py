@@ -1,58 +1,28 @@
 """Write one server's messages, lines, connections and failures to a recording."""
 
-import re
 from collections.abc import Callable, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from toolbench.mcp.recording.frame import Direction, json_of, read_json
-from toolbench.mcp.recording.hidden_secrets.running_text import (
-    RunningText,
-    running_text,
-)
-from toolbench.mcp.recording.hidden_secrets.secret_places import (
-    SecretPlaces,
-    at,
-    with_part,
-)
 from toolbench.mcp.recording.recorder import Recorder, open_recorders
+from toolbench.mcp.recording.secret_places import SecretPlaces, at, with_part
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
 
 _MARK = MARK.strip("<>")
-_TEXT = re.compile(r'"text"\s*:')
-_NEIGHBOURS = re.compile(
-    r"""
-    "\s*,\s*\{  # a text in a list, then an object
-    | ["}]\s*,\s*"[^"]*"\s*[,\]]  # an item of a list, then a text
-    """,
-    re.VERBOSE,
-)
 
 
 def is_plain(text: str, redactor: Redactor) -> bool:
     """Tell whether *text*, the JSON of a message, can be written unchanged.
 
-    True: *text* has no secret of *redactor*, neither whole nor spread over the items of a list,
-    and no mark of a secret. False: *text* may have a secret and needs a full check.
+    True: *text* has no secret of *redactor* and no mark of a secret. False: *text* may have a secret
+    and needs a full check.
     """
     if _MARK in text:
         return False
-    return not redactor or not (
-        # Escaped characters may hide a secret
-        "\\" in text or redactor.occurs_in(text) or _has_neighbours(text)
-    )
-
-
-def _has_neighbours(text: str) -> bool:
-    """Tell whether *text*, JSON without escapes, may have a secret spread over several texts.
-
-    This is possible if texts stand next to each other in a list, or if there are two keys `text`.
-    """
-    if _NEIGHBOURS.search(text) is not None:
-        return True
-    return len(list(islice(_TEXT.finditer(text), 2))) == 2
+    # Escaped characters may hide a secret
+    return not redactor or not ("\\" in text or redactor.occurs_in(text))
 
 
 class Written(Protocol):
@@ -103,9 +73,7 @@ class ServerRecorder:
         else:
             self._places.note(fields)
         known = self.recorder.knowing(redactor)
-        # A later notification may continue the text of a notification
-        may_go_on = known and "id" not in fields
-        if item.is_exact and not (parts or may_go_on) and is_plain(item.text, known):
+        if item.is_exact and not parts and is_plain(item.text, known):
             raw = _one_line(item.text)
             self.recorder.write(direction, self._server, raw)
             return
@@ -118,18 +86,13 @@ class ServerRecorder:
         for path, masked in parts:
             pieces = at(hidden, path), at(value, path), masked
             hidden = with_part(hidden, path, self.recorder.hidden_places(*pieces))
-        running = running_text(self._server, hidden)
-        if running is not None and known:
-            self.recorder.write_text(direction, self._server, hidden, running)
-        else:
-            raw = raw if hidden is value else json_of(hidden)
-            self.recorder.write(direction, self._server, raw)
+        raw = raw if hidden is value else json_of(hidden)
+        self.recorder.write(direction, self._server, raw)
 
     def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
         """Write a line of stderr, or a line of stdout that is not a message."""
         hidden = self.recorder.hidden(line, redactor)
-        text = RunningText((self._server, direction), ())
-        self.recorder.write_text(direction, self._server, hidden, text)
+        self.recorder.write(direction, self._server, json_of(hidden))
 
     def connected(self, transport: str, mode: str) -> None:
         """Write that a connection was opened."""

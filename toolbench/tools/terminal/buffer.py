@@ -1,15 +1,18 @@
 """Keep the first and last part of a long output in memory, and the whole output in a file."""
 
+import re
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from toolbench.redaction.matching.noise import Noise, NoisyStream
+from toolbench.redaction.redactor import Stream
 from toolbench.tools.failure_sentence import run_error
 
 # Bytes kept of the beginning and of the end of an output, for a model
 HALF = 15_000
+# Bytes: noise that is longer counts as complete before its end
+_LONGEST_NOISE = 4096
 
 
 class Excerpt(NamedTuple):
@@ -18,6 +21,25 @@ class Excerpt(NamedTuple):
     head: bytes
     dropped: int
     tail: bytes
+
+
+class Noise(NamedTuple):
+    """The patterns of bytes that are not a part of an output, such as a mark of the shell."""
+
+    whole: re.Pattern[bytes]
+    """The pattern of complete noise."""
+    begun: re.Pattern[bytes]
+    """The pattern of noise at the end of some data that may continue in the next data."""
+
+    def begins_in(self, data: bytes) -> int:
+        """Return where noise begins at the end of *data* that may continue in the next data.
+
+        Return the length of *data* if there is no such noise.
+        """
+        begun = self.begun.search(data, max(len(data) - _LONGEST_NOISE, 0))
+        if begun is None:
+            return len(data)
+        return begun.start()
 
 
 class HeadAndTail:
@@ -29,7 +51,7 @@ class HeadAndTail:
         *,
         half: int = HALF,
         noise: Noise | None = None,
-        secrets: NoisyStream | None = None,
+        secrets: Stream | None = None,
     ) -> None:
         """Make an empty buffer.
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from toolbench.core.executor import ToolExecutor
 from toolbench.redaction.known import Secrets, SecretValue
-from toolbench.redaction.matching.noise import NoisyStream
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.definition import (
@@ -32,7 +31,7 @@ from toolbench.tools.terminal.launch import (
 )
 from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
-from toolbench.tools.terminal.screen_text import MARK, UNSEEN
+from toolbench.tools.terminal.screen_text import MARK
 from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed_work import in_background, undisturbed
 
@@ -347,7 +346,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return HeadAndTail(
             None if folder is None else Path(folder) / name,
             noise=MARK,
-            secrets=NoisyStream(self._secrets.redactor, UNSEEN),
+            secrets=self._secrets.redactor.stream(),
         )
 
 

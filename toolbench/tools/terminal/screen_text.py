@@ -2,15 +2,14 @@
 
 import re
 
-from toolbench.redaction.matching.noise import Noise
-from toolbench.tools.terminal.buffer import Excerpt
+from toolbench.tools.terminal.buffer import Excerpt, Noise
 
 MARK = Noise(re.compile(rb"(\x1e[0-9a-f]{16}\x1e)"), re.compile(rb"\x1e[0-9a-f]{0,16}\Z"))
 """The mark that the shell prints after all output of a command."""
 
 _CLEAR_LINE = re.compile(r"\x1b\[2K")
 _CLEAR_REST = re.compile(r"\x1b\[0?K")
-_ESCAPES = (
+_SEQUENCE = re.compile(
     r"\x1b(?:"
     # Colours, cursor movements
     r"\[[0-?]*[ -/]*[@-~]?"
@@ -21,14 +20,6 @@ _ESCAPES = (
     r"|[ -/]*[0-~]?"
     r")"
 )
-_SEQUENCE = re.compile(_ESCAPES)
-UNSEEN = Noise(
-    re.compile(rb"((?:%s|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f])+)" % _ESCAPES.encode()),
-    re.compile(
-        rb"(?:\x1b(?:[ -/]*|\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?)|\xc2)\Z"
-    ),
-)
-"""Escape sequences, and all control characters except line ends and tabs."""
 # Our own sign for "clear from here to the end of the line"
 _ERASE = "\x18"
 _INVISIBLE = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x17\x19-\x1f\x7f-\x9f]")

@@ -1,1 +1,0 @@
-"""Keep secrets out of a recording: whole secrets, and secrets spread over several texts."""

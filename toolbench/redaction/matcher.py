@@ -1,0 +1,211 @@
+"""Find many patterns of bytes in one pass, also in data with colours, and in data that goes on."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+from string import ascii_letters, digits
+from typing import Any
+
+Span = tuple[int, int]
+"""The start and the end of a match in the data; the byte at the end does not belong to it."""
+
+# Of words: those of a name too, such as `test_unit`
+_LETTERS = frozenset(b"_" + (digits + ascii_letters).encode())
+# In JSON and a repr, the letter of a line break belongs to no word
+_ESCAPES = (b"\\n", b"\\r", b"\\t")
+BEFORE = 2
+"""The bytes before some data that tell whether a word begins there."""
+
+
+class Matcher:
+    """Searches for patterns in bytes; the time hardly depends on the number of patterns."""
+
+    def __init__(self, patterns: Iterable[bytes], words: Iterable[bytes] = ()) -> None:
+        """Make a search; no pattern may be empty.
+
+        Args:
+            patterns: The patterns to find anywhere.
+            words: The patterns to find only as whole words: `test`, but not in `latest`.
+        """
+        self.patterns = frozenset(patterns)
+        self.words = frozenset(words) - self.patterns
+        self._all = [*self.patterns, *self.words]
+        self._longest = max(map(len, self._all), default=0)
+
+    def __len__(self) -> int:
+        """Return the number of patterns."""
+        return len(self._all)
+
+    @cached_property
+    def _automaton(self) -> Any:
+        return _automaton(self._all)
+
+    @cached_property
+    def _first(self) -> Any:
+        """Finds matches that do not overlap, thirty times faster: mostly there is none."""
+        return _automaton(self._all, is_overlapping=False)
+
+    def may_occur_in(self, data: bytes) -> bool:
+        """Tell whether a pattern occurs in *data*, as a whole word or not."""
+        return bool(self._first.find_matches_as_indexes(data))
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Return the span of each pattern in *data*, in any order; spans may overlap."""
+        if not self.may_occur_in(data):
+            return []
+        spans = list[Span]()
+        for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
+            if self._all[number] not in self.words or _is_word(data, start, end):
+                spans.append((start, end))
+        return spans
+
+    def begun(self, data: bytes) -> int:
+        """Return how many bytes at the end of *data* may be the beginning of a pattern.
+
+        A word counts even if it is complete: the next byte may belong to it.
+        """
+        end = data[-self._longest :]
+        for start in range(len(end)):
+            size = len(end) - start
+            if size < _BEGINNING:
+                if end[start:] in self._short_beginnings:
+                    return size
+                continue
+            for pattern in self._beginnings.get(end[start : start + _BEGINNING], ()):
+                is_open = len(pattern) > size or pattern in self.words
+                if is_open and pattern.startswith(end[start:]):
+                    return size
+        return 0
+
+    @cached_property
+    def _beginnings(self) -> dict[bytes, list[bytes]]:
+        beginnings = dict[bytes, list[bytes]]()
+        for pattern in self._all:
+            beginnings.setdefault(pattern[:_BEGINNING], []).append(pattern)
+        return beginnings
+
+    @cached_property
+    def _short_beginnings(self) -> frozenset[bytes]:
+        return frozenset(p[:size] for p in self._all for size in range(1, _BEGINNING))
+
+
+# Bytes compared first: only few places have the beginning of a pattern
+_BEGINNING = 4
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Return *spans* in order; spans that overlap are merged."""
+    whole: list[Span] = []
+    for start, end in sorted(spans):
+        if whole and start < whole[-1][1]:
+            whole[-1] = whole[-1][0], max(end, whole[-1][1])
+        else:
+            whole.append((start, end))
+    return whole
+
+
+def _is_word(data: bytes, start: int, end: int) -> bool:
+    """Tell whether the bytes from *start* to *end* are a whole word, or several."""
+    if end < len(data) and data[end - 1] in _LETTERS and data[end] in _LETTERS:
+        return False
+    if start > 0 and data[start] in _LETTERS and data[start - 1] in _LETTERS:
+        return data[start - BEFORE : start] in _ESCAPES
+    return True
+
+
+def _automaton(patterns: list[bytes], *, is_overlapping: bool = True) -> Any:
+    try:
+        from ahocorasick_rs import (  # noqa: PLC0415 - only where there is a secret
+            BytesAhoCorasick,
+            Implementation,
+            MatchKind,
+        )
+    except ImportError:
+        # Pyodide
+        return _OneByOne(patterns)
+    kind = MatchKind.LeftmostFirst
+    if is_overlapping:
+        kind = MatchKind.Standard
+    # The default, a DFA, takes 5 s to build for 5,000 times the same letter
+    return BytesAhoCorasick(patterns, implementation=Implementation.ContiguousNFA, matchkind=kind)
+
+
+class _OneByOne:
+    """A replacement for ahocorasick-rs in pure Python, with the method that is used here.
+
+    It searches for one pattern after another.
+    """
+
+    def __init__(self, patterns: list[bytes]) -> None:
+        self._patterns = patterns
+
+    def find_matches_as_indexes(
+        self, data: bytes, *, overlapping: bool = False
+    ) -> list[tuple[int, int, int]]:
+        """Return the matches in *data*. Each match is the index of the pattern, the start and the end.
+
+        If *overlapping* is false, return at most one match.
+        """
+        matches = []
+        for number, pattern in enumerate(self._patterns):
+            at = data.find(pattern)
+            while at >= 0:
+                matches.append((number, at, at + len(pattern)))
+                if not overlapping:
+                    return matches
+                at = data.find(pattern, at + 1)
+        return matches
+
+
+# --- colours ----------------------------------------------------------------------
+
+# Colours, and the end of a line cleared after them; JSON and a repr write `\u001b[31m` and `\x1b[31m`
+_COLOUR = re.compile(rb"(?:\x1b|\\{1,8}(?:x|u00)1b)\[[0-9;:]*[mK]")
+_BEGUN = re.compile(rb"\x1b(?:\[[0-9;:]{0,40})?\Z")
+
+
+def colours_in(data: bytes) -> bytes:
+    """Return the colours in *data*, without all else."""
+    return b"".join(_COLOUR.findall(data))
+
+
+class Bare:
+    """Some data without its colours, in which a secret is found even if a colour changes inside it."""
+
+    def __init__(self, data: bytes) -> None:
+        """Take the colours out of *data*, and a colour that has only begun at its end."""
+        self.text = data
+        """The data without colours."""
+        self._size = len(data)
+        # Of each piece between colours: its start in the text, and how many bytes of colours are before
+        self._starts, self._shifts = [0], [0]
+        if b"\x1b" not in data and b"1b[" not in data:
+            return
+        end = len(data)
+        if begun := _BEGUN.search(data, max(end - 50, 0)):
+            end = begun.start()
+        pieces = list[bytes]()
+        at = size = 0
+        for colour in _COLOUR.finditer(data, 0, end):
+            pieces.append(data[at : colour.start()])
+            size += colour.start() - at
+            at = colour.end()
+            self._starts.append(size)
+            self._shifts.append(at - size)
+        pieces.append(data[at:end])
+        self.text = b"".join(pieces)
+
+    def place(self, start: int, end: int) -> Span:
+        """Return the span in the data from the byte *start* of the text to the byte before *end*."""
+        return self._position(start), self._position(end - 1) + 1
+
+    def from_end(self, size: int) -> int:
+        """Return how many bytes at the end of the data hold the last *size* bytes of the text.
+
+        A colour that has begun there counts in any case.
+        """
+        return self._size - self._position(len(self.text) - size)
+
+    def _position(self, index: int) -> int:
+        return index + self._shifts[bisect_right(self._starts, index) - 1]

@@ -1,0 +1,217 @@
+"""The writings of a secret: how programs write it, and so what is searched for.
+
+`WRITINGS` lists them all, a function each. A secret is searched for as it is, and so are its lines;
+in JSON (also JSON in JSON), URLs, HTML, Python's repr, the quotes of a shell and of CSV; in base64 at
+any offset of longer data, and in hexadecimal. Nothing else is promised: see docs/status.md.
+"""
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from html import escape
+from urllib.parse import quote, quote_plus
+
+LINE = 8
+"""The least characters of a line of a secret to search for: shorter lines are in many other texts."""
+LONGEST = 20_000
+"""The most characters of a secret that is searched for in encodings; a longer one only as it is."""
+
+
+def writings(secret: str) -> set[bytes]:
+    """Return all writings of *secret* and of each of its lines, as UTF-8."""
+    writings = set[str]()
+    data = set[bytes]()
+    for text in _texts(secret):
+        writings.add(text)
+        data.add(text.encode(errors="surrogatepass"))
+        if len(secret) <= LONGEST:
+            for write in WRITINGS:
+                writings.update(write(text))
+    for writing in writings:
+        data.add(_as_bytes(writing))
+        if len(secret) <= LONGEST:
+            # As a message of a server has it
+            data.update(map(_as_bytes, _json_forms(writing)))
+    return data - {b""}
+
+
+def _texts(secret: str) -> set[str]:
+    """Return *secret*, with each kind of line ends, with nothing around it, and each of its lines.
+
+    A key in a `.env` file, or in the JSON of a service account, is a single line: each line end is a
+    backslash and an n. The first and last line of a PEM file are no secrets.
+    """
+    texts = {secret, secret.strip()}
+    in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n").strip()
+    if "\n" not in in_lines:
+        return texts
+    texts |= {in_lines, in_lines.replace("\n", "\r\n")}
+    for line in in_lines.split("\n"):
+        text = line.strip()
+        if len(text) >= LINE and not text.startswith("-----"):
+            texts.add(text)
+    return texts
+
+
+def _as_bytes(text: str) -> bytes:
+    """Return *text* as UTF-8. A surrogate that stands for an invalid byte becomes this byte again."""
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        # A lone surrogate is text too
+        return text.encode(errors="surrogatepass")
+
+
+# --- the list ---------------------------------------------------------------------
+
+
+def _in_json(text: str) -> Iterator[str]:
+    """Yield *text* in JSON, and in JSON in JSON."""
+    for once in _json_forms(text):
+        yield once
+        yield from _json_forms(once)
+
+
+def _json_forms(text: str) -> Iterator[str]:
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield json.dumps(text)[1:-1]
+
+
+def _in_repr(text: str) -> Iterator[str]:
+    r"""Yield *text* in Python's repr, also beside a quote mark that makes it write `\'`."""
+    data = _as_bytes(text)
+    yield repr(text)[1:-1]
+    yield ascii(text)[1:-1]
+    yield repr(data)[2:-1]
+    yield repr("'\"" + text)[4:-1]
+    yield repr(b"'\"" + data)[5:-1]
+
+
+def _in_url(text: str) -> Iterator[str]:
+    """Yield *text* as `quote`, a path and JavaScript's `encodeURIComponent` write it."""
+    data = _as_bytes(text)
+    for safe in ("", "/", "!'()*"):
+        yield quote(data, safe)
+        yield _with_small_escapes(quote(data, safe))
+
+
+def _in_form(text: str) -> Iterator[str]:
+    """Yield *text* as a form is sent: with a plus for each space."""
+    data = _as_bytes(text)
+    for safe in ("", "/", "!'()*"):
+        yield quote_plus(data, safe)
+        yield _with_small_escapes(quote_plus(data, safe))
+
+
+def _with_small_escapes(encoded: str) -> str:
+    return re.sub("%..", lambda escaped: escaped[0].lower(), encoded)
+
+
+def _in_html(text: str) -> Iterator[str]:
+    """Yield *text* in HTML, with each of the usual names of quote marks."""
+    yield escape(text, quote=False)
+    whole = escape(text)
+    yield whole
+    for apostrophe in ("&#39;", "&apos;"):
+        other = whole.replace("&#x27;", apostrophe)
+        yield other
+        yield other.replace("&quot;", "&#34;")
+
+
+def _in_shell(text: str) -> Iterator[str]:
+    """Yield *text* in single quotes of a shell."""
+    yield text.replace("'", "'\\''")
+    yield text.replace("'", "'\"'\"'")
+
+
+def _in_csv(text: str) -> Iterator[str]:
+    """Yield *text* in double quotes of CSV."""
+    yield text.replace('"', '""')
+
+
+def _in_base64(text: str) -> Iterator[str]:
+    """Yield the letters that *text* has in base64, in both alphabets, alone and in longer data.
+
+    In longer data they depend on how many bytes come before. Letters that also depend on the bytes
+    before or after *text* are left out.
+    """
+    data = _as_bytes(text)
+    alone = b64encode(data).decode()
+    writings = [alone, alone.rstrip("=")]
+    for offset in range(3):
+        letters = b64encode(bytes(offset) + data).decode()
+        first = -(-8 * offset // 6)
+        last = 8 * (offset + len(data)) // 6
+        writings.append(letters[first:last])
+    for letters in writings:
+        yield letters
+        yield letters.replace("+", "-").replace("/", "_")
+
+
+def _in_hex(text: str) -> Iterator[str]:
+    """Yield *text* in hexadecimal digits, in small and in capital letters."""
+    digits = _as_bytes(text).hex()
+    yield digits
+    yield digits.upper()
+
+
+WRITINGS: tuple[Callable[[str], Iterator[str]], ...] = (
+    _in_json,
+    _in_repr,
+    _in_url,
+    _in_form,
+    _in_html,
+    _in_shell,
+    _in_csv,
+    _in_base64,
+    _in_hex,
+)
+"""The functions that write a text as programs do; as it is, it is searched for anyway."""
+
+
+# --- parts that are secrets too ---------------------------------------------------
+
+_SCHEME = re.compile(r"\s*(?P<scheme>[A-Za-z][\w-]{0,24})[ \t]+(?P<credentials>\S{4,})\s*")
+SCHEMES = frozenset(
+    {
+        *("apikey", "api-key", "basic", "bearer", "bot", "digest", "jwt", "key"),
+        *("negotiate", "oauth", "ssws", "token"),
+    }
+)
+"""The words that stand before the credentials of a request, such as `bearer`, in lower case."""
+_COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
+# Characters: `light` of `theme=light` is not a secret
+_SHORTEST_COOKIE = 8
+
+
+def parts(secret: str, name: str = "") -> Iterator[str]:
+    """Yield *secret*, and each of its parts that is a secret by itself; *name* is its name.
+
+    The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie, all
+    without blanks around them.
+    """
+    yield secret
+    if secret != secret.strip():
+        yield secret.strip()
+    if match := _SCHEME.fullmatch(secret):
+        scheme, credentials = match["scheme"].lower(), match["credentials"]
+        if scheme in SCHEMES or re.search(r"\d", credentials):
+            yield credentials
+        if scheme == "basic":
+            yield from _of_basic(credentials)
+    if "cookie" in name.lower():
+        for match in _COOKIE.finditer(secret):
+            value = match["value"].strip().strip('"')
+            if len(value) >= _SHORTEST_COOKIE:
+                yield value
+
+
+def _of_basic(credentials: str) -> Iterator[str]:
+    """Yield `user:password` and the password alone, both taken from the base64 text *credentials*."""
+    try:
+        decoded = b64decode(credentials, validate=True).decode()
+    except ValueError:
+        return
+    yield decoded
+    yield decoded.partition(":")[2]
