@@ -1,14 +1,15 @@
-"""Turn the value that an executor returned into content for a model, and into an observation.
+"""Turn the value that an executor returned into an observation, and into content for a model.
 
-Tables, objects that a notebook draws and the answers of MCP servers are read here too, without
-importing the libraries they come from.
+From top to bottom: `observation_of` and `contents_of`, which the rest serves; images and tables;
+objects that a notebook draws; the data in the answers of MCP servers; results as DataFrames; secrets
+of a conversation. No library is imported here for the sake of its objects, but for `.df` pandas.
 """
 
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from enum import Enum
 from io import BytesIO
 from json import loads
@@ -34,72 +35,284 @@ from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, MissingExtraError, indefinite
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.redactor import Redactor
-from toolbench.values import base64_of, clip, json_text, text_of
+from toolbench.values import base64_of, clip, json_text, mapped, parts, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# --- a returned value as an observation -------------------------------------------------
 
-_EXTRA = "pandas"
+
+class ResultObservation(Observation):
+    """The return value of a plain function, and its content for a model."""
+
+    result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
+    """The Python object itself; it stays in this process."""
+
+    @property
+    def data(self) -> Any:
+        """The object in `result`, under the name that the results of MCP servers use."""
+        return self.result
+
+    @property
+    def df(self) -> Any:
+        """The result as a pandas DataFrame; the result must be a list of objects, or hold one such list.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+            TypeError: If the result is something else.
+        """
+        return frame_of(self.result)
+
+    def _structured(self) -> dict[str, Any] | None:
+        """Return the result as a JSON object; None if the result is something else."""
+        if not _has_names(self.result) or _is_content(self.result) or is_block(self.result):
+            return None
+        try:
+            value = from_json(to_json(self.result, inf_nan_mode="constants"))
+        except ValueError:
+            # Not JSON: the content is enough
+            return None
+        return value if isinstance(value, dict) else None
 
 
-def data_frame_class() -> "type[pd.DataFrame]":
-    """Return the class `pandas.DataFrame`; this imports pandas, which is slow.
+def observation_of(
+    result: Any, observation_type: type[Observation] | None, tool: str
+) -> Observation:
+    """Return *result*, the value that the executor of *tool* returned, as an observation.
+
+    An observation is returned unchanged. A dict from `to_dict` becomes an object of the class that
+    its `kind` names, unless *observation_type* itself accepts a field `kind`. The values of another
+    dict, a model or a dataclass fill the fields of *observation_type*.
+
+    If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`,
+    and any other value a `ResultObservation` with content.
+
+    A value that fills no fields becomes content: a str becomes text, an image (bytes, PIL,
+    matplotlib) an image block, a pandas table CSV, an object that a notebook draws its image or text.
+    None and other bytes become a short note, other values JSON. A list of content blocks is kept.
+
+    A result of the packages `mcp` and `fastmcp` is read as if a server had sent it.
 
     Raises:
-        MissingExtraError: If pandas is not installed.
+        TypeError: If *result* cannot become an observation of the class.
     """
+    # Also of another class, for an error
+    if isinstance(result, Observation):
+        return result
+    answer = answer_of(result)
+    if answer is not None:
+        return _of_answer(answer)
+    named = _class_by_kind(result, observation_type)
+    if observation_type is None:
+        return _of_any_class(result, named)
+    target = named or observation_type
     try:
-        import pandas as pd  # noqa: PLC0415 - optional, and slow to load
-    except ImportError as error:
-        raise MissingExtraError(_EXTRA) from error
-    return pd.DataFrame
+        if named is not None:
+            return named.from_dict(result)
+        fields = _fields(result)
+        if fields is not None:
+            return observation_type.model_validate(fields)
+        return observation_type(content=contents_of(result))
+    except ValidationError as error:
+        first = pydantic_problems(error, value=result)[0]
+        kind = indefinite(type(result).__name__)
+        msg = f"{tool} returned {kind} that does not fit {target.__name__}: {first}."
+        raise TypeError(msg) from error
 
 
-def frame_of(data: Any) -> Any:
-    """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
+def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
+    """Return *answer*, in the form of MCP's answer to `tools/call`, as a function's result."""
+    blocks = answer.get("content") or []
+    content = [item for block in blocks for item in describe(block, [])]
+    text = "\n".join(item.text for item in content if isinstance(item, TextContent))
+    data = answer_data(answer.get("structuredContent"), blocks, text)
+    is_error = answer.get("isError") is True
+    if not content and data is None and is_error:
+        content = [TextContent(text="The tool failed and did not say why.")]
+    return ResultObservation(content=content or contents_of(data), is_error=is_error, result=data)
 
-    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that holds
-    exactly one list, this list becomes the table; any other object becomes a table of one row. A
-    member of an enum becomes its value, as in the text that a model reads.
 
-    Raises:
-        MissingExtraError: If pandas is not installed.
-        TypeError: If *data* is something else.
+def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
+    """Return the class that *result* names in its `kind`; None if there is no such class.
+
+    Also return None if *expected* itself accepts a field `kind`: then the key is an ordinary value.
     """
-    frame = data_frame_class()
-    if isinstance(data, frame):
-        return data
-    rows = _rows(data)
-    if rows is None:
-        way = ".text" if isinstance(data, str) else ".data"
-        msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
-        raise TypeError(msg)
-    return frame([{k: _cell(value) for k, value in row.items()} for row in rows])
-
-
-def _cell(value: Any) -> Any:
-    # by the type: the `__class__` of an object may run code
-    return value.value if issubclass(type(value), Enum) else value
-
-
-def _rows(data: Any) -> list[Mapping[str, Any]] | None:
-    whole = _object(data)
-    if whole is not None:
-        lists = [value for value in whole.values() if isinstance(value, list)]
-        data = lists[0] if len(lists) == 1 else [whole]
-    if not isinstance(data, list | tuple):
+    if not isinstance(result, Mapping) or (expected is not None and takes_kind(expected)):
         return None
-    rows = [row for item in data if (row := _object(item)) is not None]
-    return rows if rows and len(rows) == len(data) else None
+    kind = result.get("kind")
+    if expected is not None and kind == expected.__name__:
+        return expected
+    if not isinstance(kind, str):
+        return None
+    # Then it is an ordinary dict
+    with suppress(KindError):
+        return Observation.resolve_kind(kind)
+    return None
 
 
-def _object(item: Any) -> Mapping[str, Any] | None:
-    if isinstance(item, BaseModel):
-        return item.model_dump()
-    if is_dataclass(item) and not isinstance(item, type):
-        return asdict(item)
-    return item if isinstance(item, Mapping) else None
+def _of_any_class(result: Any, named: type[Observation] | None) -> Observation:
+    """Return *result* as an object of *named*, or else of `Observation`, or else as a function's."""
+    # Then it is data that looks like an observation
+    with suppress(Exception):
+        if named is not None:
+            return named.from_dict(result)
+        if isinstance(result, Mapping) and "content" in result:
+            return Observation.model_validate(result)
+    return ResultObservation(content=contents_of(result), result=result)
+
+
+def _fields(result: Any) -> Any:
+    """Return what fills the fields of an observation; None if *result* has no names for its parts."""
+    if isinstance(result, Mapping):
+        return dict(result)
+    return _as_data(result) if _has_names(result) else None
+
+
+def _has_names(value: Any) -> bool:
+    """Tell whether *value* is a mapping, a model or a dataclass."""
+    is_object = is_dataclass(value) and not isinstance(value, type)
+    return is_object or isinstance(value, Mapping | BaseModel)
+
+
+def _as_data(value: Any) -> Any:
+    """Return *value*; models and dataclasses at any depth as dicts, members of enums as their values."""
+    # By the type: the `__class__` of an object may run code
+    if issubclass(type(value), Enum):
+        return value.value
+    inside = parts(value)
+    return value if inside is None else mapped(inside, _as_data)
+
+
+# --- a returned value as content --------------------------------------------------------
+
+_NUMBERS = frozenset({bool, int, float})
+_DATA = _NUMBERS | {dict}
+_NO_CONTENT = _DATA | {str, list, tuple, type(None)}
+
+
+def contents_of(value: Any) -> list[Content]:
+    """Return *value* as content for a model.
+
+    A list that has content blocks, images or objects of `IPython.display` among its items becomes the
+    content of all its items. Any other list is written as JSON.
+    """
+    return _maker_of(value)(value)
+
+
+def is_written_as_json(value: Any) -> bool:
+    """Tell whether `contents_of` writes *value* as JSON, as far as it can be written."""
+    return _maker_of(value) is _from_data
+
+
+def _maker_of(value: Any) -> Callable[[Any], list[Content]]:
+    # As most results are
+    if type(value) in _DATA:
+        return _from_data
+    # The object's own code may fail
+    with suppress(Exception):
+        for fits, make in _MAKERS:
+            if fits(value):
+                return make
+    return _from_data
+
+
+def _from_data(value: Any) -> list[Content]:
+    try:
+        text = to_json(value, indent=2, fallback=str).decode()
+    except Exception:  # noqa: BLE001 - a loop, bytes that are not text, a user's code
+        text = text_of(value)
+    return [TextContent(text=text)]
+
+
+def _from_items(items: Any) -> list[Content]:
+    return [content for item in items for content in contents_of(item)]
+
+
+def _is_binary(value: Any) -> bool:
+    return isinstance(value, bytes | bytearray | memoryview)
+
+
+def _is_content(value: Any) -> bool:
+    return isinstance(value, TextContent | ImageContent)
+
+
+def _comes_from(module: str, *names: str) -> Callable[[Any], bool]:
+    """Return a function that tells whether a value has a class of the library *module*.
+
+    The class, or a base of it, has one of *names*. The library is not imported.
+    """
+
+    def fits(value: Any) -> bool:
+        for kind in type(value).__mro__:
+            if kind.__name__ in names and kind.__module__.partition(".")[0] == module:
+                return True
+        return False
+
+    return fits
+
+
+_is_pil = _comes_from("PIL", "Image")
+_is_figure = _comes_from("matplotlib", "Figure")
+_is_ipython = _comes_from("IPython", "DisplayObject")
+
+
+def _has_content(items: Any) -> bool:
+    """Tell whether *items* is a list with images or content blocks; one item of each type tells it."""
+    if not isinstance(items, list | tuple):
+        return False
+    for kind, item in dict(zip(map(type, items), items, strict=True)).items():
+        if kind in _NO_CONTENT:
+            continue
+        if _is_binary(item) and image_type(item):
+            return True
+        if any(fits(item) for fits in (_is_content, _is_pil, _is_figure, _is_ipython, is_block)):
+            return True
+    return False
+
+
+# --- images and tables ------------------------------------------------------------------
+
+_PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+# Of a table that a model gets; to see other rows, it must ask for fewer
+_ROWS = 500
+
+
+def _from_bytes(data: Any) -> list[Content]:
+    mime_type = image_type(data)
+    if mime_type is None:
+        return [TextContent(text=f"{len(data):,} bytes of binary data")]
+    url = f"data:{mime_type};base64,{b64encode(data).decode()}"
+    return [ImageContent(image_urls=[url])]
+
+
+def _from_pil(image: Any) -> list[Content]:
+    buffer = BytesIO()
+    try:
+        # A photo in CMYK, a map of floats
+        if image.mode not in _PNG_MODES:
+            image = image.convert("RGBA")
+        image.save(buffer, format="PNG")
+    except (OSError, ValueError) as error:
+        # Mostly an empty image
+        return [TextContent(text=f"An image that cannot be shown: {error}.")]
+    return _from_bytes(buffer.getvalue())
+
+
+def _from_figure(figure: Any) -> list[Content]:
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", bbox_inches="tight")
+    return _from_bytes(buffer.getvalue())
+
+
+def _from_table(table: Any) -> list[Content]:
+    first_rows = table.head(_ROWS)
+    # An index of mere row numbers
+    counted = type(table.index).__name__ == "RangeIndex"
+    text = first_rows.to_csv(index=not counted).strip() or str(table)
+    if rest := len(table) - len(first_rows):
+        text += f"\n… {rest:,} more rows of {len(table):,}"
+    return [TextContent(text=text)]
 
 
 # --- objects that a notebook draws ------------------------------------------------------
@@ -126,14 +339,13 @@ _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _LONG_DATA = re.compile(r"data:[^\s\"'<>()]{100,}")
 # Characters of HTML or SVG that a model gets
 _LONGEST = 20_000
-_PLAIN = frozenset({str, int, float, bool, type(None), dict, list, tuple, bytes})
-_DATA_KINDS = (Mapping, BaseModel, list, tuple, set, frozenset)
+_NOT_DRAWN = (Mapping, BaseModel, list, tuple, set, frozenset)
 
 
 def is_drawn(value: Any) -> bool:
     """Tell whether a notebook draws *value*, which is an object for that purpose and not data."""
     kind = type(value)
-    if isinstance(value, _DATA_KINDS) or is_dataclass(kind):
+    if isinstance(value, _NOT_DRAWN) or is_dataclass(kind):
         return False
     return any(callable(getattr(kind, name, None)) for name in (_BUNDLE, *_METHODS))
 
@@ -143,16 +355,11 @@ def display_bundle(value: Any) -> dict[str, Any]:
 
     A method that fails is left out, as in a notebook. Its HTML is the object's own: it is not safe.
     """
-    # As most results are
-    if type(value) in _PLAIN:
-        return {}
-    bundle: dict[str, Any] = {}
-    for name, mime_type in _METHODS.items():
-        bundle[mime_type] = _called(value, name)
+    bundle = {mime_type: _called(value, name) for name, mime_type in _METHODS.items()}
     whole = _called(value, _BUNDLE, include=None, exclude=None)
     if isinstance(whole, Mapping):
         bundle.update(whole)
-    return {str(kind): data for kind, data in bundle.items() if data is not None}
+    return {str(mime_type): data for mime_type, data in bundle.items() if data is not None}
 
 
 def _called(value: Any, name: str, **options: Any) -> Any:
@@ -162,7 +369,9 @@ def _called(value: Any, name: str, **options: Any) -> Any:
     except Exception:  # noqa: BLE001 - the object's own code
         return None
     # With metadata, such as a width
-    return shown[0] if isinstance(shown, tuple) and shown else shown
+    if isinstance(shown, tuple) and shown:
+        return shown[0]
+    return shown
 
 
 def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
@@ -198,7 +407,22 @@ def _source(source: Any, *, is_whole: bool) -> str:
     return f"{text[:_LONGEST]}\n… {len(text) - _LONGEST:,} more characters"
 
 
-# --- answers of MCP servers -------------------------------------------------------------
+_MAKERS: Sequence[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = (
+    (lambda v: v is None, lambda v: [TextContent(text="Done. Nothing was returned.")]),
+    (lambda v: isinstance(v, str), lambda v: [TextContent(text=v)]),
+    (_is_binary, _from_bytes),
+    (_is_content, lambda v: [v]),
+    (_has_content, _from_items),
+    (_is_pil, _from_pil),
+    (_is_figure, _from_figure),
+    (_comes_from("pandas", "DataFrame", "Series"), _from_table),
+    (is_block, content_of_block),
+    (is_drawn, content_of_drawn),
+)
+"""What fits a kind of values, and what makes their content; values of no kind become JSON."""
+
+
+# --- the data in answers of MCP servers -------------------------------------------------
 
 
 def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str) -> Any:
@@ -216,9 +440,11 @@ def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str)
     if structured is not None:
         return _unwrapped(structured)
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-    if len(texts) != 1 or not isinstance(texts[0], str):
-        return text if texts else None
-    return _parsed(texts[0])
+    if not texts:
+        return None
+    if len(texts) == 1 and isinstance(texts[0], str):
+        return _parsed(texts[0])
+    return text
 
 
 def is_said_by(texts: Sequence[str], structured: Any) -> bool:
@@ -227,13 +453,12 @@ def is_said_by(texts: Sequence[str], structured: Any) -> bool:
     They do as its JSON, as the text in its `{"result": ...}` wrapper, or as one block for each item
     of a list.
     """
-    wanted = (structured, _unwrapped(structured))
     parsed = [_parsed(text) for text in texts]
     said: list[Any] = [list(texts), parsed]
     if len(texts) == 1:
         said += [texts[0], parsed[0]]
     try:
-        return any(one in wanted for one in said)
+        return structured in said or _unwrapped(structured) in said
     except RecursionError:
         # Nested too deeply for a view
         return True
@@ -256,285 +481,49 @@ def _parsed(text: str) -> Any:
         return text
 
 
-# --- content, and observations ----------------------------------------------------------
+# --- results as DataFrames --------------------------------------------------------------
 
 
-def contents_of(value: Any) -> list[Content]:
-    """Return *value* as content for a model.
-
-    A list that has content blocks, images or objects of `IPython.display` among its items becomes the
-    content of all its items. Any other list is written as JSON.
-    """
-    # As most results are
-    if type(value) in _DATA:
-        return [TextContent(text=_json(value))]
-    make = _maker_of(value)
-    return [TextContent(text=_json(value))] if make is None else make(value)
-
-
-def is_written_as_json(value: Any) -> bool:
-    """Tell whether `contents_of` writes *value* as JSON, as far as it can be written."""
-    return type(value) in _DATA or _maker_of(value) is None
-
-
-def _maker_of(value: Any) -> Callable[[Any], list[Content]] | None:
-    try:
-        return next((make for fits, make in _MAKERS if fits(value)), None)
-    except Exception:  # noqa: BLE001 - the object's own code failed: it becomes JSON
-        return None
-
-
-_NUMBERS = frozenset({bool, int, float})
-_DATA = _NUMBERS | {dict}
-_NO_CONTENT = _DATA | {str, list, tuple, type(None)}
-
-
-def _json(value: Any) -> str:
-    try:
-        return to_json(value, indent=2, fallback=str).decode()
-    except Exception:  # noqa: BLE001 - a loop, bytes that are not text, a user's code
-        return text_of(value)
-
-
-# --- images ---------------------------------------------------------------------------
-
-
-def _from_bytes(data: Any) -> list[Content]:
-    mime_type = image_type(data)
-    if mime_type is None:
-        return [TextContent(text=f"{len(data):,} bytes of binary data")]
-    url = f"data:{mime_type};base64,{b64encode(data).decode()}"
-    return [ImageContent(image_urls=[url])]
-
-
-_PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
-
-
-def _from_pil(image: Any) -> list[Content]:
-    buffer = BytesIO()
-    try:
-        # A photo in CMYK, a map of floats
-        if image.mode not in _PNG_MODES:
-            image = image.convert("RGBA" if image.mode.endswith(("A", "a")) else "RGB")
-        image.save(buffer, format="PNG")
-    except (OSError, ValueError) as error:
-        # Mostly an empty image
-        return [TextContent(text=f"An image that cannot be shown: {error}.")]
-    return _from_bytes(buffer.getvalue())
-
-
-def _from_figure(figure: Any) -> list[Content]:
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", bbox_inches="tight")
-    return _from_bytes(buffer.getvalue())
-
-
-# --- tables ---------------------------------------------------------------------------
-
-# Of a table that a model gets; to see other rows, it must ask for fewer
-_ROWS = 500
-
-
-def _from_table(table: Any) -> list[Content]:
-    first_rows = table.head(_ROWS)
-    # An index of mere row numbers
-    counted = type(table.index).__name__ == "RangeIndex"
-    text = first_rows.to_csv(index=not counted).strip() or str(table)
-    if rest := len(table) - len(first_rows):
-        text += f"\n… {rest:,} more rows of {len(table):,}"
-    return [TextContent(text=text)]
-
-
-# --- kinds of values ------------------------------------------------------------------
-
-
-def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether a value has the class *name* of the library *module*.
-
-    An object of a subclass counts too. The library is not imported.
-    """
-    return lambda value: any(
-        c.__name__ == name and c.__module__.partition(".")[0] == module for c in type(value).__mro__
-    )
-
-
-_is_ipython = _comes_from("IPython", "DisplayObject")
-_is_pil = _comes_from("PIL", "Image")
-_is_figure = _comes_from("matplotlib", "Figure")
-_is_frame, _is_series = (
-    _comes_from("pandas", "DataFrame"),
-    _comes_from("pandas", "Series"),
-)
-
-
-def _is_binary(value: Any) -> bool:
-    return isinstance(value, bytes | bytearray | memoryview)
-
-
-def _is_content(value: Any) -> bool:
-    return isinstance(value, TextContent | ImageContent)
-
-
-def _is_list_of_contents(value: Any) -> bool:
-    if not isinstance(value, list | tuple):
-        return False
-    kinds = set(map(type, value)) - _NO_CONTENT
-    if not kinds:
-        return False
-    items = [item for item in value if type(item) in kinds]
-    if any(_is_binary(item) and image_type(item) for item in items):
-        return True
-    # Of other kinds, one item of each type tells it
-    of_types = {type(item): item for item in items}.values()
-    is_kind = _is_content, _is_pil, _is_figure, _is_ipython, is_block
-    return any(is_shown(item) for item in of_types for is_shown in is_kind)
-
-
-_MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [
-    (lambda v: v is None, lambda v: [TextContent(text="Done. Nothing was returned.")]),
-    (lambda v: isinstance(v, str), lambda v: [TextContent(text=v)]),
-    (_is_binary, _from_bytes),
-    (_is_content, lambda v: [v]),
-    (_is_list_of_contents, lambda v: [c for item in v for c in contents_of(item)]),
-    (_is_pil, _from_pil),
-    (_is_figure, _from_figure),
-    (lambda v: _is_frame(v) or _is_series(v), _from_table),
-    (is_block, content_of_block),
-    (is_drawn, content_of_drawn),
-]
-
-
-class ResultObservation(Observation):
-    """The return value of a plain function, and its content for a model."""
-
-    result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
-    """The Python object itself; it stays in this process."""
-
-    @property
-    def data(self) -> Any:
-        """The object in `result`, under the name that the results of MCP servers use."""
-        return self.result
-
-    def _structured(self) -> dict[str, Any] | None:
-        """Return the result as a JSON object; None if the result is something else."""
-        if _is_content(self.result) or is_block(self.result):
-            return None
-        if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(self.result):
-            return None
-        try:
-            value = from_json(to_json(self.result, inf_nan_mode="constants"))
-        except ValueError:
-            # Not JSON: the content is enough
-            return None
-        return value if isinstance(value, dict) else None
-
-    @property
-    def df(self) -> Any:
-        """The result as a pandas DataFrame; the result must be a list of objects, or hold one such list.
-
-        Raises:
-            MissingExtraError: If pandas is not installed.
-            TypeError: If the result is something else.
-        """
-        return frame_of(self.result)
-
-
-def observation_of(
-    result: Any, observation_type: type[Observation] | None, tool: str
-) -> Observation:
-    """Return *result*, the value that the executor of *tool* returned, as an observation.
-
-    An observation is returned unchanged. A dict from `to_dict` becomes an object of the class that
-    its `kind` names, unless *observation_type* itself accepts a field `kind`. The values of another
-    dict, a model or a dataclass fill the fields of *observation_type*.
-
-    If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`,
-    and any other value a `ResultObservation` with content.
-
-    A value that fills no fields becomes content: a str becomes text, an image (bytes, PIL,
-    matplotlib) an image block, a pandas table CSV, an object that a notebook draws its image or text.
-    None and other bytes become a short note, other values JSON. A list of content blocks is kept.
-
-    A result of the packages `mcp` and `fastmcp` is read as if a server had sent it.
+def data_frame_class() -> "type[pd.DataFrame]":
+    """Return the class `pandas.DataFrame`; this imports pandas, which is slow.
 
     Raises:
-        TypeError: If *result* cannot become an observation of the class.
+        MissingExtraError: If pandas is not installed.
     """
-    # Also of another class, for an error
-    if isinstance(result, Observation):
-        return result
-    if isinstance(result, BaseModel) and (answer := answer_of(result)) is not None:
-        return _of_answer(answer)
-    by_name = _class_by_kind(result, observation_type)
-    if observation_type is None:
-        return _loaded(result, by_name) or ResultObservation(
-            content=contents_of(result), result=result
-        )
     try:
-        if by_name is not None:
-            observation_type = by_name
-            return by_name.from_dict(result)
-        fields = _fields(result)
-        if fields is not None:
-            return observation_type.model_validate(fields)
-        return observation_type(content=contents_of(result))
-    except ValidationError as error:
-        first = pydantic_problems(error, value=result)[0]
-        msg = (
-            f"{tool} returned {indefinite(type(result).__name__)} that does not fit "
-            f"{observation_type.__name__}: {first}."
-        )
-        raise TypeError(msg) from error
+        import pandas as pd  # noqa: PLC0415 - optional, and slow to load
+    except ImportError as error:
+        extra = "pandas"
+        raise MissingExtraError(extra) from error
+    return pd.DataFrame
 
 
-def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
-    """Return *answer*, in the form of MCP's answer to `tools/call`, as a function's result."""
-    blocks, structured = answer.get("content") or [], answer.get("structuredContent")
-    content = [item for block in blocks for item in describe(block, [])]
-    text = "\n".join(item.text for item in content if isinstance(item, TextContent))
-    data = answer_data(structured, blocks, text)
-    is_error = answer.get("isError") is True
-    if not content and data is None and is_error:
-        content = [TextContent(text="The tool failed and did not say why.")]
-    return ResultObservation(content=content or contents_of(data), is_error=is_error, result=data)
+def frame_of(data: Any) -> Any:
+    """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
 
+    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that holds
+    exactly one list, this list becomes the table; any other object becomes a table of one row. A
+    member of an enum becomes its value, as in the text that a model reads.
 
-def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
-    """Return the class that *result* names in its `kind`; None if there is no such class.
-
-    Also return None if *expected* itself accepts a field `kind`: then the key is an ordinary value.
+    Raises:
+        MissingExtraError: If pandas is not installed.
+        TypeError: If *data* is something else.
     """
-    kind = None
-    # A foreign mapping may raise
-    with suppress(Exception):
-        kind = result.get("kind") if isinstance(result, Mapping) else None
-    if not isinstance(kind, str) or (expected is not None and takes_kind(expected)):
-        return None
-    if expected is not None and kind == expected.__name__:
-        return expected
-    # Then it is an ordinary dict
-    with suppress(KindError):
-        return Observation.resolve_kind(kind)
-    return None
+    frame = data_frame_class()
+    if isinstance(data, frame):
+        return data
+    rows = data
+    if _has_names(data):
+        lists = [value for value in _fields(data).values() if isinstance(value, list)]
+        rows = lists[0] if len(lists) == 1 else [data]
+    if not isinstance(rows, list | tuple) or not rows or not all(map(_has_names, rows)):
+        way = ".text" if isinstance(data, str) else ".data"
+        msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
+        raise TypeError(msg)
+    return frame(mapped(rows, _as_data))
 
 
-def _loaded(result: Any, by_name: type[Observation] | None) -> Observation | None:
-    # As above
-    with suppress(Exception):
-        if by_name is not None:
-            return by_name.from_dict(result)
-        if isinstance(result, Mapping) and "content" in result:
-            return Observation.model_validate(result)
-    return None
-
-
-def _fields(result: Any) -> dict[str, Any] | None:
-    if isinstance(result, BaseModel):
-        # Without computed fields
-        return result.model_dump(round_trip=True)
-    if is_dataclass(result) and not isinstance(result, type):
-        return asdict(result)
-    return dict(result) if isinstance(result, Mapping) else None
+# --- secrets of a conversation ----------------------------------------------------------
 
 
 def masked(observation: Observation, conversation: Any) -> Observation:
@@ -549,12 +538,12 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
     If the secrets cannot be replaced, return an error observation without the result.
     """
     hidden: Any = redactor.value(observation)
-    if isinstance(hidden, Observation):
-        if hidden is not observation:
-            # Nothing is left to hide, and no secret is kept
-            hidden._hiding = NOTHING_HIDDEN
-        return hidden
-    return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
+    if not isinstance(hidden, Observation):
+        return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
+    if hidden is not observation:
+        # Nothing is left to hide, and no secret is kept
+        hidden._hiding = NOTHING_HIDDEN
+    return hidden
 
 
 def masked_error(error: Exception, conversation: Any) -> Exception:
