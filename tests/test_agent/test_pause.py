@@ -41,7 +41,7 @@ class TestPause:
     def test_between_answer_and_calls_leaves_them_waiting(self):
         """They run first with the next run: none is lost, none runs twice."""
         c = talk([calls(call("add", {"a": 1})), "Done."])
-        c.dialogue.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
+        c.agent_state.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
         assert c.run() == "paused"
         check_answered(c, waiting=1)
         assert c.run() == "answered"
@@ -51,7 +51,7 @@ class TestPause:
     def test_pending_calls_can_be_refused(self):
         """Each is answered with the reason, and the model reads it."""
         c = talk([calls(call("add", {"a": 1}), call("fail", id="c2")), "All right."])
-        c.dialogue.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
+        c.agent_state.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
         c.run()
         c.send_message("Never mind.")
         c.reject_pending("Not today.")

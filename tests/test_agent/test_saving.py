@@ -54,7 +54,7 @@ class TestLoading:
         c = talk(ScriptedModel([message, "Two."], provider=provider))
         c.run()
         other = reopened(c, tmp_path / "c.jsonl", ["Yes."])
-        assert other.dialogue.context.messages == c.dialogue.context.messages
+        assert other.agent_state.context.messages == c.agent_state.context.messages
         assert [type(e) for e in other.events] == [type(e) for e in c.events]
         other.send_message("Sure?")
         assert other.run() == "answered"
@@ -75,7 +75,7 @@ class TestLoading:
     def test_keeps_calls_that_wait(self, tmp_path):
         """They run with the next step, with the tools of now."""
         c = talk([calls(call("add", {"a": 1}), call("fail", id="c2"))])
-        c.dialogue.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
+        c.agent_state.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
         assert c.run() == "paused"
         c.send_message("And hurry.")
         other = reopened(c, tmp_path / "c.jsonl", ["Done."])
@@ -227,12 +227,12 @@ def test_a_break_changes_nothing(tmp_path_factory, script, is_paused):
     """After save and load the model is sent what it would have been sent."""
     c = talk(script, max_steps=3)
     if is_paused:
-        c.dialogue.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
+        c.agent_state.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
     c.run()
     path = tmp_path_factory.mktemp("talk") / "c.jsonl"
     other = reopened(c, path, tools=[add, fail, FinishTool])
     for conversation in (c, other):
         conversation.reject_pending("no")
-    assert other.dialogue.context.messages == c.dialogue.context.messages
+    assert other.agent_state.context.messages == c.agent_state.context.messages
     refused = [[e.reason for e in of(x, UserRejectObservation)] for x in (c, other)]
     assert refused[0] == refused[1]

@@ -161,7 +161,7 @@ def test_a_message_does_not_take_back_a_stop():
 def test_a_stop_during_a_run_is_over_with_it():
     """It has stopped: the next run is not stopped once more."""
     c = talk(["Done.", "More."])
-    forget = c.dialogue.log.listen(lambda event: c.interrupt())
+    forget = c.agent_state.log.listen(lambda event: c.interrupt())
     c.run()
     forget()
     c.send_message("And?")
@@ -171,7 +171,7 @@ def test_a_stop_during_a_run_is_over_with_it():
 def test_a_stop_between_the_look_and_the_request_is_heard():
     """The last thing before the request is to look whether it is wanted."""
     c = talk(["Done."])
-    c.dialogue.context.add = stopping(c, c.dialogue.context.add)
+    c.agent_state.context.add = stopping(c, c.agent_state.context.add)
     assert c.run() == "paused"
     assert not c.agent.llm.requests
     assert c.run() == "answered"

@@ -100,7 +100,7 @@ def stop(c, place, arguments):
         forget()
         c.interrupt()
 
-    forget = c.dialogue.log.listen(once)
+    forget = c.agent_state.log.listen(once)
     try:
         c.step()
     finally:
@@ -143,7 +143,7 @@ def test_every_call_is_answered_once(script, doings):
         with suppress(ToolbenchError):
             DOINGS[name](c, place, arguments)
         check_answered(c, waiting=len(c.pending))
-        context = c.dialogue.context
+        context = c.agent_state.context
         assert context.tokens == sum(map(tokens_of, context.messages))
     c.send_message("Go on.")
     run(c, 0, {})

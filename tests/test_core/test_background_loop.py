@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 
 import pytest
 from anyio import to_thread
@@ -148,20 +148,6 @@ class TestPortal:
             join(caller)
             assert starting.call(name) == "toolbench-loop"
             starting.close()
-
-    def test_enters_async_context_managers(self, portal):
-        """An async context manager is used in a plain `with`, entered and left in one task."""
-        values = []
-
-        @asynccontextmanager
-        async def manager():
-            values.append(asyncio.current_task())
-            yield "inside"
-            values.append(asyncio.current_task())
-
-        with portal.enter(manager()) as value:
-            assert value == "inside"
-        assert values[0] is values[1]
 
     def test_many_threads_start_one_loop(self, portal):
         """Whoever comes first starts the loop; the others use it."""

@@ -347,7 +347,7 @@ class TestStepping:
         with pytest.raises(UsageError, match=r"1 call of chat .* chat\.reject_pending"):
             shell.run_cell_magic("chat", "", "No, do not do that!")
         conversation = shell.user_ns["chat"]
-        assert len(history()) == 0 and not conversation.dialogue.unread
+        assert len(history()) == 0 and not conversation.agent_state.unread
         conversation.reject_pending("No.")
         chat("")
         assert len(history()) == 0

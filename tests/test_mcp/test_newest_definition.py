@@ -82,7 +82,7 @@ class TestWhatWasHeldBefore:
         """A model's call that waits is a call of the tool as it is when it runs."""
         model = ScriptedModel([calls(call("peek")), "Done."])
         with Conversation(agent=Agent(model, [shop.client["peek"]])) as conversation:
-            conversation.dialogue.log.listen(
+            conversation.agent_state.log.listen(
                 lambda event: conversation.pause() if isinstance(event, ActionEvent) else None
             )
             conversation.send_message("Look.")

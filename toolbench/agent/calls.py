@@ -10,8 +10,8 @@ from threading import current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from toolbench.agent.agent_state import AgentState
 from toolbench.agent.call_round import NOT_ANSWERED, Chosen, Round, chosen_of, refusal_of
-from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -53,10 +53,10 @@ class Calls:
         agent: "Agent",
         conversation: "Conversation",
         toolset: Toolset,
-        dialogue: Dialogue,
+        agent_state: AgentState,
         spend: Callable[[Usage | None], object],
     ) -> None:
-        """Run the calls of *dialogue* with the tools of *toolset* and the settings of *agent*.
+        """Run the calls of *agent_state* with the tools of *toolset* and the settings of *agent*.
 
         *conversation* is given to the tools. *spend* is called with the tokens and cost of a model that rates the calls.
         """
@@ -64,8 +64,8 @@ class Calls:
         self._agent = agent
         self._conversation = conversation
         self._toolset = toolset
-        self._dialogue = dialogue
-        self._log = dialogue.log
+        self._agent_state = agent_state
+        self._log = agent_state.log
         self._reflected: set[str] = set()
         self._running: list[Run] = []
         self._counted: set[int] = set()
@@ -142,7 +142,7 @@ class Calls:
         self._in_hand = {}
 
     def _run(self, current: Round, chosen: Chosen) -> None:
-        token, stopping = self._token or CancelToken(), self._dialogue.stopping
+        token, stopping = self._token or CancelToken(), self._agent_state.stopping
         self.take_in_hand(current, chosen)
         ids, runs = self._in_hand.keys(), dict[int, Run]()
 
@@ -198,7 +198,7 @@ class Calls:
         if call.id in self._counted:
             return False
         self._counted.add(call.id)
-        return self._dialogue.repeats.is_third(call.tool_call)
+        return self._agent_state.repeats.is_third(call.tool_call)
 
     def _run_of(self, call: ActionEvent, token: CancelToken) -> Run:
         # `_misfit` has checked that it is there
@@ -269,7 +269,7 @@ class Calls:
         """Return the answer to *call* by *run*, after retries and a backup tool if the agent uses them."""
         if not run.done.is_set():
             return _broken_off(call, run)
-        recovery, stopping = self._agent.recovery, self._dialogue.stopping
+        recovery, stopping = self._agent.recovery, self._agent_state.stopping
         times = 0
         while recovery.may_retry(run, times) and not stopping.is_set():
             delay = recovery.pause * 2**times

@@ -16,6 +16,7 @@ from warnings import warn
 from toolbench.agent import conversation_file as files
 from toolbench.agent import transcript
 from toolbench.agent.agent import Agent
+from toolbench.agent.agent_state import AgentState
 from toolbench.agent.call_round import (
     Chosen,
     answer_by_hand,
@@ -26,7 +27,6 @@ from toolbench.agent.call_round import (
 )
 from toolbench.agent.calls import Calls
 from toolbench.agent.context import Context, message_content
-from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.event_log import EventLog
 from toolbench.agent.events import (
     ActionEvent,
@@ -111,7 +111,7 @@ class Conversation:
         """The number of conversations above this one: 0 if its task was not delegated by another one."""
         self.parent: Conversation | None = None
         """The conversation that delegated the task to this one, and also bears the cost of this one."""
-        self._dialogue: Dialogue | None = None
+        self._agent_state: AgentState | None = None
         if agent is None:
             return
         state.secrets.also_hide(getattr(agent.llm, "secrets", None))
@@ -120,25 +120,25 @@ class Conversation:
         self._masking = Masking(self.redactor)
         log = EventLog(tuple(callbacks), self.redactor)
         context = Context(agent.llm.provider, agent.system_prompt, self._masking.message)
-        self._dialogue = dialogue = Dialogue(log, context)
-        self.sender = Sender(agent, self.toolset, dialogue, self.redactor, self.spend)
-        self.calls = calls = Calls(agent, self, self.toolset, dialogue, self.spend)
-        self._work = Work(lambda: settle(dialogue, calls))
+        self._agent_state = agent_state = AgentState(log, context)
+        self.sender = Sender(agent, self.toolset, agent_state, self.redactor, self.spend)
+        self.calls = calls = Calls(agent, self, self.toolset, agent_state, self.spend)
+        self._work = Work(lambda: settle(agent_state, calls))
 
     @property
-    def dialogue(self) -> Dialogue:
-        """What was said and done so far.
+    def agent_state(self) -> AgentState:
+        """What was said and done so far: the state that the loop changes.
 
         Raises:
             ToolbenchError: If there is no agent.
         """
-        if self._dialogue is None:
+        if self._agent_state is None:
             msg = (
                 "This conversation has no agent, so no model takes part in it: make it with "
                 "Conversation(agent=Agent(llm=..., tools=[...]))."
             )
             raise ToolbenchError(msg)
-        return self._dialogue
+        return self._agent_state
 
     @property
     def loop(self) -> Self:
@@ -148,7 +148,7 @@ class Conversation:
     @property
     def events(self) -> Sequence[Event]:
         """All events so far, oldest first."""
-        return self.dialogue.log
+        return self.agent_state.log
 
     @property
     def final_text(self) -> str:
@@ -167,26 +167,26 @@ class Conversation:
 
     def send_message(self, message: Any) -> None:
         """Add a message of the user, a string or a list of contents; `run` then asks the model."""
-        dialogue = self.dialogue
+        agent_state = self.agent_state
         self.forget_late_stop()
         content = self._masking.content(message_content(message))
-        event = dialogue.log.append(MessageEvent(content))
-        dialogue.inbox.append(event)
-        dialogue.log.tell(event)
+        event = agent_state.log.append(MessageEvent(content))
+        agent_state.inbox.append(event)
+        agent_state.log.tell(event)
 
     def step(self) -> list[Event]:
         """Ask the model once and run all its calls; return the new events.
 
         If calls wait for the user, run only these calls, without asking the model.
         """
-        with self._at_work() as dialogue:
-            place = len(dialogue.log)
+        with self._at_work() as agent_state:
+            place = len(agent_state.log)
             reason = self._why_stop(steps=0)
             if reason is None:
                 self._step()
-                reason = dialogue.failure
+                reason = agent_state.failure
             self._log_stop(reason)
-            return dialogue.log.after(place)
+            return agent_state.log.after(place)
 
     def run(self) -> StopReason:
         """Take steps until there is a reason to stop, and return this reason.
@@ -195,33 +195,33 @@ class Conversation:
             "answered" (text without calls), "finished", "max_steps", "max_cost", "repeated" (the
             third same call in a row), "paused" or "error".
         """
-        with self._at_work() as dialogue:
-            place, steps = len(dialogue.log), 0
+        with self._at_work() as agent_state:
+            place, steps = len(agent_state.log), 0
             try:
-                dialogue.repeats.clear()
+                agent_state.repeats.clear()
                 while (reason := self._why_stop(steps)) is None:
                     self._step()
                     steps += 1
                 self._log_stop(reason, again=steps > 0)
             except KeyboardInterrupt:
-                note_interrupt(dialogue, self.calls, place)
+                note_interrupt(agent_state, self.calls, place)
                 raise
             return reason
 
     def pause(self) -> None:
         """Stop `run` before its next request, or before the calls of the last answer."""
-        self.dialogue.stopping.set()
+        self.agent_state.stopping.set()
 
     def interrupt(self) -> None:
         """Stop the request to the model and the running tools at once, from any thread."""
-        self.dialogue.stopping.set()
+        self.agent_state.stopping.set()
         self.sender.interrupt()
         self.calls.interrupt()
 
     def forget_late_stop(self) -> None:
         """Forget a stop that came when the work was over: it is not meant for what comes now."""
         if not self._work.is_busy:
-            self.dialogue.stopping.clear()
+            self.agent_state.stopping.clear()
 
     # --- step by step ------------------------------------------------------------------
 
@@ -231,20 +231,20 @@ class Conversation:
         You can then change a call with `edit_pending`, answer it with `answer_pending` or
         `reject_pending`, run the others with `run_pending` or `step`, and `ask` again.
         """
-        with self._at_work() as dialogue:
-            place = len(dialogue.log)
-            if dialogue.round is None:
+        with self._at_work() as agent_state:
+            place = len(agent_state.log)
+            if agent_state.round is None:
                 reason = self._why_stop(steps=0)
                 if reason is None:
                     self._ask()
-                    reason = dialogue.failure
+                    reason = agent_state.failure
                 self._log_stop(reason)
-            return dialogue.log.after(place)
+            return agent_state.log.after(place)
 
     @property
     def pending(self) -> Sequence[ActionEvent]:
         """The calls of the model that wait, without an answer, with their present arguments."""
-        return chosen_of(self.dialogue.round, None)
+        return chosen_of(self.agent_state.round, None)
 
     def run_pending(self, call: Chosen = None) -> list[Event]:
         """Run the waiting calls without asking the model; return the new events.
@@ -253,10 +253,10 @@ class Conversation:
             call: The call to run: an event of `pending`, the number of that event, or the id that
                 the model gave the call. If left out, all waiting calls run.
         """
-        with self._at_work() as dialogue:
-            place = len(dialogue.log)
+        with self._at_work() as agent_state:
+            place = len(agent_state.log)
             self._run_calls(call)
-            return dialogue.log.after(place)
+            return agent_state.log.after(place)
 
     def edit_pending(self, call: Chosen, arguments: Mapping[str, Any]) -> None:
         """Replace the arguments of a waiting call; the model gets the new ones with the call's answer.
@@ -268,23 +268,23 @@ class Conversation:
         Raises:
             ToolbenchError: If the arguments do not fit the tool, or no such call waits.
         """
-        with self._deciding() as dialogue:
+        with self._deciding() as agent_state:
             event = self._one_of(call)
             if not isinstance(arguments, Mapping):
                 msg = f"Arguments are a dict of names and values, not {arguments!r}."
                 raise ToolbenchError(msg)
             edited = replace(event.tool_call, arguments=dict(arguments), error=None, action=None)
-            changed = understood(edited, self.toolset.tools, dialogue.context.provider)
+            changed = understood(edited, self.toolset.tools, agent_state.context.provider)
             # Perhaps a mark in place of a secret
             if event.tool_call.error is not None:
                 changed = without_lost_secret(changed)
             if changed.error is not None or changed.action is None:
                 msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
                 raise ToolbenchError(msg)
-            edit = dialogue.log.append(CallEdit(changed, action_id=event.id))
-            if dialogue.round is not None:
-                dialogue.round.edit(edit)
-            dialogue.log.tell(edit)
+            edit = agent_state.log.append(CallEdit(changed, action_id=event.id))
+            if agent_state.round is not None:
+                agent_state.round.edit(edit)
+            agent_state.log.tell(edit)
 
     def answer_pending(self, call: Chosen, result: Any) -> None:
         """Answer a waiting call with your own *result*; the tool does not run.
@@ -313,11 +313,11 @@ class Conversation:
             event: The last event to copy, or its number; all if left out. Calls without an
                 answer at that point wait: they can be edited, refused, or answered by hand.
         """
-        origin = self.dialogue
+        origin = self.agent_state
         other = type(self)(self.state, agent=self.agent)
         try:
-            with other._deciding() as dialogue:
-                fork(dialogue, other.toolset, origin, event)
+            with other._deciding() as agent_state:
+                fork(agent_state, other.toolset, origin, event)
         except BaseException:
             # Even at an interrupt: close its tools
             other.close()
@@ -329,8 +329,8 @@ class Conversation:
 
         Only edits by tools that can undo are undone.
         """
-        with self._deciding() as dialogue:
-            log = dialogue.log
+        with self._deciding() as agent_state:
+            log = agent_state.log
             place = len(log)
             undone = take_back_last(log, self.calls.asker)
             if undone.notice:
@@ -339,7 +339,7 @@ class Conversation:
                 content = (TextContent(text=self.redactor.text(undone.report)),)
                 message = MessageEvent(content, source="environment", undone=undone.calls)
                 event = log.append(message)
-                dialogue.add(event)
+                agent_state.add(event)
                 log.tell(event)
             return log.after(place)
 
@@ -354,18 +354,18 @@ class Conversation:
     @property
     def next_request(self) -> SentRequest:
         """The request that the model would get now."""
-        dialogue = self.dialogue
-        unread = [dialogue.message_of(event) for event in dialogue.inbox]
+        agent_state = self.agent_state
+        unread = [agent_state.message_of(event) for event in agent_state.inbox]
         return self.sender.next(unread, Masking(self.known_secrets))
 
     def condense(self) -> None:
         """Summarise the older part of the conversation before the next request to the model."""
-        self.dialogue.wants_condensing = True
+        self.agent_state.wants_condensing = True
 
     @property
     def usage(self) -> Usage:
         """The tokens and cost of all models that work for the conversation, as far as they report it."""
-        return self.dialogue.spending.total
+        return self.agent_state.spending.total
 
     def spend(self, usage: Usage | None) -> None:
         """Add *usage*, of a model that works for the conversation, here and in the `parent`.
@@ -374,9 +374,9 @@ class Conversation:
             usage: The tokens and cost of one answer; None adds nothing, as does a conversation
                 without an agent.
         """
-        if usage is None or self._dialogue is None:
+        if usage is None or self._agent_state is None:
             return
-        self._dialogue.spending.add(usage.checked(), self._dialogue.log.last_id)
+        self._agent_state.spending.add(usage.checked(), self._agent_state.log.last_id)
         if self.parent is not None:
             self.parent.spend(usage)
 
@@ -405,7 +405,7 @@ class Conversation:
 
     def written(self) -> list[dict[str, Any]]:
         """Return the events as JSON data, with secrets hidden."""
-        return files.all_written(self.dialogue.log, Masking(self.known_secrets))
+        return files.all_written(self.agent_state.log, Masking(self.known_secrets))
 
     def to_html(self) -> str:
         """Return the transcript as one HTML page that needs neither kernel nor network."""
@@ -423,7 +423,7 @@ class Conversation:
             FileError: If the file exists with other content, or cannot be written.
         """
         files.save(
-            self.dialogue,
+            self.agent_state,
             Path(path),
             model=self.sender.model,
             working_dir=str(self.state.workspace.working_dir),
@@ -454,8 +454,8 @@ class Conversation:
             _warn_of_folder(path, files.workspace_of(Path(path)))
         conversation = cls(state, agent=agent, **options)
         try:
-            with conversation._deciding() as dialogue:
-                files.restore(dialogue, conversation.toolset, Path(path))
+            with conversation._deciding() as agent_state:
+                files.restore(agent_state, conversation.toolset, Path(path))
         except BaseException:
             # Even at an interrupt: close its tools
             conversation.close()
@@ -464,7 +464,7 @@ class Conversation:
 
     def close(self) -> None:
         """Close the tools that were made for this conversation; a second call does no harm."""
-        if self._dialogue is not None:
+        if self._agent_state is not None:
             self.toolset.close()
 
     def __enter__(self) -> Self:
@@ -474,58 +474,58 @@ class Conversation:
         self.close()
 
     def __repr__(self) -> str:
-        if self._dialogue is None:
+        if self._agent_state is None:
             return f"Conversation({self.state!r})"
         return f"<Conversation of {self.agent!r}: {counted(len(self.events), 'event')}>"
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any] | None:
-        if self._dialogue is None:
+        if self._agent_state is None:
             return None
         return transcript.bundle(self)
 
     # --- when to stop ----------------------------------------------------------------
 
     @contextmanager
-    def _deciding(self) -> Iterator[Dialogue]:
-        """Let only this thread change the dialogue. Clear a stop reason after which work can go on."""
-        dialogue = self.dialogue
+    def _deciding(self) -> Iterator[AgentState]:
+        """Let only this thread change the state. Clear a stop reason after which work can go on."""
+        agent_state = self.agent_state
         with self._work.alone():
-            if dialogue.over == "repeated":
-                dialogue.repeats.clear()
-            if dialogue.over in ("error", "repeated", "paused"):
-                dialogue.end(None)
-            yield dialogue
+            if agent_state.over == "repeated":
+                agent_state.repeats.clear()
+            if agent_state.over in ("error", "repeated", "paused"):
+                agent_state.end(None)
+            yield agent_state
 
     @contextmanager
-    def _at_work(self) -> Iterator[Dialogue]:
+    def _at_work(self) -> Iterator[AgentState]:
         """Let the model and the tools work, until the end of the block or a wanted stop.
 
         A stop that was wanted before the block counts too.
         """
-        with self._deciding() as dialogue:
+        with self._deciding() as agent_state:
             try:
-                yield dialogue
+                yield agent_state
             finally:
-                dialogue.stopping.clear()
+                agent_state.stopping.clear()
 
     def _why_stop(self, steps: int) -> StopReason | None:
-        dialogue = self.dialogue
-        if dialogue.inbox and dialogue.over in ("answered", "finished"):
-            dialogue.end(None)
-        if dialogue.over is not None:
-            return dialogue.over
-        dialogue.detail = ""
-        if dialogue.stopping.is_set():
+        agent_state = self.agent_state
+        if agent_state.inbox and agent_state.over in ("answered", "finished"):
+            agent_state.end(None)
+        if agent_state.over is not None:
+            return agent_state.over
+        agent_state.detail = ""
+        if agent_state.stopping.is_set():
             return "paused"
-        if not (dialogue.round or dialogue.inbox or dialogue.context.turns):
+        if not (agent_state.round or agent_state.inbox or agent_state.context.turns):
             msg = "Nothing was said yet: give the model something to do with send_message(...)."
             raise ToolbenchError(msg)
         if steps >= self.sender.agent.max_steps:
-            dialogue.detail = f"after {counted(steps, 'step')}"
+            agent_state.detail = f"after {counted(steps, 'step')}"
             return "max_steps"
         left, cost = self.money_left, self.usage.cost or 0.0
         if left is not None and left <= 0:
-            dialogue.detail = f"{cost:.4f} dollars, {-left:.4f} more than the limit"
+            agent_state.detail = f"{cost:.4f} dollars, {-left:.4f} more than the limit"
             return "max_cost"
         return None
 
@@ -533,41 +533,41 @@ class Conversation:
         """Add an event for the stop, if *reason* is one; for a repeated one only with *again*."""
         if reason is None:
             return
-        log = self.dialogue.log
+        log = self.agent_state.log
         if log and not again:
             last = log[-1]
             if isinstance(last, StopEvent) and last.reason == reason:
                 return
-        log.add(StopEvent(reason, self.dialogue.detail))
+        log.add(StopEvent(reason, self.agent_state.detail))
 
     # --- one step --------------------------------------------------------------------
 
     def _step(self) -> None:
-        dialogue = self.dialogue
-        if dialogue.round is not None and any(event.is_exit for event in dialogue.inbox):
+        agent_state = self.agent_state
+        if agent_state.round is not None and any(event.is_exit for event in agent_state.inbox):
             self._reject(_LEFT)
-        if dialogue.round is None:
+        if agent_state.round is None:
             self._ask()
-        if not dialogue.stopping.is_set():
+        if not agent_state.stopping.is_set():
             self._run_calls()
 
     def _ask(self) -> None:
-        dialogue = self.dialogue
-        while dialogue.inbox and dialogue.over is None:
-            dialogue.read(dialogue.inbox[0])
+        agent_state = self.agent_state
+        while agent_state.inbox and agent_state.over is None:
+            agent_state.read(agent_state.inbox[0])
             # Only after it was read, so that no message is lost
-            dialogue.inbox.popleft()
-        if dialogue.over is None:
-            dialogue.log.tell(*self.sender.send())
+            agent_state.inbox.popleft()
+        if agent_state.over is None:
+            agent_state.log.tell(*self.sender.send())
 
     def _run_calls(self, chosen: Chosen = None) -> None:
-        current = self.dialogue.round
+        current = self.agent_state.round
         if current is None:
             return
         try:
             self.calls.run(current, chosen)
         finally:
-            self.dialogue.close_round()
+            self.agent_state.close_round()
 
     # --- decisions on waiting calls ------------------------------------------------------
 
@@ -577,7 +577,7 @@ class Conversation:
         Raises:
             ToolbenchError: If no such call waits, or several do.
         """
-        calls = chosen_of(self.dialogue.round, chosen)
+        calls = chosen_of(self.agent_state.round, chosen)
         if not calls:
             msg = "No call waits."
             raise ToolbenchError(msg)
@@ -588,14 +588,14 @@ class Conversation:
         return calls[0]
 
     def _reject(self, reason: str, chosen: Chosen = None) -> None:
-        calls = chosen_of(self.dialogue.round, chosen)
+        calls = chosen_of(self.agent_state.round, chosen)
         self._answer([refusal_of(call, reason) for call in calls])
 
     def _answer(self, answers: Sequence[AnswerEvent]) -> None:
-        current = self.dialogue.round
+        current = self.agent_state.round
         if current is not None:
             self.calls.answer(current, *answers)
-            self.dialogue.close_round()
+            self.agent_state.close_round()
 
 
 def _warn_of_folder(path: str | Path, saved: str | None) -> None:

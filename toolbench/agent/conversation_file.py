@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
-from toolbench.agent.dialogue import Dialogue, Spending
+from toolbench.agent.agent_state import AgentState, Spending
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -74,7 +74,7 @@ _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 
 
 def save(
-    dialogue: Dialogue,
+    agent_state: AgentState,
     path: Path,
     *,
     model: Model,
@@ -82,7 +82,7 @@ def save(
     masking: Masking,
     overwrite: bool,
 ) -> None:
-    """Write *dialogue* to *path*, completely or not at all; *masking* hides its secrets.
+    """Write *agent_state* to *path*, completely or not at all; *masking* hides its secrets.
 
     A file that holds an earlier state of this conversation is replaced: nothing of it is lost.
 
@@ -95,11 +95,11 @@ def save(
         "model": model.name,
         "provider": model.provider,
         "working_dir": working_dir,
-        "usage": asdict(dialogue.spending.total),
-        "spent": dialogue.spending.rows(),
-        "unread": dialogue.unread,
+        "usage": asdict(agent_state.spending.total),
+        "spent": agent_state.spending.rows(),
+        "unread": agent_state.unread,
     }
-    lines = [head, *all_written(dialogue.log, masking)]
+    lines = [head, *all_written(agent_state.log, masking)]
     texts = [json.dumps(_finite(line)) for line in lines]
     overwrite = overwrite or _is_earlier_state(path, texts)
     write_named(path, "".join(f"{text}\n" for text in texts), overwrite=overwrite, is_private=True)
@@ -216,8 +216,8 @@ def _read(line: str) -> dict[str, Any] | None:
     return None
 
 
-def restore(dialogue: Dialogue, toolset: Toolset, path: Path) -> None:
-    """Load the conversation at *path* into *dialogue*, which can then go on.
+def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
+    """Load the conversation at *path* into *agent_state*, which can then go on.
 
     The calls are parsed again with the tools of *toolset*, so that waiting calls can run.
 
@@ -228,10 +228,10 @@ def restore(dialogue: Dialogue, toolset: Toolset, path: Path) -> None:
     number = 1
     try:
         with suppress(TypeError, ValueError):
-            dialogue.spending = _spending(head)
-        is_same = head.get("provider") == dialogue.context.provider
+            agent_state.spending = _spending(head)
+        is_same = head.get("provider") == agent_state.context.provider
         unread = head.get("unread", ())
-        rebuild = Rebuild(dialogue, toolset, is_same=is_same, unread=unread, is_saved=True)
+        rebuild = Rebuild(agent_state, toolset, is_same=is_same, unread=unread, is_saved=True)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
             rebuild.take(replace(event_of(line), id=int(line.get("id", 0))))
         rebuild.end()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from toolbench.agent.agent_state import AgentState
 from toolbench.agent.call_round import (
     NOT_ANSWERED,
     Round,
@@ -11,7 +12,6 @@ from toolbench.agent.call_round import (
     without_lost_secret,
 )
 from toolbench.agent.context import assistant_message
-from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -35,31 +35,31 @@ from toolbench.llm.models.message_images import IMAGE
 
 
 class Rebuild:
-    """Copies events into a dialogue, one by one, and makes the messages for the model again.
+    """Copies events into the state of an agent, one by one, and makes the messages for the model again.
 
     The calls are parsed again with the present tools, so that waiting calls can run.
     """
 
     def __init__(
         self,
-        dialogue: Dialogue,
+        agent_state: AgentState,
         toolset: Toolset,
         *,
         is_same: bool,
         unread: Iterable[int] = (),
         is_saved: bool = False,
     ) -> None:
-        """Prepare to copy events into *dialogue*; the caller calls `take` for each event, then `end`.
+        """Prepare to copy events into *agent_state*; the caller calls `take` for each event, then `end`.
 
         Args:
-            dialogue: A dialogue without events.
+            agent_state: A state without events.
             toolset: The present tools.
             is_same: Whether the model of the events has the same message format as the model that
                 goes on.
             unread: The numbers of the messages that the model has not read.
             is_saved: Whether the events come from a file, which has marks in place of secrets.
         """
-        self._dialogue, self._toolset = dialogue, toolset
+        self._agent_state, self._toolset = agent_state, toolset
         self._is_same, self._is_saved = is_same, is_saved
         self._unread = frozenset(unread)
         self._waiting_events: list[MessageEvent] = []
@@ -84,7 +84,7 @@ class Rebuild:
         return is_second
 
     def _take(self, event: Event) -> None:
-        event = self._dialogue.log.restore(self._read_again(event), event.id)
+        event = self._agent_state.log.restore(self._read_again(event), event.id)
         match event:
             case ActionEvent():
                 if event.metadata is None or event.metadata.index == 0:
@@ -100,18 +100,18 @@ class Rebuild:
                 self._close_earlier()
                 # No other provider accepts its image
                 text = event.text or IMAGE
-                self._dialogue.add_answer(event, self._message_of(event, text, []))
+                self._agent_state.add_answer(event, self._message_of(event, text, []))
             case NoticeEvent() if event.left_out:
                 self.close()
-                self._dialogue.context.leave_out_images(event.left_out)
+                self._agent_state.context.leave_out_images(event.left_out)
             case Condensation() if event.forgotten:
                 self.close()
-                self._dialogue.context.condense(frozenset(event.forgotten), event.summary)
+                self._agent_state.context.condense(frozenset(event.forgotten), event.summary)
 
     def end(self) -> None:
         """Add the last round of calls, whose calls without an answer wait, and complete the log."""
         self.close()
-        self._dialogue.log.append_all(
+        self._agent_state.log.append_all(
             answer
             for answer in self._missing
             # By a later event
@@ -119,7 +119,7 @@ class Rebuild:
         )
 
     def _close_earlier(self) -> None:
-        """Answer the waiting calls of the earlier round as interrupted, and add that round to the dialogue."""
+        """Answer the waiting calls of the earlier round as interrupted, and add that round to the state."""
         for call in self._calls:
             if call.id not in self._answered:
                 answer = refusal_of(call, NOT_ANSWERED)
@@ -128,7 +128,7 @@ class Rebuild:
         self.close()
 
     def close(self) -> None:
-        """Add the calls of the current round to the dialogue, with the answers and the messages between."""
+        """Add the calls of the current round to the state, with the answers and the messages between."""
         calls, self._calls = self._calls, []
         if calls:
             called = [call.tool_call for call in calls]
@@ -142,7 +142,7 @@ class Rebuild:
                     self._toolset.reveal(answer.answer.names)
             if self._is_saved:
                 _refuse_lost_secrets(current)
-            self._dialogue.take_over_round(current)
+            self._agent_state.take_over_round(current)
         events, self._waiting_events, self._answers, self._edits = (
             self._waiting_events,
             [],
@@ -151,16 +151,16 @@ class Rebuild:
         )
         for event in events:
             if event.id in self._unread:
-                self._dialogue.inbox.append(event)
+                self._agent_state.inbox.append(event)
             else:
-                self._dialogue.read(event)
+                self._agent_state.read(event)
 
     def _message_of(
         self, event: MessageEvent | ActionEvent, text: str, calls: list[ToolCall]
     ) -> Json:
         if self._is_same and event.message is not None:
             return dict(event.message)
-        return assistant_message(text, calls, self._dialogue.context.provider)
+        return assistant_message(text, calls, self._agent_state.context.provider)
 
     def _read_again(self, event: Event) -> Event:
         if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
@@ -169,7 +169,7 @@ class Rebuild:
             return event
         call = event.tool_call
         if call.error is None:
-            call = understood(call, self._toolset.tools, self._dialogue.context.provider)
+            call = understood(call, self._toolset.tools, self._agent_state.context.provider)
         if isinstance(event, ActionEvent):
             return replace(event, tool_call=call, action=call.action)
         return replace(event, tool_call=call)
@@ -202,8 +202,10 @@ def _refuse_lost_secrets(current: Round) -> None:
 # --- forks --------------------------------------------------------------------------
 
 
-def fork(dialogue: Dialogue, toolset: Toolset, other: Dialogue, last: Event | int | None) -> None:
-    """Copy the events of *other* into *dialogue*, up to the event *last*; all events if it is None.
+def fork(
+    agent_state: AgentState, toolset: Toolset, other: AgentState, last: Event | int | None
+) -> None:
+    """Copy the events of *other* into *agent_state*, up to the event *last*; all events if it is None.
 
     An answer of the model is copied with all its calls. Calls without an answer among the copied
     events wait for a decision, as in `Conversation.pending`.
@@ -217,12 +219,12 @@ def fork(dialogue: Dialogue, toolset: Toolset, other: Dialogue, last: Event | in
     if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
         # The model of the fork has not read it
         unread.add(copied[-1].id)
-    is_same = other.context.provider == dialogue.context.provider
-    rebuild = Rebuild(dialogue, toolset, is_same=is_same, unread=unread)
+    is_same = other.context.provider == agent_state.context.provider
+    rebuild = Rebuild(agent_state, toolset, is_same=is_same, unread=unread)
     for event in copied:
         rebuild.take(event)
     rebuild.end()
-    dialogue.spending = other.spending.before(dialogue.log.last_id)
+    agent_state.spending = other.spending.before(agent_state.log.last_id)
 
 
 def _end_of(events: Sequence[Event], last: Event | int | None) -> int:

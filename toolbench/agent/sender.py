@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from toolbench.agent.agent_state import AgentState
 from toolbench.agent.call_round import Round
 from toolbench.agent.condenser import LLMSummarizingCondenser
 from toolbench.agent.context import with_ids
-from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -53,11 +53,11 @@ class Sender:
         self,
         agent: "Agent",
         toolset: Toolset,
-        dialogue: Dialogue,
+        agent_state: AgentState,
         redactor: Redactor,
         spend: Callable[[Usage | None], object],
     ) -> None:
-        """Send the messages of *dialogue* to the model of *agent*, and add the answers to *dialogue*.
+        """Send the messages of *agent_state* to the model of *agent*, and add the answers to *agent_state*.
 
         *spend* is called with the tokens and cost of each answer.
         """
@@ -68,9 +68,9 @@ class Sender:
         self.on_chunk: OnChunk | None = None
         """Called with each piece of an answer when it arrives."""
         self._toolset = toolset
-        self._dialogue = dialogue
-        self._log = dialogue.log
-        self._context = dialogue.context
+        self._agent_state = agent_state
+        self._log = agent_state.log
+        self._context = agent_state.context
         self._redactor = redactor
         self._masking = Masking(redactor)
         self._spend = spend
@@ -92,19 +92,19 @@ class Sender:
         return [self._masking.offered(tool) for tool in offered]
 
     def send(self) -> list[Event]:
-        """Ask the model for the next message, and add it to the dialogue: calls to run, or an answer.
+        """Ask the model for the next message, and add it to the state: calls to run, or an answer.
 
-        If the request fails, an error event is added, and the dialogue stops. No request is sent if
+        If the request fails, an error event is added, and the work stops. No request is sent if
         a stop is wanted already.
 
         Returns:
             The new events. The caller then passes them to the listeners.
         """
-        dialogue = self._dialogue
+        agent_state = self._agent_state
         self._token = token = CancelToken()
         try:
             # Set before there was a token to cancel
-            if dialogue.stopping.is_set():
+            if agent_state.stopping.is_set():
                 return []
             self._condense(token)
             tools = self.offered
@@ -116,7 +116,7 @@ class Sender:
             return self._take(answer)
         except Exception as error:  # noqa: BLE001 - a model may be a user's code
             if isinstance(error, ModelStoppedError) and token.cancelled:
-                dialogue.end("paused", "the request was interrupted")
+                agent_state.end("paused", "the request was interrupted")
                 return []
             return self._failed(sentence_of(error)) + self._without_images(error)
         finally:
@@ -161,12 +161,12 @@ class Sender:
         """Add an error event for a request without an answer; the conversation can go on."""
         text = self._redactor.text(sentence)
         event = self._log.append(AgentErrorEvent(None, text))
-        self._dialogue.end("error", text)
+        self._agent_state.end("error", text)
         return [event]
 
     def _condense(self, token: CancelToken) -> None:
         condenser, turns = self.agent.condenser, self._context.turns
-        is_wanted = self._dialogue.wants_condensing
+        is_wanted = self._agent_state.wants_condensing
         if condenser is None and not is_wanted:
             return
         tokens = self._context.tokens
@@ -176,7 +176,7 @@ class Sender:
         try:
             if not (is_wanted or chosen.wants(turns, tokens)):
                 return
-            self._dialogue.wants_condensing = False
+            self._agent_state.wants_condensing = False
             summary = chosen.condense(turns, self.model, token)
         except Exception as error:
             # A model and a condenser may be a user's code
@@ -199,7 +199,7 @@ class Sender:
         self._log.tell(event)
 
     def _take(self, answer: Answer) -> list[Event]:
-        """Add *answer* to the dialogue, as waiting calls or as a message; return the new events."""
+        """Add *answer* to the state, as waiting calls or as a message; return the new events."""
         self._spend(answer.usage)
         tools, is_writing = self._toolset.tools, writes_calls(self.model)
         calls = parse_tool_calls(
@@ -245,7 +245,7 @@ class Sender:
                 response_id=answer.response_id,
             )
         )
-        self._dialogue.add_answer(event, answer.message)
+        self._agent_state.add_answer(event, answer.message)
         return [event, *self._notice(problem), *self._notice(unread)]
 
     def _notice(self, text: str | None) -> list[Event]:
@@ -257,7 +257,7 @@ class Sender:
         provider = self.model.provider
         # Gemini identifies calls by their order
         if provider != "gemini":
-            calls = [replace(call, id=self._dialogue.new_call_id(call.id)) for call in calls]
+            calls = [replace(call, id=self._agent_state.new_call_id(call.id)) for call in calls]
         numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
         message = self._masking.message(numbered)
         # All of them, or none after an interrupt
@@ -271,7 +271,7 @@ class Sender:
             )
             for place, call in enumerate(calls)
         )
-        self._dialogue.round = Round(message, events)
+        self._agent_state.round = Round(message, events)
         if answer.finish_reason != "length":
             return [*events]
         return [*events, *self._notice(answer.problem or None)]

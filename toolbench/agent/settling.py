@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from toolbench.agent.agent_state import AgentState
 from toolbench.agent.call_round import Round
-from toolbench.agent.dialogue import Dialogue
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -74,34 +74,34 @@ class Work:
             self._worker.clear()
 
 
-def settle(dialogue: Dialogue, calls: "Calls") -> None:
-    """Make the state of *dialogue* agree with its log; *calls* answers the interrupted calls."""
-    dialogue.context.mend()
-    known = {id_ for turn in dialogue.context.turns for id_ in turn.event_ids}
-    for event in dialogue.log:
+def settle(agent_state: AgentState, calls: "Calls") -> None:
+    """Make the state of *agent_state* agree with its log; *calls* answers the interrupted calls."""
+    agent_state.context.mend()
+    known = {id_ for turn in agent_state.context.turns for id_ in turn.event_ids}
+    for event in agent_state.log:
         if isinstance(event, Condensation):
             known.update(event.forgotten)
-    match _last_answer(dialogue.log.after(0)):
+    match _last_answer(agent_state.log.after(0)):
         case [MessageEvent(message=message) as reply] if message is not None:
             if reply.id not in known:
-                dialogue.add_answer(reply, dict(message))
+                agent_state.add_answer(reply, dict(message))
         case [ActionEvent() as first, *_] if first.id in known:
-            dialogue.round = None
+            agent_state.round = None
         case [ActionEvent(), *_] as events:
             last = [event for event in events if isinstance(event, ActionEvent)]
-            _settle_round(dialogue, calls, last)
-    dialogue.forget(known)
+            _settle_round(agent_state, calls, last)
+    agent_state.forget(known)
 
 
-def note_interrupt(dialogue: Dialogue, calls: "Calls", place: int) -> None:
-    """Repair *dialogue* after an interrupt, and log that the work stopped.
+def note_interrupt(agent_state: AgentState, calls: "Calls", place: int) -> None:
+    """Repair *agent_state* after an interrupt, and log that the work stopped.
 
     The first *place* events are older than the interrupted work. If a later event is a stop
     already, no stop is logged.
     """
-    settle(dialogue, calls)
-    if not any(isinstance(event, StopEvent) for event in dialogue.log.after(place)):
-        dialogue.log.add(StopEvent("paused", "interrupted"))
+    settle(agent_state, calls)
+    if not any(isinstance(event, StopEvent) for event in agent_state.log.after(place)):
+        agent_state.log.add(StopEvent("paused", "interrupted"))
 
 
 def _last_answer(events: list[Event]) -> list[Event]:
@@ -117,16 +117,16 @@ def _last_answer(events: list[Event]) -> list[Event]:
     return calls
 
 
-def _settle_round(dialogue: Dialogue, calls: "Calls", last: list[ActionEvent]) -> None:
-    current = dialogue.round
-    # The interrupt came before the dialogue had the round
+def _settle_round(agent_state: AgentState, calls: "Calls", last: list[ActionEvent]) -> None:
+    current = agent_state.round
+    # The interrupt came before the state had the round
     if current is None:
-        current = dialogue.round = Round(dict(last[0].message or {}), last)
+        current = agent_state.round = Round(dict(last[0].message or {}), last)
         calls.take_in_hand(current)
-    for event in dialogue.log:
+    for event in agent_state.log:
         if isinstance(event, CallEdit) and event.id > last[0].id:
             current.edit(event)
         elif isinstance(event, AnswerEvent):
             current.answer(event)
     calls.break_off(current)
-    dialogue.close_round()
+    agent_state.close_round()

@@ -119,7 +119,7 @@ def to_html(conversation: "Conversation") -> str:
     """Return the transcript as a whole HTML page."""
     title = escape(f"Conversation with {conversation.sender.model.name}")
     redactor = conversation.known_secrets
-    body = _whole(conversation, conversation.dialogue.log, redactor, is_page=True)
+    body = _whole(conversation, conversation.agent_state.log, redactor, is_page=True)
     page = whole_page(title, body, width="60rem", images="data: https:")
     return redactor.html(page)
 
@@ -200,7 +200,7 @@ def head_html(conversation: "Conversation") -> Html:
     """Return the line above a transcript: the model, the steps, tokens and cost."""
     usage = conversation.usage
     tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    facts = [counted(conversation.dialogue.steps, "step")]
+    facts = [counted(conversation.agent_state.steps, "step")]
     if tokens:
         facts.append(counted(tokens, "token"))
     if usage.cost is not None:

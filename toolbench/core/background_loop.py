@@ -139,13 +139,6 @@ class Portal:
             )
             raise ToolbenchError(msg)
 
-    def enter(self, manager: Any) -> AbstractContextManager[Any]:
-        """Return a context manager for `with`, made from the async context *manager*.
-
-        The code of *manager* runs in the background loop.
-        """
-        return self._opened().portal.wrap_async_context_manager(manager)
-
     def close_first(self, close: Close) -> None:
         """Remember *close*: it is awaited before the background loop stops, to end an open connection."""
         self._to_close.add(close)

@@ -49,7 +49,7 @@ class ConversationPanel(CellView):
                 notebook.
         """
         self._conversation = conversation
-        self._log = conversation.dialogue.log
+        self._log = conversation.agent_state.log
         self._lock = RLock()
         self._parts = parts = Parts()
         self._renewed: Callable[[], object] = self._renew

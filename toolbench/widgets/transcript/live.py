@@ -29,7 +29,7 @@ class LiveTranscript:
         update its text.
         """
         self._conversation = conversation
-        self._log = conversation.dialogue.log
+        self._log = conversation.agent_state.log
         self._publisher = publisher = shell.display_pub
         self._is_live = hasattr(shell, "kernel")
         self._cell = dict(getattr(publisher, "parent_header", None) or {})

@@ -105,11 +105,11 @@ class Spending:
         return spending
 
 
-class Dialogue:
+class AgentState:
     """The events of a conversation, and what follows from them."""
 
     def __init__(self, log: EventLog, context: Context) -> None:
-        """Begin a dialogue with an empty *log*, and a *context* without turns."""
+        """Begin with an empty *log*, and a *context* without turns."""
         self.log = log
         self.context = context
         """The messages for the model."""
