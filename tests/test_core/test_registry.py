@@ -17,7 +17,7 @@ from toolbench import (
     resolve_tool,
 )
 from toolbench.core.declarations import Unusable
-from toolbench.core.registry import default_registry, list_usable_tools, resolve_one
+from toolbench.core.registry import default_registry, resolve_one
 from toolbench.errors import RegistrationError, ToolbenchError, ToolNotFoundError
 
 
@@ -82,7 +82,7 @@ class TestRegistering:
     def test_needs_a_name(self, registry, name):
         """A blank is no name."""
         with pytest.raises(
-            RegistrationError, match=r"name of a registered tool must be a text, not"
+            RegistrationError, match=r"name of a registered tool must be a string, not"
         ):
             registry.register(name, INSTANCE)
 
@@ -362,7 +362,7 @@ class TestTheDefaultRegistry:
         """The functions of the reference work on one registry for all."""
         register_tool("test_default", INSTANCE)
         assert "test_default" in list_registered_tools()
-        assert "test_default" in list_usable_tools()
+        assert "test_default" in default_registry.usable()
         assert resolve_tool(Tool(name="test_default")) == [INSTANCE]
         assert resolve_one("test_default") is INSTANCE
 

@@ -34,7 +34,9 @@ class ToolAnnotations(BaseModel):
             return "read-only"
         if "destructiveHint" not in self.model_fields_set:
             return "undeclared"
-        return "destructive" if self.destructiveHint else "not destructive"
+        if self.destructiveHint:
+            return "destructive"
+        return "not destructive"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, cleandoc, isclass, isfunction, signature
-from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    Optional,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 from pydantic import Field, PydanticUserError, create_model
 from pydantic.fields import FieldInfo
@@ -26,7 +36,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
 
 
-@dataclass(frozen=True)
+@dataclass
 class Doc:
     """A parsed docstring."""
 
@@ -38,31 +48,44 @@ class Doc:
 
 def parse(docstring: str | None) -> Doc:
     """Parse *docstring*, which may be in Google, NumPy or Sphinx style."""
+    doc = Doc()
     if not docstring:
-        return Doc()
+        return doc
     import griffe  # noqa: PLC0415 - only where a function becomes a tool
 
     # A faulty docstring is not an error here
     silent = {"warnings": False}
-    quiet: Any = dict.fromkeys(("google", "numpy", "sphinx"), silent)
-    sections = griffe.parse_auto(
-        griffe.Docstring(cleandoc(docstring)),
-        per_style_options=quiet,
-    )
-    texts, parameters, returns = [], {}, ""
-    for section in sections:
+    quiet: Any = {"google": silent, "numpy": silent, "sphinx": silent}
+    parsed = griffe.Docstring(cleandoc(docstring))
+    for section in griffe.parse_auto(parsed, per_style_options=quiet):
         match section.kind:
             case griffe.DocstringSectionKind.text:
-                texts.append(section.value)
+                doc.text = f"{doc.text}\n\n{section.value}".strip()
             case griffe.DocstringSectionKind.parameters:
-                parameters = {p.name: _one_line(p.description) for p in section.value}
+                for parameter in section.value:
+                    doc.parameters[parameter.name] = " ".join(parameter.description.split())
             case griffe.DocstringSectionKind.returns:
-                returns = _one_line(" ".join(r.description for r in section.value))
-    return Doc("\n\n".join(texts).strip(), parameters, returns)
+                words = " ".join(returned.description for returned in section.value)
+                doc.returns = " ".join(words.split())
+    return doc
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+# --- the parameters as fields of an action ----------------------------------------------
+
+
+_UNSET = object()
+# Two objects on Python 3.11
+_UNPACK = re.compile(r"typing(_extensions)?\.Unpack")
+_QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly)")
+
+
+class _Argument(NamedTuple):
+    """One argument that a caller of the function can pass."""
+
+    name: str
+    hint: Any
+    default: Any = Parameter.empty
+    """The default; `_UNSET` if the argument is not passed to the function when it is left out."""
 
 
 def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) -> FunctionShape:
@@ -76,38 +99,43 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
     Raises:
         RegistrationError: If the arguments cannot be described to a model.
     """
-    hints = _hints(innermost(function), name)
-    parameters = _parameters(function, name)
+    inner = innermost(function)
+    hints = _hints(inner, name)
     bases: tuple[type, ...] = (Action,)
     fields: dict[str, Any] = {}
+    names: dict[str, str] = {}
     arguments: list[_Argument] = []
-    for p in parameters.values():
-        hint = hints.get(p.name, Any)
-        if p.kind is not Parameter.VAR_KEYWORD:
-            arguments.append(_Argument(p.name, hint, p.default))
-        elif (table := _unpacked(hint)) is not None:
-            arguments += _keys(table, name)
+    only_if_set, by_position = set(), set()
+    for parameter in _parameters(function, name):
+        hint = hints.get(parameter.name, Any)
+        if parameter.kind is Parameter.POSITIONAL_ONLY:
+            by_position.add(parameter.name)
+        if parameter.kind is not Parameter.VAR_KEYWORD:
+            arguments.append(_Argument(parameter.name, hint, parameter.default))
+        elif _is_typed_dict(hint):
+            arguments += _keys_of(get_args(hint)[0], name)
         else:
             # Arguments of any name, each of this type
             bases = (Action, Open)
             fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
-    by_attribute: dict[str, _Argument] = {}
-    for one in arguments:
-        if one.name != CONVERSATION:
-            attribute = safe_attribute(one.name, {*dir(Action), *fields})
-            fields[attribute] = _field(one, attribute, about.get(one.name))
-            by_attribute[attribute] = one
-    returned = hints.get("return")
-    observed = isclass(returned) and issubclass(returned, Observation)
+    for argument in arguments:
+        if argument.name == CONVERSATION:
+            continue
+        attribute = safe_attribute(argument.name, {*dir(Action), *fields})
+        fields[attribute] = _field(argument, attribute, about.get(argument.name))
+        names[attribute] = argument.name
+        if argument.default is _UNSET:
+            only_if_set.add(attribute)
+    observation_type = hints.get("return")
+    if not isclass(observation_type) or not issubclass(observation_type, Observation):
+        observation_type = None
     return FunctionShape(
-        action_type=_action_class(name, bases, innermost(function), fields),
-        names={a: one.name for a, one in by_attribute.items()},
-        only_if_set=frozenset(a for a, one in by_attribute.items() if one.default is _UNSET),
-        by_position=frozenset(
-            p.name for p in parameters.values() if p.kind is Parameter.POSITIONAL_ONLY
-        ),
-        wants_conversation=any(one.name == CONVERSATION for one in arguments),
-        observation_type=returned if observed else None,
+        action_type=_action_class(name, bases, inner, fields),
+        names=names,
+        only_if_set=frozenset(only_if_set),
+        by_position=frozenset(by_position),
+        wants_conversation=any(argument.name == CONVERSATION for argument in arguments),
+        observation_type=observation_type,
     )
 
 
@@ -124,42 +152,28 @@ def misnamed_parameters(call: FunctionCall) -> list[str]:
     return [name for name in described if name.lstrip("*") not in known]
 
 
-_UNSET = object()
+def _is_typed_dict(hint: Any) -> bool:
+    """Tell whether *hint* is `Unpack[SomeTypedDict]`."""
+    is_unpacked = _UNPACK.fullmatch(str(get_origin(hint)))
+    return bool(is_unpacked) and hasattr(get_args(hint)[0], "__required_keys__")
 
 
-@dataclass(frozen=True)
-class _Argument:
-    """One argument that a caller of the function can pass."""
-
-    name: str
-    hint: Any
-    default: Any = Parameter.empty
-    """The default; `_UNSET` if the argument is not passed to the function when it is left out."""
-
-
-# Two objects on Python 3.11
-_UNPACK = re.compile(r"typing(_extensions)?\.Unpack")
-_QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly)")
-
-
-def _unpacked(hint: Any) -> Any:
-    """Return the TypedDict of *hint*, if *hint* is `Unpack[TypedDict]`; else None."""
-    if not _UNPACK.fullmatch(str(get_origin(hint))):
-        return None
-    [table] = get_args(hint)
-    return table if hasattr(table, "__required_keys__") else None
-
-
-def _keys(table: Any, name: str) -> list[_Argument]:
-    fields = []
+def _keys_of(table: Any, name: str) -> list[_Argument]:
+    """Return the keys of *table*, the TypedDict of `**kwargs: Unpack[...]`, as arguments."""
+    arguments = []
     for key, hint in _hints(table, name).items():
-        default = Parameter.empty if key in table.__required_keys__ else _UNSET
+        default: Any = Parameter.empty
+        if key not in table.__required_keys__:
+            default = _UNSET
+        # Postponed annotations hide these from the TypedDict
         while match := _QUALIFIER.fullmatch(str(get_origin(hint))):
-            # postponed annotations hide these from the TypedDict
-            default = {"Required": Parameter.empty, "NotRequired": _UNSET}.get(match[1], default)
+            if match[1] == "Required":
+                default = Parameter.empty
+            elif match[1] == "NotRequired":
+                default = _UNSET
             [hint] = get_args(hint)
-        fields.append(_Argument(key, hint, default))
-    return fields
+        arguments.append(_Argument(key, hint, default))
+    return arguments
 
 
 def _hints(annotated: Any, name: str) -> dict[str, Any]:
@@ -170,21 +184,20 @@ def _hints(annotated: Any, name: str) -> dict[str, Any]:
         raise RegistrationError(msg) from error
 
 
-def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Parameter]:
+def _parameters(function: Callable[..., Any], name: str) -> list[Parameter]:
     try:
-        parameters = signature(function).parameters
+        parameters = list(signature(function).parameters.values())
     except ValueError as error:
         # Some builtins have none
         msg = f"{name}: a model cannot know which arguments to send: {error}."
         raise RegistrationError(msg) from error
-    first = next(iter(parameters), "")
-    qualname = function.__qualname__ if isfunction(function) else ""
-    place = qualname.rpartition("<locals>.")[2]
-    if "." in place and first in ("self", "cls"):
-        bound = f"the_object.{function.__name__}"
-        msg = f"{name}: {place} is not bound to an object yet: tool({bound})."
-        raise RegistrationError(msg)
-    for parameter in parameters.values():
+    if isfunction(function) and parameters and parameters[0].name in ("self", "cls"):
+        place = function.__qualname__.rpartition("<locals>.")[2]
+        if "." in place:
+            bound = f"the_object.{function.__name__}"
+            msg = f"{name}: {place} is not bound to an object yet: tool({bound})."
+            raise RegistrationError(msg)
+    for parameter in parameters:
         if parameter.kind is Parameter.VAR_POSITIONAL:
             msg = (
                 f"{name}: a model sends arguments by name, so {parameter} gets none: "
@@ -194,28 +207,27 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
     return parameters
 
 
-def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, Any]:
-    hint, default = field.hint, field.default
+def _field(argument: _Argument, attribute: str, about: str | None) -> tuple[Any, Any]:
+    """Return the annotation and the value of the field for *argument*."""
+    hint, value = argument.hint, argument.default
     # `x: int = None` accepts None too
-    if default is None and not _takes_none(hint):
+    if value is None and not _takes_none(hint):
         hint = Optional[hint]  # noqa: UP045 - of a value, not in an annotation
     options: dict[str, Any] = {}
-    if attribute != field.name:
-        options["alias"] = field.name
-    if about and not _is_described(hint):
+    if attribute != argument.name:
+        options["alias"] = argument.name
+    metadata = getattr(hint, "__metadata__", ())
+    if about and not any(isinstance(m, FieldInfo) and m.description for m in metadata):
         options["description"] = about
-    # Schemas do not show a default factory
-    if default is _UNSET:
-        default = Field(default_factory=lambda: None)
-    # a default that is a Field(...) has priority
-    value = ... if default is Parameter.empty else default
-    if type(value).__module__ not in _SAFE_MODULES:
-        # A class body asks each value whether it is abstract
+    if value is Parameter.empty:
+        value = ...
+    elif value is _UNSET:
+        # Schemas do not show a default factory
+        value = Field(default_factory=lambda: None)
+    elif type(value).__module__ not in ("builtins", FieldInfo.__module__):
+        # A class body asks each value whether it is abstract; a Field(...) has priority
         value = Field(default=value)
     return Annotated[hint, Field(**options)], value
-
-
-_SAFE_MODULES = ("builtins", FieldInfo.__module__)
 
 
 def _takes_none(hint: Any) -> bool:
@@ -224,16 +236,12 @@ def _takes_none(hint: Any) -> bool:
     return hint in (Any, None, object) or type(None) in get_args(hint)
 
 
-def _is_described(hint: Any) -> bool:
-    metadata = getattr(hint, "__metadata__", ())
-    return any(isinstance(m, FieldInfo) and m.description for m in metadata)
-
-
 def _action_class(
     name: str, bases: tuple[type, ...], function: Any, fields: dict[str, Any]
 ) -> type[Action]:
-    words = re.split(r"[\W_]+", name)
-    title = "".join(word[:1].upper() + word[1:] for word in words) + "Action"
+    title = "Action"
+    for word in reversed(re.split(r"[\W_]+", name)):
+        title = f"{word[:1].upper()}{word[1:]}{title}"
     base: Any = bases
     around, inside, _ = function.__qualname__.rpartition("<locals>.")
     try:
@@ -247,11 +255,14 @@ def _action_class(
         # Does nothing if it is complete
         model.model_rebuild()
     except (PydanticUserError, NameError) as error:
-        # the next sentence is about models the user never sees
+        # The next sentence is about models the user never sees
         reason = str(error).partition("\n")[0].partition(". Set ")[0].rstrip(".")
         msg = f"{name}: a model cannot send these arguments: {reason}."
         raise RegistrationError(msg) from error
     return cast("type[Action]", model)
+
+
+# --- the decorator ----------------------------------------------------------------------
 
 
 FunctionTool = ToolDefinition[Action, Observation]
@@ -312,16 +323,15 @@ def tool(
     if read_only and destructive:
         msg = "A read-only tool cannot be destructive: set read_only or destructive."
         raise RegistrationError(msg)
-    annotations = {
+    hints = {
         "title": title,
         "readOnlyHint": read_only,
         "destructiveHint": destructive,
         "idempotentHint": idempotent,
         "openWorldHint": open_world,
     }
-    hints = ToolAnnotations.model_validate(
-        {hint: value for hint, value in annotations.items() if value is not None}
-    )
+    # A hint that is left out is not declared
+    declared = {hint: value for hint, value in hints.items() if value is not None}
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
         if isclass(function) or not callable(function):
@@ -332,19 +342,20 @@ def tool(
             msg = f"{function!r} has no name: give it one with tool(name=...)."
             raise RegistrationError(msg)
         doc = parse(innermost(function).__doc__)
+        about = description or doc.text
+        if doc.returns and not description:
+            about = f"{about}\n\nReturns: {doc.returns}"
         shape = shape_of(function, called, doc.parameters)
         return ToolDefinition(
             name=called,
-            description=description or _description(doc),
+            description=about,
             action_type=shape.action_type,
             observation_type=shape.observation_type,
-            annotations=hints,
+            annotations=ToolAnnotations.model_validate(declared),
             meta=None if meta is None else dict(meta),
             executor=FunctionCall(function, shape),
         )
 
-    return decorate if function is None else decorate(function)
-
-
-def _description(doc: Doc) -> str:
-    return f"{doc.text}\n\nReturns: {doc.returns}" if doc.returns else doc.text
+    if function is None:
+        return decorate
+    return decorate(function)

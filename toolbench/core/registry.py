@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import getattr_static, isclass, signature
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import warn
 
 from toolbench.core.declarations import Unusable
@@ -25,12 +25,6 @@ Factory = Callable[..., Sequence[ToolDefinition[Any, Any]]]
 Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 
 
-class _Recipe(NamedTuple):
-    make: Registered
-    places: tuple[str, str]
-    """The places where the recipe was defined; a cell that runs again defines it at the same places."""
-
-
 class ToolRegistry:
     """Recipes for tools, by name. Any thread may register and resolve.
 
@@ -40,7 +34,7 @@ class ToolRegistry:
 
     def __init__(self) -> None:
         """Make an empty registry."""
-        self._recipes: dict[str, _Recipe] = {}
+        self._recipes: dict[str, Registered] = {}
         self._aliases: dict[str, str] = {}
         self._lock = RLock()
 
@@ -62,20 +56,22 @@ class ToolRegistry:
     def _enter(self, name: str, recipe: Registered, aliases: Sequence[str]) -> None:
         value: Any = name
         if not isinstance(value, str) or not value.strip():
-            msg = f"The name of a registered tool must be a text, not {name!r}."
+            msg = f"The name of a registered tool must be a string, not {name!r}."
             raise RegistrationError(msg)
         _check(name, recipe)
-        entry = _Recipe(recipe, _places(recipe))
         with self._lock:
-            old, self._recipes[name] = self._recipes.get(name), entry
+            old = self._recipes.get(name)
+            self._recipes[name] = recipe
             self._aliases |= dict.fromkeys(aliases, name)
         definitions.changed()
-        if old is not None and old.places != entry.places:
-            pairs = zip(entry.places, old.places, strict=True)
-            new, previous = next(pair for pair in pairs if pair[0] != pair[1])
-            msg = f"Tool {name!r}: {new} replaces {previous}."
-            # Where `register` or `register_tool` was called
-            warn(msg, stacklevel=3)
+        if old is None:
+            return
+        # A cell that runs again defines its recipe at the same places
+        for place, former in zip(_places(recipe), _places(old), strict=True):
+            if place != former:
+                # Where `register` or `register_tool` was called
+                warn(f"Tool {name!r}: {place} replaces {former}.", stacklevel=3)
+                return
 
     def unregister(self, name: str) -> None:
         """Remove the recipe with this *name*, and its aliases; do nothing if there is none."""
@@ -94,22 +90,23 @@ class ToolRegistry:
             RegistrationError: If the recipe does not take the parameters (a tool that exists
                 already takes none), or does not return a sequence of tools.
         """
-        name, params = (spec, {}) if isinstance(spec, str) else (spec.name, spec.params)
-        recipe = self.recipe(name)
+        if isinstance(spec, str):
+            spec = Tool.model_construct(name=spec)
+        name, params = spec.name, spec.params
+        recipe: Any = _newest(self.recipe(name))
         if isinstance(recipe, ToolDefinition):
             if params:
-                names = ", ".join(params)
                 msg = (
                     f"{name!r} is registered as a finished tool, which takes no parameters: "
-                    f"leave out {names}."
+                    f"leave out {', '.join(params)}."
                 )
                 raise RegistrationError(msg)
-            return [recipe.latest()]
-        create: Any = recipe
-        if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
-            create = recipe.newest().create
-        state = ConversationState() if conv_state is None else conv_state
+            return [recipe]
+        create = getattr(recipe, "create", recipe)
         _check_parameters(name, create, params)
+        state = conv_state
+        if state is None:
+            state = ConversationState()
         tools: Any = create(conv_state=state, **params)
         if not isinstance(tools, Sequence) or not all(
             isinstance(tool, ToolDefinition) for tool in tools
@@ -132,18 +129,14 @@ class ToolRegistry:
             kind = indefinite(type(value).__name__)
             return Unusable(f"The name of a tool must be a str, not {kind}.")
         try:
-            recipe = self.recipe(name)
+            recipe = _newest(self.recipe(name))
         except ToolNotFoundError as error:
             return Unusable(str(error))
-        maker: Any = recipe
-        if isinstance(recipe, ToolDefinition):
-            maker = recipe.latest()
-        elif isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
-            maker = recipe.newest()
-        if not hasattr(maker, "is_usable"):
+        # A function has no check
+        if not hasattr(recipe, "is_usable"):
             return True
         try:
-            usable: bool | Unusable = maker.is_usable()
+            usable: bool | Unusable = recipe.is_usable()
             return usable
         except Exception as error:  # noqa: BLE001 - a broken tool must not hide others
             return Unusable(f"{type(error).__name__}: {error}")
@@ -168,13 +161,23 @@ class ToolRegistry:
             ToolNotFoundError: If nothing is registered under *name*.
         """
         with self._lock:
-            own_name = name if name in self._recipes else self._aliases.get(name, name)
-            entry = self._recipes.get(own_name)
-        if entry is None:
+            recipe = self._recipes.get(name)
+            if recipe is None:
+                recipe = self._recipes.get(self._aliases.get(name, name))
+        if recipe is None:
             hint = did_you_mean(name, self) or f" Registered: {', '.join(self) or 'none'}."
             msg = f"No tool is registered as {name!r}.{hint}"
             raise ToolNotFoundError(msg)
-        return entry.make
+        return recipe
+
+
+def _newest(recipe: Any) -> Any:
+    """Return the newest tool or class that was defined at the place of *recipe*."""
+    if isinstance(recipe, ToolDefinition):
+        return recipe.latest()
+    if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
+        return recipe.newest()
+    return recipe
 
 
 def _check(name: str, recipe: Any) -> None:
@@ -220,8 +223,9 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
 def _places(recipe: Any) -> tuple[str, str]:
     """Return the place in the code of the executor of *recipe*, and the place of its arguments."""
     if not isinstance(recipe, ToolDefinition):
-        place = place_of(recipe if isclass(recipe) else innermost(recipe))
-        return place, place
+        if not isclass(recipe):
+            recipe = innermost(recipe)
+        return place_of(recipe), place_of(recipe)
     if recipe.source != "native":
         return recipe.source, recipe.name
     return home_of(recipe.executor), place_of(recipe.action_type)
@@ -260,7 +264,9 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
         ToolNotFoundError: If there is no such tool.
         ToolbenchError: If several tools are registered under the name.
     """
-    return resolve_one(name) if lookup.find is None else lookup.find(name)
+    if lookup.find is None:
+        return resolve_one(name)
+    return lookup.find(name)
 
 
 def find_tools(
@@ -273,10 +279,11 @@ def find_tools(
     Raises:
         ToolNotFoundError: If there is no such tool.
     """
-    name = spec if isinstance(spec, str) else spec.name
-    if name not in default_registry and (isinstance(spec, str) or not spec.params):
-        return [find_tool(name)], False
-    is_shared = isinstance(default_registry.recipe(name), ToolDefinition)
+    if isinstance(spec, str):
+        spec = Tool.model_construct(name=spec)
+    if spec.name not in default_registry and not spec.params:
+        return [find_tool(spec.name)], False
+    is_shared = isinstance(default_registry.recipe(spec.name), ToolDefinition)
     return resolve_tool(spec, conv_state), not is_shared
 
 
@@ -295,7 +302,9 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
     if isinstance(tool, str):
         return find_tool(tool)
     if isinstance(tool, Tool):
-        return resolve_one(tool) if tool.params else find_tool(tool.name)
+        if tool.params:
+            return resolve_one(tool)
+        return find_tool(tool.name)
     if isinstance(tool, Action):
         hint = f"an action comes second, after its tool: (tool, {type(tool).__name__}(...))"
     elif isclass(tool) and issubclass(tool, ToolDefinition):
@@ -306,7 +315,9 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
         hint = "it holds tools, and [0] takes out the first"
     else:
         hint = "give the tool itself or its name"
-    what = f"the class {tool.__name__}" if isclass(tool) else indefinite(type(tool).__name__)
+    what = indefinite(type(tool).__name__)
+    if isclass(tool):
+        what = f"the class {tool.__name__}"
     msg = f"This is not a tool but {what}: {hint}."
     raise TypeError(msg)
 
@@ -321,8 +332,9 @@ def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
     tools = resolve_tool(name)
     if len(tools) != 1:
         names = ", ".join(tool.name for tool in tools)
-        registered = name.name if isinstance(name, Tool) else name
-        msg = f"{registered!r} makes {len(tools)} tools ({names}): pass the one you mean."
+        if isinstance(name, Tool):
+            name = name.name
+        msg = f"{name!r} makes {len(tools)} tools ({names}): pass the one you mean."
         raise ToolbenchError(msg)
     return tools[0]
 
@@ -330,8 +342,3 @@ def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
 def list_registered_tools() -> list[str]:
     """Return the names of all registered tools."""
     return list(default_registry)
-
-
-def list_usable_tools() -> list[str]:
-    """Return the names of the registered tools that can work on this machine."""
-    return default_registry.usable()

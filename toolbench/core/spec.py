@@ -24,4 +24,6 @@ class Tool(BaseModel):
     @field_validator("params", mode="before")
     @classmethod
     def _none_is_empty(cls, params: Any) -> Any:
-        return {} if params is None else params
+        if params is None:
+            return {}
+        return params

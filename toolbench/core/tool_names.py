@@ -24,15 +24,21 @@ class ToolAddress(NamedTuple):
     def of(cls, tool: ToolDefinition[Any, Any]) -> "ToolAddress":
         """Return the address of *tool*."""
         server = tool.source.partition(":")[2]
-        return cls(server, getattr(tool, "remote_name", tool.name) if server else tool.name)
+        if not server:
+            return cls("", tool.name)
+        return cls(server, getattr(tool, "remote_name", tool.name))
 
     def __str__(self) -> str:
-        return f"{self.server}.{self.name}" if self.server else self.name
+        if not self.server:
+            return self.name
+        return f"{self.server}.{self.name}"
 
     @property
     def full_name(self) -> str:
         """The name that a client gives the tool if another server uses its name: server, `_`, name."""
-        return f"{self.server}_{self.name}" if self.server else self.name
+        if not self.server:
+            return self.name
+        return f"{self.server}_{self.name}"
 
 
 def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
@@ -45,20 +51,23 @@ def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
         text: `server.tool`; `server_tool`, the name after a clash, is found at any time too.
         tools: The tools; those of this process have no address.
     """
-    of_servers = [(address, tool) for tool in tools if (address := ToolAddress.of(tool)).server]
-    found = [pair for pair in of_servers if str(pair[0]) == text]
-    found = found or [pair for pair in of_servers if pair[0].full_name == text]
-    if not found:
-        return None
-    return max(found, key=lambda pair: len(pair[0].server))[1]
+    exact, clashing = [], []
+    for tool in tools:
+        address = ToolAddress.of(tool)
+        if address.server and str(address) == text:
+            exact.append(tool)
+        elif address.server and address.full_name == text:
+            clashing.append(tool)
+    return max(exact or clashing, key=lambda tool: len(tool.source), default=None)
 
 
 def kind_of(tool: ToolDefinition[Any, Any]) -> str:
     """Return the origin of *tool*: `function`, the name of its class, or `mcp:` and its server."""
     if tool.source != ToolDefinition.source:
         return tool.source
-    own = type(tool)
-    return "function" if own is ToolDefinition else own.__name__
+    if type(tool) is ToolDefinition:
+        return "function"
+    return type(tool).__name__
 
 
 def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
@@ -67,13 +76,17 @@ def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
     If several tools have the same name, their labels also have the origin. If several tools have
     the same name and origin, their labels also have a number.
     """
-    names = [tool.name for tool in tools]
-    kinds = [f"{tool.name} ({kind_of(tool)})" for tool in tools]
-    by_name, by_kind, numbers = Counter(names), Counter(kinds), Counter[str]()
+    by_name = Counter(tool.name for tool in tools)
+    by_kind = Counter((tool.name, kind_of(tool)) for tool in tools)
+    numbers = Counter[tuple[str, str]]()
     labels = []
-    for name, kind in zip(names, kinds, strict=True):
-        numbers[kind] += 1
-        label = kind if by_name[name] > 1 else name
-        is_alike = by_name[name] > 1 and by_kind[kind] > 1
-        labels.append(f"{label[:-1]} {numbers[kind]})" if is_alike else label)
+    for tool in tools:
+        kind = kind_of(tool)
+        numbers[tool.name, kind] += 1
+        if by_name[tool.name] == 1:
+            labels.append(tool.name)
+        elif by_kind[tool.name, kind] == 1:
+            labels.append(f"{tool.name} ({kind})")
+        else:
+            labels.append(f"{tool.name} ({kind} {numbers[tool.name, kind]})")
     return labels
