@@ -115,6 +115,18 @@ class TestStreams:
         assert "".join(pieces) == redactor.text(text)
         assert stream.held == 0
 
+    @pytest.mark.parametrize("colour", ["\x1b[31m", "\\u001b[0;1m", "\\x1b[39m", "\x1b[1m\x1b[K"])
+    @pytest.mark.parametrize("secret", ["hunter2-the-secret", "4711", "C:\\secret\\"])
+    def test_find_one_with_colours_wherever_it_is_cut(self, secret, colour):
+        """Also where a colour itself is cut, or where it may have begun."""
+        redactor = Redactor([secret])
+        text = f"a {colour}{secret[:2]}{colour}{secret[2:]}{colour} {secret}"
+        whole = redactor.text(text)
+        assert secret not in whole and secret[2:] not in whole
+        for cut in range(len(text)):
+            stream = redactor.stream()
+            assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.flush() == whole
+
     def test_hold_back_only_what_may_become_a_secret(self):
         """An ordinary text comes out as it goes in."""
         stream = Redactor(["hunter21"]).stream()

@@ -162,7 +162,21 @@ class _OneByOne:
 
 # Colours, and the end of a line cleared after them; JSON and a repr write `\u001b[31m` and `\x1b[31m`
 _COLOUR = re.compile(rb"(?:\x1b|\\{1,8}(?:x|u00)1b)\[[0-9;:]*[mK]")
-_BEGUN = re.compile(rb"\x1b(?:\[[0-9;:]{0,40})?\Z")
+_BEGUN = re.compile(
+    rb"""(?: (?:\x1b | \\{1,8}(?:x|u00)1b) (?:\[[0-9;:]{0,40})?
+           | \\{1,8} (?:x1? | u(?:0(?:01?)?)?)? ) \Z""",
+    re.VERBOSE,
+)
+# Bytes of a colour that has begun, at most
+_LONGEST_COLOUR = 60
+
+
+def begun_colour(data: bytes) -> int:
+    """Return how many bytes at the end of *data* may be the beginning of a colour."""
+    begun = _BEGUN.search(data, max(len(data) - _LONGEST_COLOUR, 0))
+    if begun is None:
+        return 0
+    return len(begun[0])
 
 
 def colours_in(data: bytes) -> bytes:
@@ -174,7 +188,7 @@ class Bare:
     """Some data without its colours, in which a secret is found even if a colour changes inside it."""
 
     def __init__(self, data: bytes) -> None:
-        """Take the colours out of *data*, and a colour that has only begun at its end."""
+        """Take the colours out of *data*."""
         self.text = data
         """The data without colours."""
         self._size = len(data)
@@ -182,18 +196,15 @@ class Bare:
         self._starts, self._shifts = [0], [0]
         if b"\x1b" not in data and b"1b[" not in data:
             return
-        end = len(data)
-        if begun := _BEGUN.search(data, max(end - 50, 0)):
-            end = begun.start()
         pieces = list[bytes]()
         at = size = 0
-        for colour in _COLOUR.finditer(data, 0, end):
+        for colour in _COLOUR.finditer(data):
             pieces.append(data[at : colour.start()])
             size += colour.start() - at
             at = colour.end()
             self._starts.append(size)
             self._shifts.append(at - size)
-        pieces.append(data[at:end])
+        pieces.append(data[at:])
         self.text = b"".join(pieces)
 
     def place(self, start: int, end: int) -> Span:
@@ -201,10 +212,7 @@ class Bare:
         return self._position(start), self._position(end - 1) + 1
 
     def from_end(self, size: int) -> int:
-        """Return how many bytes at the end of the data hold the last *size* bytes of the text.
-
-        A colour that has begun there counts in any case.
-        """
+        """Return how many bytes at the end of the data hold the last *size* bytes of the text."""
         return self._size - self._position(len(self.text) - size)
 
     def _position(self, index: int) -> int:

@@ -12,7 +12,15 @@ from typing import Any, TypeVar
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
-from toolbench.redaction.matcher import BEFORE, Bare, Matcher, Span, colours_in, merged
+from toolbench.redaction.matcher import (
+    BEFORE,
+    Bare,
+    Matcher,
+    Span,
+    begun_colour,
+    colours_in,
+    merged,
+)
 from toolbench.redaction.values import masked_error, masked_value
 from toolbench.redaction.writings import writings
 
@@ -120,6 +128,12 @@ class Redactor:
 
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a secret, or of a colour."""
+        colour = begun_colour(data)
+        if not colour:
+            return self._begun(data)
+        return max(self._begun(data), colour + self._begun(data[:-colour]))
+
+    def _begun(self, data: bytes) -> int:
         bare = Bare(data)
         return bare.from_end(max((m.begun(bare.text) for m in self._matchers), default=0))
 
