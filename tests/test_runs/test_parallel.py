@@ -1,4 +1,7 @@
+import os
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -360,3 +363,57 @@ class TestInterrupting:
             run_tools([(tool, {"n": n}) for n in range(3)])
         assert stuck.stop_event.wait(PATIENCE)
         assert stuck.numbers == [0]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("executor", ["None", "ProcessPoolExecutor(3)"])
+    def test_records_no_killed_call_as_ok(self, tmp_path, executor):
+        """Ctrl-C also kills the processes of the calls, often before it reaches the cell."""
+        (tmp_path / "waits.py").write_text(WAITS)
+        program = INTERRUPTED_PROGRAM.replace("EXECUTOR", executor)
+        command = [sys.executable, "-c", program]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
+        ) as process:
+            assert [process.stdout.readline() for _ in range(3)] == ["begun\n"] * 3
+            os.killpg(process.pid, signal.SIGINT)
+            states = process.stdout.read().split()
+        assert states == ["cancelled"] * 3
+
+
+WAITS = '''
+import subprocess, sys
+from toolbench import Action, Observation, ToolDefinition
+
+CHILD = """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.write(1, b"begun" + bytes([10]))
+time.sleep(60)
+"""
+
+class Wait(Action):
+    n: int
+
+def wait(action):
+    subprocess.run([sys.executable, "-c", CHILD])
+    return Observation.from_text("ended")
+
+tool = ToolDefinition(name="wait", action_type=Wait, executor=wait)
+'''
+INTERRUPTED_PROGRAM = """
+import sys
+sys.path.insert(0, "")
+from concurrent.futures import ProcessPoolExecutor
+from toolbench import history, run_tools
+from toolbench.runs.control import active
+from waits import tool
+
+executor = EXECUTOR
+try:
+    run_tools([(tool, {"n": n}) for n in range(3)], executor=executor)
+except KeyboardInterrupt:
+    pass
+for run in active:
+    run.done.wait()
+print(*[record.state for record in history()], flush=True)
+"""

@@ -3,10 +3,11 @@
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from functools import partial
 from itertools import starmap
+from threading import current_thread, main_thread
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
@@ -29,6 +30,10 @@ Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
 
 # The cell, which calls `run_tools`, which calls `_run`
 _CALLER = 3
+# Seconds that a call waits for the main thread, which may wait for a person
+_LONGEST_TURN = 0.5
+# Seconds in which no call has started a process and waited for it
+_SWIFT = 0.001
 
 
 def run_tools(
@@ -151,6 +156,8 @@ class _Job:
             dialogue = run.dialogue
             dialogue.asker = partial(_ask, desk, dialogue.asker, run)
         self._desk = desk
+        # Python tells no other thread of an interrupt
+        self._can_be_interrupted = have_threads() and current_thread() is main_thread()
         self.keys = _keys(self.run)
         self._work = execute if executor is None else partial(_elsewhere, executor)
 
@@ -160,7 +167,26 @@ class _Job:
 
     def _carry_out(self) -> None:
         with self._in(self.run):
-            perform(self.run, work=self._work)
+            perform(self.run, work=self._executed)
+
+    def _executed(self, run: Run) -> Observation:
+        try:
+            return self._work(run)
+        finally:
+            if self._can_be_interrupted and run.seconds > _SWIFT:
+                self._let_interrupt_come_first()
+
+    def _let_interrupt_come_first(self) -> None:
+        """Wait until the main thread has seen an interrupt, if there was one.
+
+        Ctrl-C and Kernel > Interrupt also reach the processes that a call has started, and those of
+        an executor: what comes of a killed process must not count as the result of the call.
+        """
+        turn = self._desk.put(None, lambda _: Answer("accept"))
+        forget = self.run.on_cancel(partial(settle, turn, Answer("cancel")))
+        with suppress(TimeoutError):
+            turn.result(_LONGEST_TURN)
+        forget()
 
 
 def _elsewhere(executor: Executor, run: Run) -> Observation:
