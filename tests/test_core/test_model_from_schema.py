@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from toolbench import Action, Observation, ToolDefinition
 from toolbench.core.foreign import safe_attribute
-from toolbench.errors import SchemaError
+from toolbench.errors import RegistrationError, SchemaError
 
 ODD_NAMES = [
     "kind", "schema", "copy", "json", "dict", "model_config", "model_dump", "model_fields",
@@ -128,56 +128,18 @@ class TestReading:
         assert issubclass(observation_type, Observation)
 
 
-class TestSubclasses:
-    CLOSED = foreign(
-        {
-            "type": "object",
-            "properties": {"a": {"type": "integer"}},
-            "required": ["a"],
-            "additionalProperties": False,
-        }
-    )
+def test_a_subclass_adds_no_field():
+    """The JSON Schema is what callers are told, so a field is added there."""
+    model = foreign({"properties": {"a": {"type": "integer"}}})
 
-    class More(CLOSED):
-        note: str
-        level: int | None = None
+    class Shown(model):
+        @property
+        def visualize(self):
+            return f"a is {self.a}"
 
-    def test_have_fields_of_their_own(self):
-        """The schema judges what it knows; the rest is the subclass's."""
-        more = self.More(a=1, note="n")
-        assert more.to_arguments() == {"a": 1, "note": "n"}
-        assert self.More.from_dict(more.to_dict()) == more
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            {"a": "x", "note": "n"},
-            {"a": 1},
-            {"a": 1, "note": 5},
-            {"a": 1, "note": "n", "z": 1},
-        ],
-    )
-    def test_still_refuse_what_fits_neither(self, arguments):
-        """Both have to agree."""
-        with pytest.raises(ValidationError):
-            self.More.model_validate(arguments)
-
-    def test_are_exported_with_them(self):
-        """A model is told of every argument, and a form shows them."""
-        expected = {
-            "type": "object",
-            "properties": {
-                "a": {"type": "integer"},
-                "note": {"type": "string"},
-                "level": {"type": "integer"},
-            },
-            "required": ["a", "note"],
-            "additionalProperties": False,
-        }
-        tool = ToolDefinition(name="t", action_type=self.More)
-        assert self.More.to_mcp_schema() == tool.input_schema == expected
-        assert tool.parameters() == expected
-        assert list(self.CLOSED.to_mcp_schema()["properties"]) == ["a"]
+    assert Shown(a=1).visualize == "a is 1"
+    with pytest.raises(RegistrationError, match="More adds a field to Foreign: put it into"):
+        type("More", (model,), {"__annotations__": {"note": str}, "__module__": __name__})
 
 
 class TestSchemasThatCannotBeUsed:

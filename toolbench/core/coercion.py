@@ -166,7 +166,9 @@ def _fields(result: Any) -> Any:
     """Return what fills the fields of an observation; None if *result* has no names for its parts."""
     if isinstance(result, Mapping):
         return dict(result)
-    return _as_data(result) if _has_names(result) else None
+    if _has_names(result):
+        return _as_data(result)
+    return None
 
 
 def _has_names(value: Any) -> bool:
@@ -181,7 +183,9 @@ def _as_data(value: Any) -> Any:
     if issubclass(type(value), Enum):
         return value.value
     inside = parts(value)
-    return value if inside is None else mapped(inside, _as_data)
+    if inside is None:
+        return value
+    return mapped(inside, _as_data)
 
 
 # --- a returned value as content --------------------------------------------------------

@@ -20,7 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from toolbench.errors import Problem, SchemaError
-from toolbench.jsonschema.compose import inline_defs, resolve, together, without_unset_nulls
+from toolbench.jsonschema.compose import inline_defs, resolve, without_unset_nulls
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import CLASSES
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
@@ -168,26 +168,28 @@ def foreign_model(
         raise SchemaError(msg)
     validator = validator_of(dict(schema))
     own = deepcopy(dict(schema))
+    ours = {field.alias or name for name, field in base.model_fields.items()}
+    names = frozenset(ours.difference(read(own).properties))
     bases: Any = (base, Open)
     model: Any = create_model(
         name,
         __base__=bases,
         __module__=module,
         __qualname__=place,
-        __validators__=_checks(validator),
+        __validators__=_checks(validator, names),
         foreign_schema=(ClassVar[dict[str, Any]], own),
         **_fields(base, own),
     )
     return cast("type[ModelT]", model)
 
 
-def _checks(validator: SchemaValidator) -> dict[str, Any]:
+def _checks(validator: SchemaValidator, ours: frozenset[str]) -> dict[str, Any]:
+    """Return the check that *validator* finds no problem, but for the fields *ours* of the base class."""
+
     def check(cls: Any, value: Any) -> Any:
-        if isinstance(value, Mapping) and not isinstance(value, dict):
-            value = dict(value)
-        judged, own = value, _own_names(cls)
-        if own and isinstance(value, dict):
-            judged = {k: v for k, v in value.items() if k not in own}
+        judged = value
+        if isinstance(value, Mapping):
+            judged = {name: part for name, part in value.items() if name not in ours}
         if validator.is_valid(judged):
             return value
         lines = [misfit_line(problem, value) for problem in validator.problems(judged)]
@@ -204,40 +206,6 @@ def misfit_line(problem: Problem, value: Any) -> InitErrorDetails:
     """Return the detail of a `ValidationError` about *problem* of *value*; it keeps its sentence."""
     misfit = PydanticCustomError("json_schema", "{sentence}", {"sentence": problem.message})
     return InitErrorDetails(type=misfit, loc=problem.path, input=value)
-
-
-_own: WeakKeyDictionary[type[BaseModel], frozenset[str]] = WeakKeyDictionary()
-
-
-def _own_names(model: type[BaseModel]) -> frozenset[str]:
-    """Return the names of the fields of *model* that do not come from its JSON Schema."""
-    names = _own.get(model)
-    if names is None:
-        fields = model.model_fields.items()
-        theirs = {f.alias for _, f in fields if _AsItCame in f.metadata}
-        ours = {f.alias or n for n, f in fields if _AsItCame not in f.metadata}
-        names = _own[model] = frozenset(ours - theirs)
-    return names
-
-
-def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
-    """Return the JSON Schema that *model* was made from, extended by the fields that a subclass added.
-
-    Copy the schema before you change it. The result is None if *model* was not made from a schema.
-    """
-    schema: dict[str, Any] | None = getattr(model, "foreign_schema", None)
-    if schema is None:
-        return None
-    base = next(c for c in model.__mro__ if "foreign_schema" in c.__dict__)
-    names = _own_names(model) - _own_names(base)
-    if not names:
-        return schema
-    ours = argument_schema(model)
-    node = read(ours)
-    added = {n: part for n, part in node.declared.raw.items() if n in names}
-    required = [name for name in node.required if name in names]
-    schema = together(schema, {"properties": added, "required": required})
-    return together({k: ours[k] for k in ours if k == "$defs"}, schema)
 
 
 class _AsItCame:
@@ -282,6 +250,7 @@ def _python_type(node: Node) -> Any:
     """Return the Python type nearest to *node*, as a hint for people and editors."""
     if not node.types:
         return Any
-    kinds = (*node.types, "null") if node.takes_null else node.types
-    classes = [CLASSES[kind] for kind in kinds]
+    classes = [CLASSES[kind] for kind in node.types]
+    if node.takes_null:
+        classes.append(CLASSES["null"])
     return Union[tuple(_HINTS.get(c, c) for c in classes)]  # noqa: UP007 - any number of types

@@ -52,7 +52,9 @@ class Kinds(Generic[T]):
         """Register *cls*, which replaces the class of the same place, unless a function defines both."""
         place = place_of(cls)
         with self._lock:
-            key = f"{place} {next(self._numbers)}" if is_local(place) else place
+            key = place
+            if is_local(place):
+                key += f" {next(self._numbers)}"
             for name in (cls.__name__, place):
                 namesakes = self._by_name.setdefault(name, WeakValueDictionary())
                 old = namesakes.pop(key, None)
@@ -69,7 +71,9 @@ class Kinds(Generic[T]):
     def kind_of(self, cls: T) -> str:
         """Return the kind of *cls*: its name, or its place if several classes have this name."""
         classes = self._by_module(cls.__name__)
-        return cls.__name__ if list(classes.values()) == [cls] else place_of(cls)
+        if list(classes.values()) == [cls]:
+            return cls.__name__
+        return place_of(cls)
 
     def resolve(self, kind: str) -> T:
         """Return the class of this *kind*, a class name or `module.qualname`.
@@ -130,8 +134,8 @@ def untagged(cls: type[Any], value: Any) -> Any:
 
 def takes_kind(cls: type[Any]) -> bool:
     """Tell whether *cls* has its own field `kind`, or accepts a field of any name."""
-    names = {f.validation_alias or name for name, f in cls.model_fields.items()}
-    return bool(names & {"kind"}) or cls.model_config.get("extra") == "allow"
+    names = [field.validation_alias or name for name, field in cls.model_fields.items()]
+    return "kind" in names or cls.model_config.get("extra") == "allow"
 
 
 def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:

@@ -3,21 +3,22 @@
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from inspect import CO_OPTIMIZED, getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, PrivateAttr
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import CoreSchema, from_json, to_json
 from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.content import Content, TextContent
-from toolbench.core.foreign import argument_schema, extended_schema, foreign_model
+from toolbench.core.foreign import argument_schema, foreign_model
 from toolbench.core.kinds import Kinds, by_kind, untagged
 from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
@@ -33,6 +34,7 @@ _kinds: Kinds[type["Schema"]] = Kinds("schema")
 _OWN = "mcp_arg_"
 # A name that has the prefix gets another one, so that no two names become equal
 _KINDS = re.compile(f"({_OWN})*kind")
+_SAVED_KIND = re.compile(f"^{_OWN}((?:{_OWN})*)kind$")
 
 
 def display_module(name: str) -> Any:
@@ -60,6 +62,12 @@ class Schema(BaseModel):
             if callable(getattr_static(cls, view, None)):
                 msg = f"{cls.__name__}.{view} must be a property: put @property above `def {view}`."
                 raise RegistrationError(msg)
+        parent: Any = cls.__mro__[1]
+        is_made = "foreign_schema" in vars(cls) or cls.foreign_schema is None
+        if not is_made and cls.model_fields.keys() != parent.model_fields.keys():
+            base = parent.__name__
+            msg = f"{cls.__name__} adds a field to {base}: put it into the JSON Schema of {base}."
+            raise RegistrationError(msg)
         _kinds.add(cls)
 
     @classmethod
@@ -69,9 +77,11 @@ class Schema(BaseModel):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        # Enough for most classes, and fast
         own = handler(source)
-        return by_kind(cls, own) if cls.__module__ == __name__ else own
+        # Enough for most classes, and fast
+        if cls.__module__ == __name__:
+            return by_kind(cls, own)
+        return own
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
@@ -79,8 +89,10 @@ class Schema(BaseModel):
 
         Only titles that pydantic invented and the `null` of unset optional fields are left out.
         """
-        foreign = extended_schema(cls)
-        return argument_schema(cls) if foreign is None else copied(foreign)
+        if cls.foreign_schema is None:
+            return argument_schema(cls)
+        foreign: dict[str, Any] = copied(cls.foreign_schema)
+        return foreign
 
     @classmethod
     def from_mcp_schema(cls, name: str, schema: Mapping[str, Any]) -> type[Self]:
@@ -96,25 +108,30 @@ class Schema(BaseModel):
         caller = sys._getframe(1)
         module = caller.f_globals.get("__name__", "__main__")
         where, flags = caller.f_code.co_qualname, caller.f_code.co_flags
-        in_function = flags & CO_OPTIMIZED and not where.startswith("<")
-        place = f"{where}.<locals>.{name}" if in_function else name
+        place = name
+        if flags & CO_OPTIMIZED and not where.startswith("<"):
+            place = f"{where}.<locals>.{name}"
         return foreign_model(cls, name, schema, module=module, place=place)
 
     def to_arguments(self) -> dict[str, Any]:
         """Return the fields that were set, JSON-ready."""
+        return self._dumped(exclude_unset=True)
+
+    def _dumped(self, *, exclude_unset: bool) -> dict[str, Any]:
+        dump = partial(self.model_dump, by_alias=True, exclude_unset=exclude_unset)
         try:
-            return self.model_dump(mode="json", by_alias=True, exclude_unset=True, fallback=str)
+            return dump(mode="json", fallback=str)
         except Exception:  # noqa: BLE001 - values may be anything: keys too, and their str()
-            names = sorted(self.model_fields_set, key=list(vars(self)).index)
-            values = {argument_name(self, n): getattr(self, n) for n in names}
-            arguments: dict[str, Any] = plain(values)
-            return arguments
+            fields: dict[str, Any] = plain(dump())
+            return fields
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that were set, JSON-ready, and the `kind`, the class name for `from_dict`."""
-        fields = self.to_arguments()
-        renamed = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
-        return {"kind": self.kind_of(), **renamed}
+        saved = {"kind": self.kind_of()}
+        for name, value in self.to_arguments().items():
+            prefix = _OWN if _KINDS.fullmatch(name) else ""
+            saved[prefix + name] = value
+        return saved
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -126,13 +143,10 @@ class Schema(BaseModel):
             KindError: If the kind is unknown, ambiguous, or not a subclass of this class.
         """
         kind = data.get("kind", cls.__name__)
-        own = kind in (cls.__name__, cls.kind_of())
-        target = cls if own else cls.resolve_kind(kind)
-        fields = {
-            n.removeprefix(_OWN) if _KINDS.fullmatch(n) else n: value
-            for n, value in data.items()
-            if n != "kind"
-        }
+        target = cls
+        if kind not in (cls.__name__, cls.kind_of()):
+            target = cls.resolve_kind(kind)
+        fields = {_SAVED_KIND.sub(r"\1kind", n): v for n, v in data.items() if n != "kind"}
         return target.model_validate(fields)
 
     @classmethod
@@ -147,17 +161,13 @@ class Schema(BaseModel):
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """Validate JSON as pydantic does; the object may have the key `kind`, as `to_dict` writes it."""
-        try:
-            return super().model_validate_json(json_data, **options)
-        except ValidationError:
-            try:
-                read = from_json(json_data)
-            except ValueError:
-                read = None
-            bare = untagged(cls, read)
-            if bare is read:
-                raise
-        return super().model_validate_json(to_json(bare), **options)
+        # pydantic says what is wrong if it is not JSON
+        with suppress(ValueError):
+            value = from_json(json_data)
+            bare = untagged(cls, value)
+            if bare is not value:
+                json_data = to_json(bare, inf_nan_mode="constants")
+        return super().model_validate_json(json_data, **options)
 
     if TYPE_CHECKING:
 
@@ -202,8 +212,7 @@ class Schema(BaseModel):
         try:
             return super().__repr_str__(join_str)  # type: ignore[misc]  # as pydantic has it
         except Exception:  # noqa: BLE001 - the repr of a value may be a user's code
-            pairs = ((name, text_of(value)) for name, value in self.__repr_args__())
-            return join_str.join(f"{n}={text}" if n else text for n, text in pairs)
+            return join_str.join(f"{n}={text_of(value)}" for n, value in self.__repr_args__())
 
 
 class Action(Schema):
@@ -314,18 +323,17 @@ class Observation(Schema):
         """Return the observation as a server's answer to `tools/call`, JSON-ready."""
         blocks = [block for item in self.content for block in item.to_mcp_blocks()]
         result = {"content": blocks, "isError": self.is_error}
-        structured = None if self.is_error else self._structured()
-        return result if structured is None else {**result, "structuredContent": structured}
+        if not self.is_error:
+            structured = self._structured()
+            if structured is not None:
+                result["structuredContent"] = structured
+        return result
 
     def _structured(self) -> dict[str, Any] | None:
         """Return the fields as a JSON object; None if the class has only the fields of Observation."""
         if type(self).model_fields.keys() == Observation.model_fields.keys():
             return None
-        try:
-            return self.model_dump(mode="json", by_alias=True, fallback=str)
-        except Exception:  # noqa: BLE001 - values may be anything: keys too, and their str()
-            fields: dict[str, Any] = plain(dict(self))
-            return fields
+        return self._dumped(exclude_unset=False)
 
     @property
     def visualize(self) -> RenderableType:
@@ -445,4 +453,6 @@ def _texts(blocks: Sequence[Any]) -> str:
 
 def _brief(value: Any, limit: int = 500) -> str:
     text = value if isinstance(value, str) else text_of(value)
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text):,} characters)"

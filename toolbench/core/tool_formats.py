@@ -19,7 +19,7 @@ from pydantic_core.core_schema import (
 )
 
 from toolbench.core.declarations import ToolAnnotations
-from toolbench.core.foreign import extended_schema, full_schema
+from toolbench.core.foreign import full_schema
 from toolbench.core.schema import Action, Observation, Schema
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import KindError, ToolNotFoundError, indefinite
@@ -102,7 +102,7 @@ def parameters_of(schema: type[Schema]) -> Parameters:
     """Return the JSON Schemas of *schema*, a class of actions or observations; they are cached."""
     cached = _of_class.get(schema)
     if cached is None:
-        accepted = extended_schema(schema)
+        accepted = schema.foreign_schema
         if accepted is None:
             accepted = full_schema(schema)
         # Providers require `type: object`
