@@ -28,7 +28,8 @@ NOT_KEPT = ", not kept"
 
 # Bits: Python's limit cannot be set below 640 digits
 _SURELY_SHORT = 2_000
-_COLLECTIONS = (list, tuple, set, frozenset, deque)
+COLLECTIONS = (list, tuple, set, frozenset, deque)
+"""The collections whose parts have no names."""
 _WRITTEN = (date, time, timedelta, Decimal, UUID, PurePath)
 _JSON_LEAVES = frozenset({str, int, float, bool, type(None)})
 _HALF = re.compile("[\ud800-\udfff]")
@@ -51,7 +52,7 @@ def parts(value: Any) -> dict[Any, Any] | list[Any] | None:
         return None
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, _COLLECTIONS):
+    if isinstance(value, COLLECTIONS):
         return value._asdict() if hasattr(value, "_asdict") else list(value)
     if isinstance(value, RootModel):
         return parts(value.root)
@@ -129,7 +130,7 @@ def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | N
             if key is None:
                 return {name: mapped(item, leaf) for name, item in value.items()}
             return {key(name): mapped(item, leaf, key) for name, item in value.items()}
-        if isinstance(value, _COLLECTIONS):
+        if isinstance(value, COLLECTIONS):
             return [mapped(item, leaf, key) for item in value]
     return leaf(value)
 
@@ -156,7 +157,7 @@ def _text(value: Any) -> str:
     if kind is dict:
         items = [f"{_text(key)}: {_text(item)}" for key, item in value.items()]
         return f"{{{', '.join(items)}}}"
-    if kind in _COLLECTIONS:
+    if kind in COLLECTIONS:
         begin, end = _BRACKETS.get(kind, ("[", "]"))
         if kind is tuple and len(value) == 1:
             end = ",)"
