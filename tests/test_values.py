@@ -1,7 +1,8 @@
-"""Whatever a value is, it can be written down: as text, and as JSON."""
+"""Whatever a value is, its parts are known and it can be written down: as text, and as JSON."""
 
 import json
 import math
+from collections import deque, namedtuple
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -13,16 +14,20 @@ import pytest
 from hostile_values import HOSTILE, Mute
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, RootModel
 
 from toolbench.display.json_tree import json_text
 from toolbench.display.tables import table_html
+from toolbench.jsonschema.checks import holds_null
 from toolbench.magics.table import Listing
 from toolbench.values import (
     NOT_KEPT,
     as_sent,
     clip,
+    every_part,
     key_text,
+    mapped,
+    parts,
     plain,
     sendable,
     sentence,
@@ -169,3 +174,34 @@ def test_other_objects_stay_what_they_are():
     """A form takes them along, and sends them again."""
     thing = object()
     assert as_sent({"a": [thing]})["a"][0] is thing
+
+
+def test_parts():
+    """What is directly inside a value, by the names of JSON; every part once, even if it contains itself."""
+
+    class Model(BaseModel):
+        point: int = Field(alias="at")
+
+    Pair = namedtuple("Pair", "left right")
+    for value, expected in [
+        (Model(at=1), {"at": 1}),
+        (RootModel[list[int]]([1]), [1]),
+        (Pair(1, 2), {"left": 1, "right": 2}),
+        ((1, 2), [1, 2]),
+        ({}, {}),
+        ("text", None),
+        (b"bytes", None),
+        (Model, None),
+    ]:
+        assert parts(value) == expected
+    circle = [1, {"a": None}]
+    circle.append(circle)
+    assert list(every_part(circle)) == [circle, circle[1], None, 1]
+    assert holds_null(circle)
+
+
+def test_mapped():
+    """Collections become dicts and lists; the leaves are those of the function, and so are the keys."""
+    value = {"a": (1, {2}), "b": deque([3])}
+    assert mapped(value, str) == {"a": ["1", ["2"]], "b": ["3"]}
+    assert mapped({"a": 1}, str, str.upper) == {"A": "1"}

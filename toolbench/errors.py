@@ -32,7 +32,7 @@ Only a magic turns this observation into an error, to mark its cell as failed.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any, Self
 
 from toolbench.install_commands import how_to_install_extra
@@ -51,22 +51,32 @@ class Problem:
     @property
     def where(self) -> str:
         """The path as a person writes it: `items[2].name`; empty if the whole value is wrong."""
-        dotted = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
-        return dotted.removeprefix(".")
+        where = ""
+        for step in self.path:
+            if isinstance(step, int):
+                where += f"[{step}]"
+            else:
+                where += f".{step}"
+        return where.removeprefix(".")
 
     @property
     def place(self) -> str:
         """The path as a form writes it, with items counted from 1: `orders, item 3, buyer.name`."""
-        words: list[str] = []
-        for is_item, steps in groupby(self.path, lambda step: isinstance(step, int)):
-            if is_item:
-                words += [f"item {int(step) + 1}" for step in steps]
+        place, after_name = "", False
+        for step in self.path:
+            if isinstance(step, int):
+                place += f", item {step + 1}"
+            elif after_name:
+                place += f".{step}"
             else:
-                words.append(".".join(map(str, steps)))
-        return ", ".join(words)
+                place += f", {step}"
+            after_name = not isinstance(step, int)
+        return place.removeprefix(", ")
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.message}" if self.path else self.message
+        if not self.path:
+            return self.message
+        return f"{self.where}: {self.message}"
 
 
 class ToolbenchError(Exception):
@@ -184,8 +194,10 @@ class ToolFailedError(ToolbenchError, RuntimeError):
         self.observation = observation
         self.place = place
         text = observation.text.strip()
-        text = text if text.startswith(tool) else f"{tool}: {text}"
-        text += f" ({place})" if place else ""
+        if not text.startswith(tool):
+            text = f"{tool}: {text}"
+        if place:
+            text += f" ({place})"
         asides = "".join(f"\n{aside}" for aside in getattr(observation, "_asides", ()))
         super().__init__((getattr(observation, "for_person", "") or text) + asides)
 
@@ -240,14 +252,20 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     looked_at = list(islice(known, _MOST_COMPARED))
     near = [repr(match) for match in get_close_matches(name, looked_at, n=3)]
-    return f" Did you mean {' or '.join(near)}?" if near else ""
+    if not near:
+        return ""
+    return f" Did you mean {' or '.join(near)}?"
 
 
 def ended(sentence: str) -> str:
     """Return *sentence* with a full stop at its end, unless it has another end mark."""
-    return sentence if sentence.endswith((".", "?", "!", "…")) else f"{sentence}."
+    if sentence.endswith((".", "?", "!", "…")):
+        return sentence
+    return f"{sentence}."
 
 
 def indefinite(noun: str) -> str:
     """Return *noun* with its indefinite article: `an int`, `a str`."""
-    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"
+    if noun.lower().startswith(("a", "e", "i", "o")):
+        return f"an {noun}"
+    return f"a {noun}"

@@ -52,7 +52,7 @@ def write_whole(
     Raises:
         OSError: If the file cannot be written; no temporary file is left.
     """
-    data = content.encode("utf-8", errors) if isinstance(content, str) else content
+    data = _encoded(content, errors)
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(data)
         return
@@ -60,9 +60,11 @@ def write_whole(
         _refuse_link(path)
     path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{token_hex(8)}.tmp")
-    opener = partial(os.open, mode=0o600 if is_private else 0o666)
+    mode = 0o666
+    if is_private:
+        mode = 0o600
     try:
-        with open(temporary, "xb", opener=opener) as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
             file.write(data)
         if not is_private and path.exists():
             _make_alike(temporary, path.stat())
@@ -74,6 +76,12 @@ def write_whole(
         # Also an interrupt: no half of a file is left
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _encoded(content: str | bytes, errors: str) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", errors)
+    return content
 
 
 def _make_alike(file: Path, old: os.stat_result) -> None:
@@ -111,7 +119,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
 
 
 HOW_TO_OVERWRITE = "overwrite=True (--yes in a line)"
-"""What a person writes to replace a file, in Python and in a line of a cell or of a terminal."""
+"""What the user writes to replace a file, in Python and in a line of a cell or of a terminal."""
 # Else two threads would both find no file, and one would replace that of the other
 _one_writes = Lock()
 
@@ -131,7 +139,7 @@ def write_named(
     Raises:
         FileError: If the file has other content, or cannot be written; the old content stays.
     """
-    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    data = _encoded(content, "replace")
     try:
         path = Path(path).expanduser()
         with _one_writes:

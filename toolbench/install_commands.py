@@ -30,9 +30,11 @@ def install_commands(what: str, *, for_cell: bool, python: str | None = None) ->
         for_cell: Whether a cell of a notebook runs the commands; a terminal if not.
         python: The command that starts this Python; by default its path.
     """
-    bang = "!" if for_cell else ""
-    start = quote(sys.executable if python is None else python)
-    by_pip = f"{'%pip' if for_cell else f'{start} -m pip'} install {what}"
+    start = quote(python or sys.executable)
+    bang, pip = "", f"{start} -m pip"
+    if for_cell:
+        bang, pip = "!", "%pip"
+    by_pip = f"{pip} install {what}"
     # A page has %pip
     if find_spec("pip") is not None or sys.platform == "emscripten":
         return [by_pip]

@@ -36,7 +36,9 @@ def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:
 
     On a Python without threads, `start()` calls `work(*args)` itself, and then returns.
     """
-    kind = Thread if have_threads() else _AtOnce
+    kind = Thread
+    if not have_threads():
+        kind = _AtOnce
     return kind(target=work, args=args, name=name, daemon=True)
 
 

@@ -13,7 +13,9 @@ _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def counted(count: int, noun: str) -> str:
     """Return *count* with *noun*: `1 row`, `1,234 rows`. The plural of *noun* must only need an s."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun}s"
 
 
 def duration(seconds: float) -> str:
@@ -23,7 +25,9 @@ def duration(seconds: float) -> str:
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60:,} min {whole % 60} s"
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60:,} min {whole % 60} s"
 
 
 def time_taken(seconds: float, waited: float) -> str:
@@ -42,13 +46,16 @@ def listed(names: Sequence[str], most: int) -> str:
     """Return the first *most* of *names*, joined by commas, and how many more names there are."""
     rest = len(names) - most
     text = ", ".join(names[:most])
-    return f"{text} and {rest:,} more" if rest > 0 else text
+    if rest > 0:
+        text += f" and {rest:,} more"
+    return text
 
 
 def point_advice(text: str) -> str:
     """Return advice if *text* is a number whose decimals are after a comma; else an empty text."""
-    is_number = _COMMA_NUMBER.fullmatch(text.strip()) is not None
-    return "Use a point for decimals." if is_number else ""
+    if _COMMA_NUMBER.fullmatch(text.strip()):
+        return "Use a point for decimals."
+    return ""
 
 
 def snake_case(name: str) -> str:

@@ -11,9 +11,9 @@ import pytest
 from patience import join
 from payload_bombs import bomb
 
-from toolbench.answer_limits import MOST_BYTES
 from toolbench.errors import ServerError
 from toolbench.mcp.wire.framing import Lines
+from toolbench.network import MOST_BYTES
 
 EVENT = b'data: {"jsonrpc":"2.0","id":1,"result":{"x":"'
 

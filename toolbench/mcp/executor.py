@@ -32,7 +32,7 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
-from toolbench.network_errors import error_kind
+from toolbench.network import error_kind
 from toolbench.redaction.redactor import WORD, Redactor
 from toolbench.runs.control import CancelToken
 from toolbench.runs.current_run import active_run

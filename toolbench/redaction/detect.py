@@ -71,10 +71,15 @@ def secrets_in_words(
     """Yield each of *words*, a command line, with the secrets in the word, as in `--api-key VALUE`."""
     option = ""
     for word in words:
-        text = word.replace(":", ": ", 1) if _HEADER.fullmatch(option) else word
-        name = "" if word.startswith("--") else option
+        text, name = word, option
+        if _HEADER.fullmatch(option):
+            text = word.replace(":", ": ", 1)
+        if word.startswith("--"):
+            name = ""
         yield word, list(secrets_in(text, name, is_secret))
-        option = word if word.startswith("-") else ""
+        option = ""
+        if word.startswith("-"):
+            option = word
 
 
 def is_short_secret(name: str, value: str) -> bool:
@@ -116,32 +121,28 @@ def _is_secret_parameter(name: str, value: str) -> bool:
 def _in_text(text: str, is_secret: IsSecret) -> Iterator[str]:
     yield from _in_urls(text, is_secret)
     if text.lstrip().startswith(("{", "[")):
-        yield from _in_json(text, is_secret)
+        # It may be no JSON
+        with suppress(ValueError, RecursionError):
+            yield from secrets_in(json.loads(text), "", is_secret)
     elif pair := _NAME_AND_VALUE.fullmatch(text):
         yield from secrets_in(pair["value"], pair["name"], is_secret)
 
 
 def _in_urls(text: str, is_secret: IsSecret, *, shortest_user: int = 1) -> Iterator[str]:
     urls = list(_URL.finditer(text))
+    if not urls:
+        return
     raw = [m["value"] for m in _QUERY.finditer(text) if is_secret(*m.groups())]
     for url in urls:
         user, _, password = (url["user"] or "").partition(":")
         is_web = url["scheme"].endswith(("http", "https"))
-        # without a password, it is a token for a web server, but only a user for a database
-        if is_web and password in ("", "x-oauth-basic"):
-            raw.append(user if len(user) >= shortest_user else "")
-        else:
+        if not is_web or password not in ("", "x-oauth-basic"):
             raw.append(password)
-    for value in filter(None, raw if urls else ()):
+        # Without a password, it is a token for a web server, but only a user for a database
+        elif len(user) >= shortest_user:
+            raw.append(user)
+    for value in filter(None, raw):
         yield from (value, unquote_plus(value))
-
-
-def _in_json(text: str, is_secret: IsSecret) -> Iterator[str]:
-    try:
-        yield from secrets_in(json.loads(text), "", is_secret)
-    except (ValueError, RecursionError):
-        # It is not JSON
-        return
 
 
 # The prefixes that the issuers document, each with the least number of characters of such a key.
@@ -321,7 +322,9 @@ class Secrecy:
     def __init__(self, schema: Any, root: Any = None) -> None:
         """Make the rules of *schema*. If it is a part of *root*, its references are followed in *root*."""
         self._schema = schema
-        self._root = schema if root is None else root
+        self._root = root
+        if root is None:
+            self._root = schema
         self._harmless: frozenset[str] | None = None
         # The class of models whose names are harmless
         self._harmless_model: type[BaseModel] | None = None
@@ -587,28 +590,27 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
     """Return *value* with the secret back in place of each mark; *secrets* has the secrets by path."""
     if not secrets:
         return value
-    if isinstance(value, str):
-        return secrets.get(path, value) if value == MARK else value
     if isinstance(value, dict):
         return {k: put_back(item, secrets, (*path, k)) for k, item in value.items()}
     if isinstance(value, list):
         return [put_back(item, secrets, (*path, i)) for i, item in enumerate(value)]
+    if isinstance(value, str) and value == MARK:
+        return secrets.get(path, value)
     return value
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
     """Return the parts of *value*, a value at *path*, that its copy *masked* hides, by their paths."""
-    if isinstance(masked, str):
-        return {path: value} if masked == MARK != value else {}
-    pairs: Iterable[tuple[Any, Any, Any]] = ()
-    if isinstance(value, dict) and isinstance(masked, dict):
-        pairs = ((key, item, masked.get(key)) for key, item in value.items())
-    elif isinstance(value, list) and isinstance(masked, list):
-        both = zip(value, masked, strict=False)
-        pairs = ((i, left, right) for i, (left, right) in enumerate(both))
     secrets: SecretsByPath = {}
-    for step, item, other in pairs:
-        secrets |= hidden_in(item, other, (*path, step))
+    if isinstance(masked, str):
+        if masked == MARK != value:
+            secrets[path] = value
+    elif isinstance(value, dict) and isinstance(masked, dict):
+        for key, item in value.items():
+            secrets |= hidden_in(item, masked.get(key), (*path, key))
+    elif isinstance(value, list) and isinstance(masked, list):
+        for index, (left, right) in enumerate(zip(value, masked, strict=False)):
+            secrets |= hidden_in(left, right, (*path, index))
     return secrets
 
 

@@ -19,7 +19,7 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition, call_after_reload
 from toolbench.core.tool_advice import no_action, warn_of_earlier_class
 from toolbench.errors import ArgumentsError
-from toolbench.network_errors import error_kind
+from toolbench.network import error_kind
 from toolbench.runs.control import (
     CANCELLED,
     INTERRUPTED,

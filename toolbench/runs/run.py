@@ -16,7 +16,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
-from toolbench.network_errors import ErrorKind
+from toolbench.network import ErrorKind
 from toolbench.redaction.known import KnownSecrets
 from toolbench.runs.argument_forms import arguments_of, forms_by_action
 from toolbench.runs.control import Control

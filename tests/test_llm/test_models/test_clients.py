@@ -26,13 +26,13 @@ from test_llm.test_models.provider_server import (
 )
 from toolbench import Conversation, ImageContent, Observation, TextContent
 from toolbench.agent import Agent
-from toolbench.answer_limits import MOST_BYTES
 from toolbench.core.background_loop import portal
 from toolbench.errors import ModelConnectionError, ModelError
 from toolbench.llm import parse_tool_calls, respond_all, user_message
 from toolbench.llm.models import Usage, as_model
 from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.llm.models.transport.sdk import http_package_of
+from toolbench.network import MOST_BYTES
 
 ARGUMENTS = {"pattern": "TODO", "limit": 5}
 PNG = (

@@ -11,9 +11,9 @@ from urllib.parse import quote, urlsplit
 
 import anyio
 
-from toolbench.answer_limits import limit_async_answer
 from toolbench.display.escape import visible
 from toolbench.mcp.authorization.token_vault import Items
+from toolbench.network import limit_async_answer
 from toolbench.redaction.redactor import Redactor
 
 SECONDS = 20.0

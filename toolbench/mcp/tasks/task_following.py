@@ -21,7 +21,7 @@ from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.elicitation import OnProgress
 from toolbench.mcp.tasks.task_state import TaskState
-from toolbench.network_errors import PASSING_STATUSES, error_kind
+from toolbench.network import PASSING_STATUSES, error_kind
 from toolbench.runs.control import INTERRUPTED
 from toolbench.runs.current_run import active_run
 from toolbench.runs.kernel import kernel_ends

@@ -9,7 +9,7 @@ from typing import Any
 import mcp_types
 from pydantic_core import from_json
 
-from toolbench.answer_limits import MOST_BYTES
+from toolbench.network import MOST_BYTES
 from toolbench.values import clip, whole_characters
 
 # Bytes: longer than any secret, so that the secrets can be hidden

@@ -19,7 +19,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import request_within_origin, sse_within_origin
 from mcp.shared.message import SessionMessage
 
-from toolbench.answer_limits import MOST_BYTES, limit_answer
 from toolbench.errors import BodyError, ServerError
 from toolbench.mcp.authorization.refusals import refusal
 from toolbench.mcp.config.server_entry import ServerEntry
@@ -29,6 +28,7 @@ from toolbench.mcp.wire.auth import auth_of
 from toolbench.mcp.wire.framing import message_in
 from toolbench.mcp.wire.lenient_http import mend_response
 from toolbench.mcp.wire.written_message import written
+from toolbench.network import MOST_BYTES, limit_answer
 from toolbench.redaction.redactor import Redactor
 
 # Messages of a stream that are not read yet

@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 from pydantic import ValidationError
 
-from toolbench.answer_limits import MOST_BYTES, too_long
 from toolbench.errors import BodyError
 from toolbench.mcp.wire.framing import NoiseError, mend, message_in
+from toolbench.network import MOST_BYTES, too_long
 
 # Levels of objects and lists; the SDK's reader stops at 200
 _DEEPEST = 150

@@ -14,8 +14,8 @@ from fastmcp.client.transports import FastMCPTransport
 from fastmcp.client.transports.base import ClientTransport
 from mcp import ClientSession
 
-from toolbench.answer_limits import limit_async_answer
 from toolbench.errors import MissingExtraError, ServerError
+from toolbench.network import limit_async_answer
 
 # It contains FastMCP's server half
 _EXTRA = "demo"

@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, urldefrag, urlsplit
 
 from pydantic import SecretStr
 
-from toolbench.answer_limits import MOST_BYTES
 from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
@@ -27,6 +26,7 @@ from toolbench.llm.models.transport.inbox import (
 )
 from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
 from toolbench.llm.providers import Provider
+from toolbench.network import MOST_BYTES
 from toolbench.redaction.names import is_secret_setting
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run

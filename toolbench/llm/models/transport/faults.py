@@ -11,7 +11,7 @@ from time import time
 from typing import Any
 
 from toolbench.errors import ModelConnectionError, ModelError, ended
-from toolbench.network_errors import (
+from toolbench.network import (
     CONNECTION,
     PASSING_STATUSES,
     UNREACHED,

@@ -15,7 +15,6 @@ from operator import methodcaller
 from threading import Lock, Thread
 from typing import Any
 
-from toolbench.answer_limits import limit_answer, limit_async_answer
 from toolbench.core.background_loop import portal
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
@@ -24,6 +23,7 @@ from toolbench.llm.models.transport.client_pool import Pooled
 from toolbench.llm.models.transport.inbox import Ended, Send, Start, ending
 from toolbench.llm.models.transport.streamed_model import StreamedModel
 from toolbench.llm.providers import Provider
+from toolbench.network import limit_answer, limit_async_answer
 
 _DIALECTS: Mapping[str, tuple[Provider, ...]] = {
     "openai": ("openai", "responses"),

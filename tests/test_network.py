@@ -10,7 +10,7 @@ from http.client import IncompleteRead
 import pytest
 
 from toolbench.errors import ModelConnectionError, ModelError, ServerError
-from toolbench.network_errors import error_kind
+from toolbench.network import error_kind
 
 httpx2 = pytest.importorskip("httpx2")
 REQUEST = httpx2.Request("GET", "http://host/")
@@ -121,7 +121,7 @@ def test_of_the_sdk_of_mcp_and_of_what_it_stands_on():
 
 def test_loads_no_package():
     """It is read where nothing of the network is installed."""
-    code = "import sys, toolbench.network_errors; print('httpx2' in sys.modules)"
+    code = "import sys, toolbench.network; print('httpx2' in sys.modules)"
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
