@@ -22,7 +22,14 @@ pytestmark = pytest.mark.skipif(
 SEARCH = """
 import sys
 from threading import Thread
+from toolbench.processes.guard import process_guard
 from toolbench.tools.grep import GrepTool
+
+def add_and_tell(pid, add=process_guard.add):
+    add(pid)
+    print("guarded", flush=True)
+
+process_guard.add = add_and_tell
 [tool] = GrepTool.create(working_dir=sys.argv[1])
 Thread(target=tool, args=({"pattern": "x"},), daemon=True).start()
 sys.stdin.read()
@@ -140,9 +147,11 @@ def test_ends_with_us(tool, ripgrep):
     parent = subprocess.Popen(
         [sys.executable, "-c", SEARCH, str(tool.executor.working_dir)],
         stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         env={**os.environ, "PATH": path},
     )
     watch = os.pidfd_open(fake.pid())
+    assert parent.stdout.readline() == b"guarded\n"
     parent.send_signal(signal.SIGKILL)
     parent.communicate()
     ready, _, _ = select.select([watch], [], [], 20)

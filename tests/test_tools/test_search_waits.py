@@ -1,6 +1,7 @@
 """No file holds up a search: not one that never ends, never begins, or is made up by the kernel."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from shutil import which
@@ -119,13 +120,15 @@ class TestKernel:
     def test_nothing_of_it_is_read_by_ripgrep(self, name, tmp_path, monkeypatch):
         """Ripgrep is told what to leave out; where that cannot be told, Python searches."""
         started = []
-        real = ripgrep.guarded_quickly
-        monkeypatch.setattr(
-            ripgrep,
-            "guarded_quickly",
-            lambda program, arguments: started.append(arguments) or real(program, arguments),
-        )
-        monkeypatch.setattr(ripgrep, "ripgrep", lambda: which("true"))
+        program, real = which("true"), subprocess.Popen
+
+        def start(command, **options):
+            if command[0] == program:
+                started.append(command)
+            return real(command, **options)
+
+        monkeypatch.setattr(subprocess, "Popen", start)
+        monkeypatch.setattr(ripgrep, "ripgrep", lambda: program)
         mounted(monkeypatch, **{f"{tmp_path}/{name}": "proc"})
         [tool] = GrepTool.create(working_dir=tmp_path)
         tool({"pattern": "needle"})
