@@ -1,5 +1,6 @@
 """Classes and their JSON Schemas: the schema of a class, and a class from another program's schema."""
 
+import re
 from collections.abc import Mapping
 from copy import deepcopy
 from json import dumps
@@ -44,15 +45,6 @@ class _Untitled(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
-    def model_schema(self, schema: Any) -> dict[str, Any]:
-        return _untitled(super().model_schema(schema), schema)
-
-    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-        return _untitled(super().dataclass_schema(schema), schema)
-
-    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
-        return _untitled(super().typed_dict_schema(schema), schema)
-
     def float_schema(self, schema: Any) -> dict[str, Any]:
         limits = super().float_schema(schema).items()
         return {k: v for k, v in limits if not isinstance(v, float) or isfinite(v)}
@@ -82,12 +74,6 @@ class _Untitled(GenerateJsonSchema):
         return encoded
 
 
-def _untitled(produced: dict[str, Any], schema: Any) -> dict[str, Any]:
-    if produced.get("title") == getattr(schema.get("cls"), "__name__", None):
-        del produced["title"]
-    return produced
-
-
 _full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
 
@@ -104,10 +90,12 @@ def full_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def _generate(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(schema_generator=_Untitled)
-    # pydantic adds titles of enums later
-    for name, definition in mapping(schema, "$defs").items():
-        if definition.get("title") in (name, name.rpartition("__")[2]):
-            del definition["title"]
+    root = _definition_name(model.__name__)
+    for name, definition in [(root, schema), *mapping(schema, "$defs").items()]:
+        title = _definition_name(definition.get("title", ""))
+        # Of two classes with one name, the definitions have the modules in their names too
+        if title in (name, name.rpartition("__")[2]):
+            definition.pop("title", None)
     for _, node in every(schema):
         for name, field in mapping(node, "properties").items():
             if isinstance(field, dict) and field.get("default") and is_secret(name, read(field)):
@@ -116,6 +104,11 @@ def _generate(model: type[BaseModel]) -> dict[str, Any]:
     # a model that refers to itself: callers look for `type: object` at the top
     whole, _ = resolve(schema, schema)
     return cast("dict[str, Any]", whole)
+
+
+def _definition_name(title: str) -> str:
+    """Return the name of the definition of a class with this *title*: `Box_int_` for `Box[int]`."""
+    return re.sub(r"[^a-zA-Z0-9.\-_]", "_", title)
 
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
