@@ -123,10 +123,8 @@ class TestToCallable:
         function = order.to_callable()
         assert function("soup", 2, note="hot") == order(dish="soup", count=2, note="hot")
         assert split_bill.to_callable()(84, 4) == split_bill(total=84, people=4)
-        wrong = [("soup", 2, "hot"), ("soup", 2)]
-        for positional, words in zip(wrong, ("too many", "multiple"), strict=True):
-            with pytest.raises(TypeError, match=words):
-                function(*positional, note="x", count=3)
+        with pytest.raises(TypeError, match="multiple"):
+            function("soup", 2, note="x", count=3)
 
     def test_of_a_schema_takes_by_keyword_what_follows_a_default(self):
         """Python has no parameter without a default behind one that has."""

@@ -61,11 +61,6 @@ class TestClassAttributes:
         with pytest.raises(RegistrationError, match="action_type must be an Action class"):
             wrong()
 
-    def test_are_no_properties(self):
-        """A tool is frozen when it is made: what it says is not worked out later."""
-        with pytest.raises(RegistrationError, match=r"LateTool.description is a property"):
-            type("LateTool", (ToolDefinition,), {"description": property(str)})
-
     def test_of_one_class_say_nothing_of_another(self):
         """Tools made directly have none of it."""
         tool = ToolDefinition(name="t")

@@ -328,15 +328,6 @@ class MovedTool(HelloTool):
         assert not answer
         assert str(answer) == "No tool is registered as 'helo'. Did you mean 'hello'?"
 
-    @pytest.mark.parametrize(
-        ("name", "kind"), [(None, "a NoneType"), (3, "an int"), (["a"], "a list")]
-    )
-    def test_of_what_is_no_name_is_no(self, registry, name, kind):
-        """So it is where the name is none at all, as an option that was left out."""
-        answer = registry.is_usable(name)
-        assert not answer
-        assert str(answer) == f"The name of a tool must be a str, not {kind}."
-
 
 class TestLooking:
     def test_is_like_a_sorted_set_of_names(self, registry):

@@ -10,7 +10,6 @@ from inspect import (
     isasyncgen,
     isasyncgenfunction,
     isawaitable,
-    isbuiltin,
     isclass,
     iscoroutinefunction,
     isgenerator,
@@ -215,15 +214,13 @@ def _function_or_class(function: Any) -> Any:
     return type(function)
 
 
-def with_conversation(  # noqa: C901 - one case after the other
-    function: Callable[..., Any],
-) -> Callable[[Any, Any], Any]:
+def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
     The conversation goes to the second parameter if it has no default or if a word of its name is
     `conv` or `conversation`: `conv_state`, not `convert`. Otherwise it goes to a parameter called
-    `conversation`, else to `*args` or `**kwargs`. A function without any of these gets only the
-    action. The signature is read only once.
+    `conversation`. A function without any of these gets only the action. The signature is read
+    only once.
     """
 
     def without(action: Any, conversation: Any) -> Any:
@@ -239,24 +236,14 @@ def with_conversation(  # noqa: C901 - one case after the other
     except (TypeError, ValueError):
         # A builtin without a signature
         return without
-    # `print(*args)` does not expect a conversation
-    if isbuiltin(function):
-        return without
     ordered = [p for p in parameters.values() if p.kind in _POSITIONAL]
-    kinds = {p.kind for p in parameters.values()}
     if len(ordered) > 1:
         words = ordered[1].name.split("_")
         has_default = ordered[1].default is not Parameter.empty
-        if not has_default or "conv" in words or "conversation" in words:
+        if not has_default or "conv" in words or CONVERSATION in words:
             return function
-    if CONVERSATION in parameters:
-        # A functools.partial may have one already
-        if CONVERSATION in getattr(function, "keywords", {}):
-            return without
-        return by_name
-    if len(ordered) < 2 and Parameter.VAR_POSITIONAL in kinds:
-        return function
-    if Parameter.VAR_KEYWORD in kinds:
+    # A functools.partial may have one already
+    if CONVERSATION in parameters and CONVERSATION not in getattr(function, "keywords", {}):
         return by_name
     return without
 

@@ -124,10 +124,6 @@ class ToolRegistry:
 
         A tool whose check fails counts as unusable, and so does a name that is not registered.
         """
-        value: Any = name
-        if not isinstance(value, str):
-            kind = indefinite(type(value).__name__)
-            return Unusable(f"The name of a tool must be a str, not {kind}.")
         try:
             recipe = _newest(self.recipe(name))
         except ToolNotFoundError as error:

@@ -201,10 +201,6 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = tool_name(cls.__name__)
-        for each in fields(cls):
-            if isinstance(cls.__dict__.get(each.name), property):
-                msg = f"{cls.__name__}.{each.name} is a property: make it a plain attribute."
-                raise RegistrationError(msg)
         # Last: from here on, other threads find the class by its kind
         super().__init_subclass__(**kwargs)
 
@@ -710,9 +706,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         The function has the name, the description and the typed parameters of the tool, and
         returns the observation. Each call is checked and recorded like any call of the tool.
 
-        Arguments can be passed by keyword, or by position in the order of the schema. Keyword-only
-        are: arguments that are keyword-only in the tool's own function; and a required argument
-        after an optional one, with all arguments after it.
+        Arguments can be passed by keyword, or by position in the order of the schema. A required
+        argument after an optional one is keyword-only, and so are all arguments after it.
         """
         return function_of(self)
 

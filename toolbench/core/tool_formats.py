@@ -7,7 +7,7 @@ class of actions or observations are made once and kept here, because tools are 
 import marshal
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -299,7 +299,6 @@ def _parameters_of_function(tool: "ToolDefinition[Any, Any]") -> list[Parameter]
     further arguments, if the tool accepts arguments of any name.
     """
     kind: Any = Parameter.POSITIONAL_OR_KEYWORD
-    keyword_only = _keyword_only_parameters(tool.executor)
     parameters: list[Parameter] = []
     has_rest = tool.action_type.model_config.get("extra") == "allow"
     has_default = False
@@ -309,7 +308,7 @@ def _parameters_of_function(tool: "ToolDefinition[Any, Any]") -> list[Parameter]
             has_rest = True
             continue
         # Python wants those without a default first
-        if name in keyword_only or (has_default and field.is_required()):
+        if has_default and field.is_required():
             kind = Parameter.KEYWORD_ONLY
         parameter = Parameter(name, kind, annotation=field.annotation)
         if not field.is_required():
@@ -322,14 +321,3 @@ def _parameters_of_function(tool: "ToolDefinition[Any, Any]") -> list[Parameter]
             rest += "_"
         parameters.append(Parameter(rest, Parameter.VAR_KEYWORD, annotation=Any))
     return parameters
-
-
-def _keyword_only_parameters(executor: Any) -> set[str]:
-    """Return the parameters that the function of *executor* takes only by keyword."""
-    function = getattr(executor, "function", None)
-    try:
-        parameters = signature(function).parameters.values()  # type: ignore[arg-type]  # or None
-    except (TypeError, ValueError):
-        # There is no function, or it has no readable signature
-        return set()
-    return {p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
