@@ -52,10 +52,12 @@ class _Untitled(GenerateJsonSchema):
     def bytes_schema(self, schema: Any) -> dict[str, Any]:
         if BASE64 not in schema.get("metadata", {}):
             return super().bytes_schema(schema)
-        limits = (("minLength", "min_length"), ("maxLength", "max_length"))
-        # Four letters for every three bytes that are begun
-        lengths = {k: 4 * ceil(schema[name] / 3) for k, name in limits if name in schema}
-        return {"type": "string", "contentEncoding": "base64", **lengths}
+        text: dict[str, Any] = {"type": "string", "contentEncoding": "base64"}
+        for keyword, limit in (("minLength", "min_length"), ("maxLength", "max_length")):
+            if limit in schema:
+                # Four letters for every three bytes that are begun
+                text[keyword] = 4 * ceil(schema[limit] / 3)
+        return text
 
     def default_schema(self, schema: Any) -> dict[str, Any]:
         schema_of_default = super().default_schema(schema)
@@ -66,8 +68,10 @@ class _Untitled(GenerateJsonSchema):
     def encode_default(self, dft: Any) -> Any:
         # no error: pydantic would put the repr of the default into a message, and a repr may raise
         try:
+            encoded = dft
             # pydantic makes an adapter for each; most defaults are JSON values anyway
-            encoded = dft if type(dft) in _SIMPLE else super().encode_default(as_sent(dft))
+            if type(dft) not in _SIMPLE:
+                encoded = super().encode_default(as_sent(dft))
             dumps(encoded, allow_nan=False, ensure_ascii=False).encode()
         except Exception:  # noqa: BLE001 - the default may be anything
             return _UNSAYABLE

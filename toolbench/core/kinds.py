@@ -142,13 +142,9 @@ def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
     """Return *own*, the pydantic schema of *base*, extended for subclasses: it loads and saves them too."""
 
     def load(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        if not isinstance(value, Mapping) or "kind" not in value:
-            return handler(value)
-        try:
+        if isinstance(value, Mapping) and "kind" in value:
             return base.from_dict(value)
-        except KindError as error:
-            # pydantic reports a ValueError as its own
-            raise ValueError(str(error)) from error
+        return handler(value)
 
     def dump(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         return handler(value) if type(value) is base else value.to_dict()

@@ -1,1 +1,0 @@
-"""Make classes of actions and observations from JSON Schemas, export and find the classes."""
