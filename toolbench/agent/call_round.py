@@ -83,9 +83,9 @@ class Round:
     @property
     def event_ids(self) -> list[int]:
         """The event numbers of the calls and answers in this round."""
-        ids = [event.id for event in (*self.calls, *self.answers.values())]
+        events = (*self.calls, *self.answers.values())
         # 0: not logged yet
-        return [id_ for id_ in ids if id_]
+        return [event.id for event in events if event.id]
 
     def messages(self) -> list[Json]:
         """Return the messages of the round: the model's message, and the answers to its calls.

@@ -243,11 +243,15 @@ def events_html(
         is_running: Whether calls without an answer run now; if not, they wait.
         asking: The numbers of the running calls whose tools ask the person.
     """
-    answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
-    edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
-    known = {e.id for e in events if isinstance(e, ActionEvent)}
-    parts = []
+    answers: dict[int | None, AnswerEvent] = {}
+    edits: dict[int, CallEdit] = {}
+    for event in events:
+        if isinstance(event, AnswerEvent):
+            answers[event.action_id] = event
+        elif isinstance(event, CallEdit):
+            edits[event.action_id] = event
     numbers = call_numbers(events)
+    parts: list[str] = []
     for event in events:
         if isinstance(event, ActionEvent):
             answer, edit = answers.get(event.id), edits.get(event.id)
@@ -262,15 +266,18 @@ def events_html(
                     is_asking=event.id in asking,
                 )
             )
-        elif getattr(event, "action_id", None) not in known:
+        elif getattr(event, "action_id", None) not in numbers:
             parts.append(other_html(event))
     return Html("".join(parts))
 
 
 def call_numbers(events: Iterable[Event]) -> dict[int, int]:
     """Return the number of each call among *events*, from 1; the keys are the ids of the events."""
-    ids = (event.id for event in events if isinstance(event, ActionEvent))
-    return {id_: number for number, id_ in enumerate(ids, 1)}
+    numbers: dict[int, int] = {}
+    for event in events:
+        if isinstance(event, ActionEvent):
+            numbers[event.id] = len(numbers) + 1
+    return numbers
 
 
 def other_html(event: Event) -> Html:
