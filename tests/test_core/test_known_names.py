@@ -1,6 +1,8 @@
 """A misspelt name is refused at any depth of the arguments: nothing that was sent is dropped."""
 
 import dataclasses
+import gc
+import weakref
 from enum import Enum
 from typing import Annotated, Any, Literal
 
@@ -244,6 +246,16 @@ def test_validators_of_a_right_call_run_once():
 
     assert tool_of(Counted).problems({"room": {"name": "a"}}) == []
     assert calls == ["a"]
+
+
+def test_a_class_that_is_used_nowhere_else_is_forgotten():
+    """A cell that is run again and again leaves no classes behind."""
+    action_type = pydantic.create_model("Outer", room=(Room, ...))
+    action_with_known_names(action_type, {"room": {"name": "a"}})
+    kept = weakref.ref(action_type)
+    del action_type
+    gc.collect()
+    assert kept() is None
 
 
 @pytest.mark.parametrize(

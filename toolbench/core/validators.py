@@ -13,7 +13,6 @@ what the author of a tool expects, at any depth of an action:
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, LiteralString, TypeVar
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, EncodedBytes, SecretBytes, ValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, SchemaSerializer, SchemaValidator
@@ -86,7 +85,8 @@ _CONFIGURED = frozenset({"model", "dataclass", "typed-dict"})
 """The kinds of core schemas whose configuration says what happens to other names."""
 _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 """The kinds of pydantic's errors about an unknown name."""
-_strict: WeakKeyDictionary[type[BaseModel], SchemaValidator | None] = WeakKeyDictionary()
+# The attribute of a class that keeps its validator: one in a table would keep the class alive
+_STRICT = "__toolbench_strict__"
 
 
 def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
@@ -115,7 +115,7 @@ def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, A
 
 def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
     """Return a validator that refuses unknown names at any depth; None if pydantic's own does that."""
-    if action_type not in _strict:
+    if _STRICT not in vars(action_type):
         # Nothing if it is complete
         action_type.model_rebuild(raise_errors=False)
         if not action_type.__pydantic_complete__:
@@ -125,12 +125,13 @@ def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
         objects = [inner for inner in _cores(core) if inner["type"] in _OBJECTS]
         # A foreign class is judged by its JSON Schema
         is_foreign = getattr(action_type, "foreign_schema", None) is not None
-        if is_foreign or len(objects) < 2:
-            _strict[action_type] = None
-        else:
+        strict = None
+        if not is_foreign and len(objects) > 1:
             # Else the models inside would be read by their own validators
-            _strict[action_type] = SchemaValidator(_forbidding(core), _use_prebuilt=False)
-    return _strict[action_type]
+            strict = SchemaValidator(_forbidding(core), _use_prebuilt=False)
+        setattr(action_type, _STRICT, strict)
+    kept: SchemaValidator | None = vars(action_type)[_STRICT]
+    return kept
 
 
 def _forbidding(part: Any, extra: str | None = None) -> Any:
