@@ -1,8 +1,40 @@
 """Secrets: how they are found by their names and places, found again in other texts, and hidden."""
 
+import re
+from typing import Any
+
 MARK = "<secret-hidden>"
 """The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
 
 The mark is plain ASCII, so every encoding keeps it and it can be searched for. People do not type
 it.
 """
+
+# In a file with several secrets, each secret has its own mark
+_NUMBERED = re.compile(r"<secret-hidden:\d+>")
+
+
+def numbered_mark(number: int) -> str:
+    """Return the mark of the secret that has the *number* in a file; it shows only this number."""
+    return f"<secret-hidden:{number}>"
+
+
+def has_mark(text: str) -> bool:
+    """Tell whether *text* has a numbered mark."""
+    return _NUMBERED.search(text) is not None
+
+
+def split_at_marks(text: str) -> list[str]:
+    """Return the parts of *text* between the numbered marks; one part if there is no mark."""
+    return _NUMBERED.split(text)
+
+
+def without_numbers(value: Any) -> Any:
+    """Return *value*, JSON, with `MARK` in place of each numbered mark."""
+    if isinstance(value, str):
+        return _NUMBERED.sub(MARK, value)
+    if isinstance(value, dict):
+        return {without_numbers(k): without_numbers(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_numbers(item) for item in value]
+    return value

@@ -36,11 +36,14 @@ def sentence_of(error: BaseException) -> str:
     text = _sentence(error)
     if not isinstance(error, BaseExceptionGroup):
         return text
-    inner = [_sentence(one) for one in islice(_leaves(error), _MAX_ERRORS + 1)]
-    first, more = inner[:_MAX_ERRORS], ["..."] if len(inner) > _MAX_ERRORS else []
-    # After its notes
-    gap = "\n" if "\n" in text else ": "
-    return f"{text}{gap}{'; '.join([*first, *more])}"
+    inner = list(map(_sentence, islice(_leaves(error), _MAX_ERRORS + 1)))
+    if len(inner) > _MAX_ERRORS:
+        inner[_MAX_ERRORS] = "..."
+    gap = ": "
+    if "\n" in text:
+        # After its notes
+        gap = "\n"
+    return f"{text}{gap}{'; '.join(inner)}"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -60,7 +63,9 @@ def _sentence(error: BaseException) -> str:
         text = "there is too little memory for this. Free some, and try again."
     if text.startswith(_OTHER_THREAD):
         text = f"{text} {_OPEN_IT_THERE}"
-    return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
+    if not text:
+        return f"{type(error).__name__}."
+    return f"{type(error).__name__}: {text}"
 
 
 def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
@@ -83,8 +88,9 @@ def line_of_interrupt(error: BaseException) -> str | None:
     if all("__tracebackhide__" in f.f_locals or not _is_in(_OURS, f) for f in before_output):
         return None
     place = place_of(error).removesuffix(", in <module>")
-    at = f" at {place}" if place else ""
-    return f"KeyboardInterrupt: Stopped{at}."
+    if not place:
+        return "KeyboardInterrupt: Stopped."
+    return f"KeyboardInterrupt: Stopped at {place}."
 
 
 def traceback_of(error: BaseException) -> str:

@@ -7,9 +7,8 @@ run is its `Output`, which keeps the start and the end; `OutputFilter` hides sec
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar, copy_context
-from threading import Event, RLock, Timer
-from time import monotonic
+from contextvars import ContextVar
+from threading import Event, RLock
 from typing import Any, NamedTuple, Protocol
 
 from toolbench.display.blocks import bundle_html, bundle_text
@@ -17,7 +16,7 @@ from toolbench.display.escape import Html
 from toolbench.redaction.known import KnownSecrets
 from toolbench.redaction.redactor import Stream
 from toolbench.runs.current_run import CurrentRun
-from toolbench.threads import have_threads, leave_behind_in_forks
+from toolbench.threads import leave_behind_in_forks
 
 # Characters kept, half at each end
 LIMIT = 200_000
@@ -175,110 +174,60 @@ class _End:
 
 # --- secrets in it ----------------------------------------------------------------
 
-# Seconds in which the texts of a stream are gathered: they are searched, and passed on, as one
-PAUSE = 0.05
-
 
 class OutputFilter:
-    """A filter that hides secrets in mime bundles and in streams of text.
+    """A filter that hides the secrets of a run in mime bundles and in streams of text.
 
-    Each stream, such as `stdout`, is searched separately. A text after a pause is passed on at
-    once; what follows soon after it, as the parts of a `print` do, is gathered and passed on
-    together, in the order in which it came.
+    Each stream, such as `stdout`, is searched separately.
     """
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
         """Make a filter that hides *secrets*, also the secrets that are added to it later.
 
-        Once *is_over* is set, no text is held back or gathered, since no more text may follow.
+        Once *is_over* is set, no text is held back, since no more text may follow.
         """
         self._secrets = secrets
         self._is_over = is_over
         self._streams: dict[str, Stream] = {}
-        # Texts of one stream that were not passed on yet, and the call that will pass them on
-        self._gathered: list[str] = []
-        self._place: tuple[Any, ...] = ()
-        # When texts are passed on again
-        self._next = 0.0
-        self._timer: Timer | None = None
         # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
-        """In a forked process, leave what was gathered to the process that gathered it."""
-        self._gathered, self._timer, self._lock = [], None, RLock()
-
-    def write(self, stream: str, text: str, show: Callable[..., object], *target: Any) -> None:
-        """Add *text* to *stream*; soon, call `show(stream, safe_text, *target)` with secrets hidden."""
-        place = (stream, show, *target)
-        with self._lock:
-            if place != self._place:
-                self.release()
-                self._place = place
-            self._gathered.append(text)
-            if self._timer is not None:
-                return
-            pause = self._next - monotonic()
-            if pause <= 0 or self._is_over.is_set() or not have_threads():
-                self.release()
-                return
-            # In the context of the writer, which tells a kernel to which cell the text belongs
-            timer = Timer(pause, copy_context().run, [self.release])
-            timer.daemon = True
-            try:
-                timer.start()
-            except RuntimeError:
-                # The interpreter is about to end, or has too many threads
-                self.release()
-            else:
-                self._timer = timer
-
-    def release(self) -> None:
-        """Pass on the gathered texts."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if not self._gathered:
-                return
-            text, self._gathered = "".join(self._gathered), []
-            stream, show, *target = self._place
-            if safe_text := self._safe_text(stream, text):
-                show(stream, safe_text, *target)
-            self._next = monotonic() + PAUSE
+        """In a forked process, leave what is held back to the process that holds it."""
+        self._streams = {}
+        self._lock = RLock()
 
     def text(self, stream: str, text: str) -> str:
         """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
-        with self._lock:
-            self.release()
-            return self._safe_text(stream, text)
-
-    def _safe_text(self, stream: str, text: str) -> str:
         redactor = self._secrets.redactor
         if not redactor:
             return text
-        known = self._streams.setdefault(stream, redactor.stream())
-        known.redactor = redactor
-        safe_text = known.feed(text)
-        return safe_text + known.flush() if self._is_over.is_set() else safe_text
-
-    def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the mime bundle *data* with secrets hidden."""
-        self.release()
-        redactor = self._secrets.redactor
-        return redactor.bundle(data) if redactor else data
-
-    def value(self, value: Any) -> Any:
-        """Return *value*, such as the metadata of a display, with secrets hidden."""
-        return self._secrets.redactor.value(value)
+        with self._lock:
+            known = self._streams.setdefault(stream, redactor.stream())
+            known.redactor = redactor
+            safe_text = known.feed(text)
+            if self._is_over.is_set():
+                safe_text += known.flush()
+            return safe_text
 
     def rest(self, stream: str) -> str:
         """Return the text of *stream* that is still held back; to be called when *stream* has ended."""
         with self._lock:
-            self.release()
-            known = self._streams.get(stream)
-            return "" if known is None else known.flush()
+            if stream not in self._streams:
+                return ""
+            return self._streams[stream].flush()
+
+    def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the mime bundle *data* with secrets hidden."""
+        redactor = self._secrets.redactor
+        if not redactor:
+            return data
+        return redactor.bundle(data)
+
+    def value(self, value: Any) -> Any:
+        """Return *value*, such as the metadata of a display, with secrets hidden."""
+        return self._secrets.redactor.value(value)
 
 
 # --- where it goes ----------------------------------------------------------------
@@ -328,7 +277,9 @@ _INHERITED = "_toolbench_sink"
 def sink_here() -> Sink | None:
     """Return the sink that gets the output of the calling code; None if there is none."""
     redirection = redirection_here()
-    return None if redirection is None else redirection.sink
+    if redirection is None:
+        return None
+    return redirection.sink
 
 
 def redirection_here() -> Redirection | None:

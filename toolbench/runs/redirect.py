@@ -30,8 +30,6 @@ from toolbench.runs.screen import (
     Patches,
     clearing,
     flush_descriptors,
-    flushing,
-    flushing_kernel,
     is_of_kernel,
     publishing,
     terminal,
@@ -122,10 +120,8 @@ class _Installed:
         for name, stream in self._known.streams:
             if is_of_kernel(stream):
                 replace(type(stream), "write", writing_to_kernel)
-                replace(type(stream), "flush", flushing_kernel)
             else:
                 replace(stream, "write", partial(writing, name=name))
-                replace(stream, "flush", flushing)
             replace(stream, "isatty", terminal)
         for _, publisher in self._known.publishers:
             replace(publisher, "publish", publishing)

@@ -279,13 +279,10 @@ class Run:
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
         if self.secrets.redactor:
-            self.filter.write(stream, text, self._show)
-        else:
-            self._show(stream, text)
-
-    def _show(self, stream: str, safe_text: str) -> None:
-        self.output.write(stream, safe_text)
-        self.changed()
+            text = self.filter.text(stream, text)
+        if text:
+            self.output.write(stream, text)
+            self.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
         """Add a mime bundle to the output of the run, with secrets hidden; see `Output.show`."""

@@ -15,7 +15,6 @@ from weakref import WeakSet
 from toolbench.redaction.known import remembered
 from toolbench.runs.current_run import active_run, run_in_context
 from toolbench.runs.output import (
-    Sink,
     redirection_here,
     redirection_in_context,
     sink_here,
@@ -168,45 +167,17 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
         # The stream raises its own error
         if not isinstance(text, str):
             return write(text)
-        sink, runs = sink_here(), _runs_that_hide()
-        if runs:
-            runs[0].filter.write(name, text, _show, write, sink, *runs[1:])
-        elif sink is not None:
+        size = len(text)
+        for run in _runs_that_hide():
+            text = run.filter.text(name, text)
+        sink = sink_here()
+        if sink is not None:
             sink.write(name, text)
-        else:
+        elif text or not size:
             write(text)
-        return len(text)
+        return size
 
     return write_where_it_belongs
-
-
-def _show(
-    name: str, text: str, write: Callable[[str], int], sink: Sink | None, *outer: Run
-) -> None:
-    """Write *text*, in which a run hid its secrets, to *sink* or else by *write*.
-
-    The runs around it, *outer*, hide theirs first.
-    """
-    for run in outer:
-        text = run.filter.text(name, text)
-    if sink is not None:
-        sink.write(name, text)
-    elif text:
-        write(text)
-
-
-def flushing(flush: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *flush*, the method of a stream or of its class: what runs have gathered is written first."""
-
-    def flush_all(*stream: Any) -> None:
-        for run in _runs_that_hide():
-            run.filter.release()
-        sink = sink_here()
-        if isinstance(sink, Run):
-            sink.filter.release()
-        flush(*stream)
-
-    return flush_all
 
 
 class KernelWrite:
@@ -292,10 +263,6 @@ class _SafeText(str):
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
     """Wrap *write*, the method of a class of kernel streams."""
     return KernelWrite(write)
-
-
-flushing_kernel = cache(flushing)
-"""Wrap *flush*, the method of a class of kernel streams."""
 
 
 def is_of_kernel(thing: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.mcp.recording.failure import NOT_RECORDED
 from toolbench.mcp.recording.request_matcher import Matcher
 from toolbench.mcp.recording.tape import Exchange, Tape
-from toolbench.redaction.marks import without_numbers
+from toolbench.redaction import without_numbers
 from toolbench.testing.scripted_answers import Raw, RpcError
 
 _METHODS = frozenset({"resources/read", "prompts/get"})

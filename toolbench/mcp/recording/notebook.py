@@ -11,7 +11,7 @@ from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.mcp.recording.recording import RecordedCall, Recording
 from toolbench.mcp.session import MCPServerSession
-from toolbench.redaction.marks import without_numbers
+from toolbench.redaction import without_numbers
 from toolbench.values import clip
 
 

@@ -24,7 +24,7 @@ from toolbench.mcp.recording.tape import (
     subscription_of,
     with_subscription,
 )
-from toolbench.redaction.marks import without_numbers
+from toolbench.redaction import without_numbers
 from toolbench.runs.questions import Answer
 
 _METHOD_NOT_FOUND = -32601

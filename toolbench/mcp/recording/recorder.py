@@ -23,8 +23,7 @@ from toolbench.mcp.recording.frame import (
     frame_of,
     json_of,
 )
-from toolbench.redaction import MARK
-from toolbench.redaction.marks import numbered_mark
+from toolbench.redaction import MARK, numbered_mark
 from toolbench.redaction.redactor import Redactor
 
 _log = logging.getLogger(__name__)

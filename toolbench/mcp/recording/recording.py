@@ -13,7 +13,7 @@ from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.tape import Exchange, Tape
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
-from toolbench.redaction.marks import without_numbers
+from toolbench.redaction import without_numbers
 
 _CHUNK = 1 << 20
 # Bytes read of the first line

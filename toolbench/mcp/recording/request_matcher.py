@@ -17,7 +17,7 @@ from typing import Any
 
 from toolbench.errors import did_you_mean
 from toolbench.mcp.recording.tape import Exchange
-from toolbench.redaction.marks import split_at_marks
+from toolbench.redaction import split_at_marks
 from toolbench.values import clip
 
 HANDSHAKE = frozenset({"initialize", "server/discover"})

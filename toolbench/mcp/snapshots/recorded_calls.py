@@ -12,8 +12,7 @@ from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
 from toolbench.mcp.snapshots.snapshot import Snapshot
-from toolbench.redaction import MARK
-from toolbench.redaction.marks import has_mark
+from toolbench.redaction import MARK, has_mark
 from toolbench.runs.history import history
 from toolbench.values import NOT_KEPT, clip
 from toolbench.wording import counted
