@@ -3,7 +3,7 @@ from enum import Enum
 
 import pandas as pd
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from toolbench import tool
 from toolbench.core.coercion import frame_of
@@ -37,6 +37,8 @@ class TestFrame:
             tuple(ROWS),
             [Model(a=1), Data(a=2)],
             {"items": ROWS, "total": 2},
+            {"items": ROWS, "page": (1, 2)},
+            RootModel[list[Model]](ROWS),
             pd.DataFrame(ROWS),
         ],
     )

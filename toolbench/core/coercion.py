@@ -516,11 +516,11 @@ def frame_of(data: Any) -> Any:
     frame = data_frame_class()
     if isinstance(data, frame):
         return data
-    rows = data
-    if _has_names(data):
-        lists = [value for value in _fields(data).values() if isinstance(value, list)]
+    rows = parts(data)
+    if isinstance(rows, dict):
+        lists = [value for value in rows.values() if isinstance(value, list)]
         rows = lists[0] if len(lists) == 1 else [data]
-    if not isinstance(rows, list | tuple) or not rows or not all(map(_has_names, rows)):
+    if not rows or not all(map(_has_names, rows)):
         way = ".text" if isinstance(data, str) else ".data"
         msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
         raise TypeError(msg)
