@@ -11,247 +11,12 @@ from toolbench.jsonschema.walk import (
     COMPOSITION,
     TOGETHER,
     every,
+    mapping,
     rewritten,
+    sequence,
     types_of,
+    without,
 )
-
-# References to follow, one after another
-_HOPS = 40
-_JOINED = frozenset({"allOf", "patternProperties", "properties", "required"})
-_AT_LEAST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
-_AT_MOST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
-# keywords with schemas of the parts of a value: a part has to fit both
-_OF_PARTS = ("items", "additionalProperties", "propertyNames")
-# two of these cannot become one value
-_BOTH = frozenset({"pattern", "multipleOf", "contains", "not", "prefixItems", "dependentRequired"})
-_CONDITION = ("if", "then", "else")
-_EXCLUSIVE = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
-_FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
-
-
-def merged(near: Schema, far: Schema) -> Json:
-    """Return one schema for a value that has to fit both *near* and *far*.
-
-    The result has the stricter of two limits, and only the types and listed values that both
-    schemas have. If one keyword cannot express both rules (properties of the same name, two
-    patterns), `allOf` is used. If the schemas contradict each other in another way, the
-    rule of *near* is used.
-    """
-    near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
-    both = {**far, **near}
-    shared = near.keys() & far.keys()
-    _narrow(both, near, far)
-    if not shared:
-        return both
-    for key in _JOINED & shared:
-        one, other = near[key], far[key]
-        if isinstance(one, list) and isinstance(other, list):
-            known = {name for name in one if isinstance(name, str)}
-            more = [p for p in other if not (isinstance(p, str) and p in known)]
-            both[key] = [*one, *more]
-        elif isinstance(one, Mapping) and isinstance(other, Mapping):
-            both[key] = {**one, **other} | {
-                name: {"allOf": [*_all_of(one[name]), other[name]]}
-                for name in one.keys() & other.keys()
-                if one[name] is not other[name]
-            }
-    rest = _unsaid(both, near, far)
-    parts = both.get("allOf", [])
-    if rest and isinstance(parts, list) and rest not in parts:
-        both["allOf"] = [*parts, rest]
-    return both
-
-
-def together(one: Schema, other: Schema) -> Json:
-    """Return one schema for a value of *one* and *other*, without a new `allOf`.
-
-    The result has the properties and required names of both. It has the stricter of two limits, and
-    only the types and listed values that both schemas have. If the schemas contradict each other in
-    another way, the rule of *other* is used.
-    """
-    both = {**one, **other}
-    _narrow(both, other, one)
-    for key in ("properties", "$defs"):
-        if isinstance(one.get(key), Mapping) and isinstance(other.get(key), Mapping):
-            both[key] = {**one[key], **other[key]}
-    names = one.get("required"), other.get("required")
-    if isinstance(names[0], list) and isinstance(names[1], list):
-        both["required"] = list(dict.fromkeys([*names[0], *names[1]]))
-    return both
-
-
-def with_limits_as_numbers(schema: Schema) -> Schema:
-    """Return *schema*, in which `exclusiveMinimum: true`, as draft 4 writes it, becomes a number."""
-    # The usual case, quickly checked
-    if schema.keys().isdisjoint(_FLAGS):
-        return schema
-    for limit, exclusive in _EXCLUSIVE:
-        value = schema.get(exclusive)
-        if isinstance(value, bool):
-            dropped = (exclusive, limit) if value and limit in schema else (exclusive,)
-            rest = {key: schema[key] for key in schema if key not in dropped}
-            schema = {**rest, exclusive: schema[limit]} if len(dropped) == 2 else rest
-    return schema
-
-
-def listed_values(schema: Schema) -> list[Any] | None:
-    """Return the values that *schema* lists, by `const` or `enum`; None if it lists none."""
-    values = schema.get("enum")
-    if "const" not in schema:
-        return values if isinstance(values, list) else None
-    constant = [schema["const"]]
-    return _common(constant, values) if isinstance(values, list) else constant
-
-
-def _narrow(both: Json, near: Schema, far: Schema) -> None:
-    """Give *both* the stricter limits of *near* and *far*, and only the types and values of both."""
-    if shared := near.keys() & far.keys():
-        both |= _tighter(near, far)
-        if "type" in shared and (types := _common_types(near, far)):
-            both["type"] = types if len(types) > 1 else types[0]
-    one = listed_values(near)
-    other = None if one is None else listed_values(far)
-    if one is None or other is None:
-        return
-    values = _common(one, other)
-    constant = [schema["const"] for schema in (near, far) if "const" in schema]
-    for key in ("const", "enum", "enumNames"):
-        both.pop(key, None)
-    if constant and values:
-        both["const"] = values[0]
-    else:
-        both["enum"] = values
-        names = {**_value_names(far), **_value_names(near)}
-        if names:
-            both["enumNames"] = [names.get(json_key(value)) for value in values]
-
-
-def _value_names(schema: Schema) -> dict[Any, Any]:
-    """Return the `enumNames` of *schema* as a dict: from the `json_key` of a value to its name."""
-    values, names = schema.get("enum"), schema.get("enumNames")
-    if not isinstance(values, list) or not isinstance(names, list):
-        return {}
-    return {json_key(v): name for v, name in zip(values, names, strict=False)}
-
-
-def _common(one: list[Any], other: list[Any]) -> list[Any]:
-    """Return the values of *one* that are also in *other*: 1.0 equals 1, but true does not."""
-    known = {json_key(value) for value in other}
-    return [value for value in one if json_key(value) in known]
-
-
-def _common_types(near: Schema, far: Schema) -> list[str]:
-    """Return the types that both schemas name; an integer is also a number."""
-    one, other = _types(near), _types(far)
-    types = [kind for kind in one if kind in other or (kind == "integer" and "number" in other)]
-    if "number" in one and "integer" in other and not {"number", "integer"} & {*types}:
-        types.append("integer")
-    return types
-
-
-def _types(schema: Schema) -> list[str]:
-    kinds = schema.get("type")
-    kinds = kinds if isinstance(kinds, list) else [kinds]
-    return [kind for kind in kinds if isinstance(kind, str) and kind in TYPES]
-
-
-def _all_of(schema: Any) -> list[Any]:
-    """Return the schemas in `allOf` of *schema*, if it has nothing else, or *schema* itself."""
-    parts = schema.get("allOf") if isinstance(schema, Mapping) and len(schema) == 1 else None
-    return parts if isinstance(parts, list) else [schema]
-
-
-def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Merge schemas of parts into *both*; return the rules of *far* that one keyword cannot express."""
-    shared = near.keys() & far.keys()
-    rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
-    for key in _OF_PARTS:
-        if key in shared and near[key] is not far[key]:
-            if isinstance(near[key], list) or isinstance(far[key], list):
-                # A tuple, as drafts before 2020 write it
-                rest[key] = far[key]
-            else:
-                both[key] = _of_part(near[key], far[key])
-    if "type" in shared and not _common_types(near, far):
-        rest["type"] = far["type"]
-    if "if" in shared:
-        rest |= _second_condition(both, near, far)
-    return rest
-
-
-def _of_part(near: Any, far: Any) -> Any:
-    """Return one schema for a part that has to fit both; `true` allows any part, `false` allows none."""
-    if near is False or far is False:
-        return False
-    schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
-    return {"allOf": schemas} if len(schemas) > 1 else (schemas or [near])[0]
-
-
-def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Return the condition (`if`, `then`, `else`) of *far*; `{}` if it equals the condition of *near*.
-
-    Remove from *both* the keywords of the condition that only *far* has.
-    """
-    first, second = ({k: s[k] for k in _CONDITION if k in s} for s in (near, far))
-    for key in second.keys() - first.keys():
-        del both[key]
-    return {} if first == second else second
-
-
-def _tighter(one: Schema, other: Schema) -> Json:
-    """Return the limits that both schemas set, each with the stricter of the two values."""
-    shared = one.keys() & other.keys()
-    return {
-        key: (max if key in _AT_LEAST else min)(one[key], other[key])
-        for key in shared & (_AT_LEAST | _AT_MOST)
-        if all(type_of(s[key]) in ("integer", "number") for s in (one, other))
-    }
-
-
-def resolve(root: Any, schema: Any) -> tuple[Any, str]:
-    """Follow the reference of *schema*, a part of *root*, and further references, to the end.
-
-    Keywords beside a reference are added to its target. If they contradict the target, these
-    keywords count.
-
-    Returns:
-        The schema without a reference, and a problem such as "refers to itself". The problem is
-        empty if there is none.
-    """
-    for _ in range(_HOPS):
-        if not isinstance(schema, Mapping) or "$ref" not in schema:
-            return schema, ""
-        beside = {key: value for key, value in schema.items() if key != "$ref"}
-        target = follow(root, schema["$ref"])
-        if target is MISSING:
-            return beside, f"refers to {schema['$ref']!r}, which is not there"
-        schema = merged(beside, target) if isinstance(target, Mapping) else target
-    return {}, "refers to itself"
-
-
-def has_type(value: Any, types: Iterable[str]) -> bool:
-    """Tell whether *value* has one of *types*; True also if all *types* are unknown."""
-    known = TYPES & {*types}
-    return not known or not known.isdisjoint(types_of_value(value))
-
-
-def with_values_of_its_types(schema: Json) -> Json:
-    """Return *schema* without the values in `enum` that have none of the types of *schema*."""
-    values, types = schema.get("enum"), types_of(schema)
-    # As OpenAPI writes it
-    if schema.get("nullable") is True and types:
-        types = [*types, "null"]
-    if not isinstance(values, list) or all(has_type(value, types) for value in values):
-        return schema
-    places = [i for i, value in enumerate(values) if has_type(value, types)]
-    rest = {**schema, "enum": [values[i] for i in places]}
-    names = schema.get("enumNames")
-    if isinstance(names, list) and len(names) == len(values):
-        rest["enumNames"] = [names[i] for i in places]
-    return rest
-
-
-# --- alternatives, so that one form field suffices -----------------------------------
 
 ANNOTATIONS = frozenset(
     {
@@ -272,6 +37,268 @@ ANNOTATIONS = frozenset(
     }
 )
 """The keywords that describe a value, but do not restrict it."""
+
+# References to follow, one after another
+_HOPS = 40
+# Schemas in `allOf` or `anyOf` inside of each other
+_NESTING = 20
+
+# --- two schemas --------------------------------------------------------------------
+
+_AT_LEAST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_AT_MOST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
+_JOINED = frozenset({"allOf", "patternProperties", "properties", "required"})
+# Keywords with schemas of the parts of a value: a part has to fit both
+_OF_PARTS = ("items", "additionalProperties", "propertyNames")
+# Two of these cannot become one value
+_BOTH = frozenset({"pattern", "multipleOf", "contains", "not", "prefixItems", "dependentRequired"})
+_CONDITION = ("if", "then", "else")
+_EXCLUSIVE = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+_FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
+
+
+def resolve(root: Any, schema: Any) -> tuple[Any, str]:
+    """Follow the reference of *schema*, a part of *root*, and further references, to the end.
+
+    Keywords beside a reference are added to its target. If they contradict the target, these
+    keywords count.
+
+    Returns:
+        The schema without a reference, and a problem such as "refers to itself". The problem is
+        empty if there is none.
+    """
+    for _ in range(_HOPS):
+        if not isinstance(schema, Mapping) or "$ref" not in schema:
+            return schema, ""
+        beside = dict(without(schema, "$ref"))
+        target = follow(root, schema["$ref"])
+        if target is MISSING:
+            return beside, f"refers to {schema['$ref']!r}, which is not there"
+        schema = target
+        if isinstance(target, Mapping):
+            schema = merged(beside, target)
+    return {}, "refers to itself"
+
+
+def merged(near: Schema, far: Schema) -> Json:
+    """Return one schema for a value that has to fit both *near* and *far*.
+
+    The result has the stricter of two limits, and only the types and listed values that both
+    schemas have. If one keyword cannot express both rules (properties of the same name, two
+    patterns), `allOf` is used. If the schemas contradict each other in another way, the
+    rule of *near* is used.
+    """
+    near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
+    both = {**far, **near}
+    _narrow(both, near, far)
+    # The rules of *far* that one keyword cannot express
+    rest: Json = {}
+    for key, other in far.items():
+        if key not in near:
+            continue
+        one = near[key]
+        if key in _JOINED:
+            both[key] = _joined(one, other)
+        elif key in _BOTH and one != other:
+            rest[key] = other
+        elif key in _OF_PARTS and one is not other:
+            # A tuple, as drafts before 2020 write it
+            if isinstance(one, list) or isinstance(other, list):
+                rest[key] = other
+            else:
+                both[key] = _of_part(one, other)
+        elif key == "type" and not _common_types(near, far):
+            rest["type"] = other
+        elif key == "if":
+            rest |= _second_condition(both, near, far)
+    parts = both.get("allOf", [])
+    if rest and isinstance(parts, list) and rest not in parts:
+        both["allOf"] = [*parts, rest]
+    return both
+
+
+def together(one: Schema, other: Schema) -> Json:
+    """Return one schema for a value of *one* and *other*, without a new `allOf`.
+
+    The result has the properties and required names of both. It has the stricter of two limits, and
+    only the types and listed values that both schemas have. If the schemas contradict each other in
+    another way, the rule of *other* is used.
+    """
+    both = {**one, **other}
+    _narrow(both, other, one)
+    for key in ("properties", "$defs"):
+        if isinstance(one.get(key), Mapping) and isinstance(other.get(key), Mapping):
+            both[key] = {**one[key], **other[key]}
+    if isinstance(one.get("required"), list) and isinstance(other.get("required"), list):
+        both["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
+    return both
+
+
+def with_limits_as_numbers(schema: Schema) -> Schema:
+    """Return *schema*, in which `exclusiveMinimum: true`, as draft 4 writes it, becomes a number."""
+    # The usual case, quickly checked
+    if schema.keys().isdisjoint(_FLAGS):
+        return schema
+    for limit, exclusive in _EXCLUSIVE:
+        flag = schema.get(exclusive)
+        if flag is True and limit in schema:
+            schema = {**without(schema, limit, exclusive), exclusive: schema[limit]}
+        elif isinstance(flag, bool):
+            schema = without(schema, exclusive)
+    return schema
+
+
+def _narrow(both: Json, near: Schema, far: Schema) -> None:
+    """Give *both* the stricter limits of *near* and *far*, and only the types and values of both."""
+    for key in near.keys() & far.keys():
+        if key == "type":
+            types = _common_types(near, far)
+            if types:
+                both["type"] = types if len(types) > 1 else types[0]
+        elif _is_number(near[key]) and _is_number(far[key]):
+            if key in _AT_LEAST:
+                both[key] = max(near[key], far[key])
+            elif key in _AT_MOST:
+                both[key] = min(near[key], far[key])
+    one, other = listed_values(near), listed_values(far)
+    if one is not None and other is not None:
+        names = {**_value_names(far), **_value_names(near)}
+        is_constant = "const" in near or "const" in far
+        for key in ("const", "enum", "enumNames"):
+            both.pop(key, None)
+        both |= _choice(_common(one, other), names, is_constant=is_constant)
+
+
+def _choice(values: list[Any], names: Mapping[Any, Any], *, is_constant: bool) -> Json:
+    """Return the schema of a value that is one of *values*, with their *names* if there are any."""
+    if values and is_constant:
+        return {"const": values[0]}
+    if not names:
+        return {"enum": values}
+    return {"enum": values, "enumNames": [names.get(json_key(value)) for value in values]}
+
+
+def _is_number(value: Any) -> bool:
+    return type_of(value) in ("integer", "number")
+
+
+def _joined(one: Any, other: Any) -> Any:
+    """Return the items or properties of both; a property of both has to fit both schemas."""
+    if isinstance(one, list) and isinstance(other, list):
+        known = {name for name in one if isinstance(name, str)}
+        return one + [item for item in other if not (isinstance(item, str) and item in known)]
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return one
+    joined = {**one, **other}
+    for name in one.keys() & other.keys():
+        if one[name] is not other[name]:
+            parts = [one[name]]
+            if isinstance(one[name], Mapping) and one[name].keys() == {"allOf"}:
+                parts = sequence(one[name], "allOf") or parts
+            joined[name] = {"allOf": [*parts, other[name]]}
+    return joined
+
+
+def _of_part(near: Any, far: Any) -> Any:
+    """Return one schema for a part that has to fit both; `true` allows any part, `false` allows none."""
+    if near is False or far is False:
+        return False
+    schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
+    if len(schemas) == 2:
+        return {"allOf": schemas}
+    return schemas[0] if schemas else near
+
+
+def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
+    """Return the condition (`if`, `then`, `else`) of *far*; `{}` if it equals the condition of *near*.
+
+    Remove from *both* the keywords of the condition that only *far* has.
+    """
+    second = {}
+    is_same = True
+    for key in _CONDITION:
+        if key in far:
+            second[key] = far[key]
+            if key not in near:
+                del both[key]
+        is_same = is_same and near.get(key, MISSING) == far.get(key, MISSING)
+    return {} if is_same else second
+
+
+def _common_types(near: Schema, far: Schema) -> list[str]:
+    """Return the types that both schemas name; an integer is also a number."""
+    one, other = _known_types(near), _known_types(far)
+    types = []
+    for kind in one:
+        if kind in other or (kind == "integer" and "number" in other):
+            types.append(kind)
+    if "number" in one and "integer" in other and not {"number", "integer"} & {*types}:
+        types.append("integer")
+    return types
+
+
+def _known_types(schema: Schema) -> list[str]:
+    return [kind for kind in types_of(schema) if kind in TYPES]
+
+
+# --- listed values ------------------------------------------------------------------
+
+
+def listed_values(schema: Schema) -> list[Any] | None:
+    """Return the values that *schema* lists, by `const` or `enum`; None if it lists none."""
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        values = None
+    if "const" not in schema:
+        return values
+    constant = [schema["const"]]
+    return constant if values is None else _common(constant, values)
+
+
+def _common(one: list[Any], other: list[Any]) -> list[Any]:
+    """Return the values of *one* that are also in *other*: 1.0 equals 1, but true does not."""
+    known = set(map(json_key, other))
+    return [value for value in one if json_key(value) in known]
+
+
+def _value_names(schema: Schema) -> dict[Any, Any]:
+    """Return the `enumNames` of *schema* as a dict: from the `json_key` of a value to its name."""
+    keys = map(json_key, sequence(schema, "enum"))
+    return dict(zip(keys, sequence(schema, "enumNames"), strict=False))
+
+
+def has_type(value: Any, types: Iterable[str]) -> bool:
+    """Tell whether *value* has one of *types*; True also if all *types* are unknown."""
+    known = TYPES & {*types}
+    return not known or not known.isdisjoint(types_of_value(value))
+
+
+def with_values_of_its_types(schema: Json) -> Json:
+    """Return *schema* without the values in `enum` that have none of the types of *schema*."""
+    if "enum" not in schema:
+        return schema
+    types = types_of(schema)
+    # As OpenAPI writes it
+    if schema.get("nullable") is True and types:
+        types = [*types, "null"]
+    return _with_some_values(schema, lambda value: has_type(value, types))
+
+
+def _with_some_values(schema: Json, is_kept: Callable[[Any], bool]) -> Json:
+    """Return *schema* with only the values in `enum` for which *is_kept* is true, and their names."""
+    values = sequence(schema, "enum")
+    kept = [n for n, value in enumerate(values) if is_kept(value)]
+    if len(kept) == len(values):
+        return schema
+    some = {**schema, "enum": [values[n] for n in kept]}
+    names = sequence(schema, "enumNames")
+    if len(names) == len(values):
+        some["enumNames"] = [names[n] for n in kept]
+    return some
+
+
+# --- the schema of one form field: its type, and `allOf` ----------------------------
+
 _IMPLIED = (
     ("object", ("properties", "additionalProperties", "patternProperties", "required")),
     ("array", ("items", "prefixItems")),
@@ -279,11 +306,70 @@ _IMPLIED = (
     ("number", ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")),
 )
 _TYPING = frozenset({"type", "enum", "const", "$dynamicRef", *COMPOSITION, "not", "if"})
-_NESTING = 20
 
 Resolve = Callable[[Any], Any]
-_Branches = list[tuple[Any, Any]]
-"""Alternatives as they were written, each with the schema to which its reference leads."""
+
+
+def guess_type(schema: Json) -> tuple[Json, Any]:
+    """Return *schema* with a known `type`: its own, or the type that its other keywords imply.
+
+    If the own `type` of *schema* is unknown, it is replaced or left out, and the second value is
+    this unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
+    """
+    first = schema.get("items")
+    # A tuple, as drafts before 2020 write it
+    if isinstance(first, list):
+        schema = {**schema, "prefixItems": first, "items": True}
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind in TYPES:
+        return schema, None
+    rest = dict(without(schema, "type"))
+    if rest.keys().isdisjoint(("enum", "const", "anyOf")):
+        for guess, keys in _IMPLIED:
+            if not rest.keys().isdisjoint(keys):
+                return {"type": guess, **rest}, kind
+    return rest, kind
+
+
+def states_type(schema: Any) -> bool:
+    """Tell whether *schema* has the keyword `type`."""
+    return isinstance(schema, dict) and "type" in schema
+
+
+def leaves_type_open(schema: Any) -> bool:
+    """Tell whether *schema* has no keyword that excludes types, such as `type` or `enum`.
+
+    A keyword such as `maxLength` excludes no type: values of other types than string always fit it.
+    """
+    return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
+
+
+def fold_all_of(schema: Json, resolve: Resolve) -> Json:
+    """Merge the schemas in `allOf` into *schema*; a schema that cannot be merged stays in `allOf`.
+
+    *resolve* follows references. Schemas that contradict each other are no error here: validation
+    reports them.
+    """
+    return _fold_all_of(schema, resolve, set(), _NESTING)
+
+
+def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -> Json:
+    parts = schema.get("allOf")
+    if not isinstance(parts, list) or not fuel:
+        return schema
+    result = dict(without(schema, "allOf"))
+    for part in parts:
+        # A hostile schema repeats itself for ever
+        if id(part) in visited:
+            continue
+        visited.add(id(part))
+        resolved = resolve(part)
+        if isinstance(resolved, dict):
+            result = merged(result, _fold_all_of(resolved, resolve, visited, fuel - 1))
+    return result
+
+
+# --- alternatives: anyOf, oneOf and lists of types ----------------------------------
 
 
 @dataclass(frozen=True)
@@ -303,115 +389,72 @@ class Folded:
     merged: tuple[Any, ...] = ()
 
 
-def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with a known `type`: its own, or the type that its other keywords imply.
-
-    If the own `type` of *schema* is unknown, it is replaced or left out, and the second value is
-    this unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
-    """
-    first = schema.get("items")
-    # A tuple, as drafts before 2020 write it
-    if isinstance(first, list):
-        schema = {**schema, "prefixItems": first, "items": True}
-    kind = schema.get("type")
-    if isinstance(kind, str) and kind in TYPES:
-        return schema, None
-    rest = {key: item for key, item in schema.items() if key != "type"}
-    if not rest.keys() & {"enum", "const", "anyOf"}:
-        for guess, keys in _IMPLIED:
-            if any(key in rest for key in keys):
-                return {"type": guess, **rest}, kind
-    return rest, kind
-
-
-def states_type(schema: Any) -> bool:
-    """Tell whether *schema* has the keyword `type`."""
-    return isinstance(schema, dict) and "type" in schema
-
-
-def leaves_type_open(schema: Any) -> bool:
-    """Tell whether *schema* has no keyword that excludes types, such as `type` or `enum`.
-
-    A keyword such as `maxLength` excludes no type: values of other types than text always fit it.
-    """
-    return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
-
-
-# --- allOf --------------------------------------------------------------------------
-
-
-def fold_all_of(schema: Json, resolve: Resolve) -> Json:
-    """Merge the schemas in `allOf` into *schema*; a schema that cannot be merged stays in `allOf`.
-
-    *resolve* follows references. Schemas that contradict each other are no error here: validation
-    reports them.
-    """
-    return _fold_all_of(schema, resolve, set(), _NESTING)
-
-
-def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -> Json:
-    parts = schema.get("allOf")
-    if not isinstance(parts, list) or not fuel:
-        return schema
-    result = {key: item for key, item in schema.items() if key != "allOf"}
-    for part in parts:
-        # A hostile schema repeats itself for ever
-        if id(part) not in visited:
-            visited.add(id(part))
-            resolved = resolve(part)
-            if isinstance(resolved, dict):
-                inner = _fold_all_of(resolved, resolve, visited, fuel - 1)
-                result = merged(result, inner)
-    return result
-
-
-# --- anyOf, oneOf and lists of types ------------------------------------------------
+_Branches = list[tuple[Any, Any]]
+"""Alternatives as they were written, each with the schema to which its reference leads."""
 
 
 def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
     """Remove `null` from the alternatives of *schema*, and merge similar alternatives.
 
-    Alternatives are merged if all are constants, all are texts, or all are numbers. If *schema* has
-    `properties`, the properties of all alternatives are added to them. *resolve* follows
+    Alternatives are merged if all are constants, all are strings, or all are numbers. If *schema*
+    has `properties`, the properties of all alternatives are added to them. *resolve* follows
     references.
     """
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
-    key = next((k for k in ALTERNATIVES if isinstance(schema.get(k), list)), None)
-    if key is None:
+    for key in ALTERNATIVES:
+        if isinstance(schema.get(key), list):
+            break
+    else:
         return _without_null_choice(schema, nullable=nullable)
-    base = {k: v for k, v in schema.items() if k not in ALTERNATIVES}
+    base = dict(without(schema, *ALTERNATIVES))
     branches = list(_alternatives(schema[key], resolve, set(), _NESTING))
     if isinstance(base.get("properties"), dict):
         targets = tuple(target for _, target in branches)
         return Folded(_spread(base, targets), nullable, merged=targets)
     real = [(part, target) for part, target in branches if not _is_null(target)]
-    if not real:
-        # None at all: the schema refers to itself
-        only = {"type": "null"} if branches else {}
-        notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
-        return Folded({**notes, **only}, nullable=False)
-    nullable = nullable or len(real) < len(branches)
-    return _fold_real(base, real, nullable=nullable)
+    if real:
+        nullable = nullable or len(real) < len(branches)
+        return _fold_real(base, real, nullable=nullable)
+    only, _ = _split(base)
+    if branches:
+        only["type"] = "null"
+    # Without any, the schema refers to itself
+    return Folded(only, nullable=False)
+
+
+def _split(schema: Json) -> tuple[Json, Json]:
+    """Return the keywords of *schema* that only describe a value, and those that restrict it."""
+    notes, rules = {}, {}
+    for key, value in schema.items():
+        if key in ANNOTATIONS:
+            notes[key] = value
+        else:
+            rules[key] = value
+    return notes, rules
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
     """Simplify *branches*, alternatives that are not null; *base* has the keywords beside them."""
-    rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
-    notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
+    notes, rules = _split(base)
     if len(branches) == 1:
         part = branches[0][0]
-        both = {**merged(part, rules), **notes} if isinstance(part, dict) else part
-        return Folded(base, nullable, both)
+        if isinstance(part, dict):
+            part = {**merged(part, rules), **notes}
+        return Folded(base, nullable, part)
     targets = tuple(target for _, target in branches)
-    if choices := _one_choice(targets):
+    choices = _one_choice(targets)
+    if choices:
         choice = with_values_of_its_types({**merged(choices, rules), **notes})
         slim = _without_null_choice(choice, nullable=nullable)
         return Folded(slim.schema, slim.nullable, merged=targets)
-    if plain := _one_scalar(targets, rules):
-        return Folded({**plain, **base}, nullable, merged=targets)
+    scalar = _one_scalar(targets, rules)
+    if scalar:
+        return Folded({**scalar, **base}, nullable, merged=targets)
     if base.get("writeOnly") is True:
         rules["writeOnly"] = True
-    parts = [merged(part, rules) if isinstance(part, dict) else part for part, _ in branches]
+    parts = []
+    for part, _ in branches:
+        parts.append(merged(part, rules) if isinstance(part, dict) else part)
     return Folded({**notes, "anyOf": parts}, nullable)
 
 
@@ -425,8 +468,8 @@ def _alternatives(
     visited.add(id(parts))
     for part in parts:
         target = resolve(part)
-        inner = _pure_alternatives(target) if fuel else None
-        if inner is None:
+        inner = _pure_alternatives(target)
+        if inner is None or not fuel:
             yield part, target
         elif id(inner) not in visited:
             yield from _alternatives(inner, resolve, visited, fuel - 1)
@@ -436,10 +479,14 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
     """Return the alternatives of *schema*; None if *schema* has none, or has other rules too."""
     if not isinstance(schema, dict):
         return None
-    rules = [key for key in schema if key not in ANNOTATIONS]
-    only = rules[0] if len(rules) == 1 and rules[0] in ALTERNATIVES else ""
-    inner = schema.get(only)
-    return inner if isinstance(inner, list) else None
+    rules = schema.keys() - ANNOTATIONS
+    if len(rules) != 1:
+        return None
+    key = rules.pop()
+    if key not in ALTERNATIVES or not isinstance(schema[key], list):
+        return None
+    inner: list[Any] = schema[key]
+    return inner
 
 
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
@@ -452,39 +499,35 @@ def _without_null_type(schema: Json) -> tuple[Json, bool]:
     nullable = schema.get("nullable") is True
     if not isinstance(kinds, list):
         return schema, nullable
-    rest = {key: item for key, item in schema.items() if key != "type"}
+    rest = dict(without(schema, "type"))
     real = [kind for kind in kinds if kind != "null"]
-    values = listed_values(schema)
-    takes_null = values is None or None in values
-    nullable = nullable or (len(real) < len(kinds) and takes_null)
-    if len(real) == 1:
-        return {**rest, "type": real[0]}, nullable
+    if len(real) < len(kinds):
+        values = listed_values(schema)
+        nullable = nullable or values is None or None in values
     if not real:
         return {**rest, "type": "null"}, False
-    if rest.keys() & {"enum", "const", "anyOf", "oneOf"}:
+    if len(real) == 1:
+        return {**rest, "type": real[0]}, nullable
+    if not rest.keys().isdisjoint(("enum", "const", *ALTERNATIVES)):
         return rest, nullable
-    notes = {k: v for k, v in rest.items() if k in ANNOTATIONS}
-    rules = {k: v for k, v in rest.items() if k not in ANNOTATIONS}
-    return {**notes, "anyOf": [{"type": k, **rules} for k in real]}, nullable
+    notes, rules = _split(rest)
+    return {**notes, "anyOf": [{"type": kind, **rules} for kind in real]}, nullable
 
 
 def _without_null_choice(schema: Json, *, nullable: bool) -> Folded:
-    values = schema.get("enum")
-    if not isinstance(values, list) or None not in values or len(values) == 1:
+    values = sequence(schema, "enum")
+    if None not in values or len(values) == 1:
         return Folded(schema, nullable)
-    indexes = [i for i, item in enumerate(values) if item is not None]
-    slim = {**schema, "enum": [values[i] for i in indexes]}
-    names = schema.get("enumNames")
-    if isinstance(names, list) and len(names) == len(values):
-        slim["enumNames"] = [names[i] for i in indexes]
-    return Folded(slim, nullable=True)
+    return Folded(_with_some_values(schema, lambda value: value is not None), nullable=True)
 
 
 def _is_null(schema: Any) -> bool:
-    return isinstance(schema, dict) and (
+    if not isinstance(schema, dict):
+        return False
+    return (
         schema.get("type") == "null"
         or schema.get("enum") == [None]
-        or ("const" in schema and schema["const"] is None)
+        or schema.get("const", MISSING) is None
     )
 
 
@@ -494,32 +537,38 @@ def _one_choice(branches: tuple[Any, ...]) -> Json | None:
     Return None if a branch lists no values. The `enum` can have values that the whole schema
     refuses. Nodes, which are built later, do not have these values.
     """
-    values: dict[Any, tuple[Any, Any]] = {}
+    values: dict[Any, Any] = {}
+    names: dict[Any, Any] = {}
     for branch in branches:
-        constants = listed_values(branch) if isinstance(branch, dict) else None
-        if constants is None or not branch.keys().isdisjoint(TOGETHER):
+        if not isinstance(branch, dict) or not branch.keys().isdisjoint(TOGETHER):
             return None
-        name = branch.get("title") if len(constants) == 1 else None
+        constants = listed_values(branch)
+        if constants is None:
+            return None
         for value in constants:
             if has_type(value, types_of(branch)):
-                values.setdefault(json_key(value), (value, name))
-    pairs = values.values()
-    return {"enum": [v for v, _ in pairs], "enumNames": [name for _, name in pairs]}
+                key = json_key(value)
+                values.setdefault(key, value)
+                names.setdefault(key, branch.get("title") if len(constants) == 1 else None)
+    return {"enum": list(values.values()), "enumNames": list(names.values())}
 
 
 def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
-    """Return a schema with one type for all *branches*; None unless all are text or all are numbers."""
-    kinds: list[Any] = []
+    """Return a schema with one type for all *branches*; None unless all are strings or all numbers."""
+    kinds, formats = [], []
     for branch in branches:
-        if not isinstance(branch, dict) or branch.keys() & {"enum", "const", "$ref"}:
+        if not isinstance(branch, dict) or not branch.keys().isdisjoint(("enum", "const", "$ref")):
             return None
         kinds.append(branch.get("type", rules.get("type")))
+        formats.append(branch.get("format"))
     if all(kind == "string" for kind in kinds):
-        first = branches[0].get("format")
-        alike = all(branch.get("format") == first for branch in branches)
-        return {"type": "string", **({"format": first} if first and alike else {})}
-    if all(kind in ("integer", "number") for kind in kinds):
-        return {"type": "number" if "number" in kinds else "integer"}
+        if formats[0] and all(name == formats[0] for name in formats):
+            return {"type": "string", "format": formats[0]}
+        return {"type": "string"}
+    if "number" in kinds and all(kind in ("integer", "number") for kind in kinds):
+        return {"type": "number"}
+    if all(kind == "integer" for kind in kinds):
+        return {"type": "integer"}
     return None
 
 
@@ -527,13 +576,13 @@ def _spread(base: Json, branches: tuple[Any, ...]) -> Json:
     """Return a copy of *base* with more properties: those that only *branches* declare."""
     properties = dict(base["properties"])
     for branch in branches:
-        declared = branch.get("properties") if isinstance(branch, dict) else None
-        for name, sub in (declared if isinstance(declared, dict) else {}).items():
-            properties.setdefault(name, sub)
+        if isinstance(branch, dict):
+            for name, sub in mapping(branch, "properties").items():
+                properties.setdefault(name, sub)
     return {**base, "properties": properties}
 
 
-# --- shorter schemas for callers -----------------------------------------------------
+# --- shorter schemas for callers ----------------------------------------------------
 
 _DEFS = "#/$defs/"
 # Nodes; for more, shared definitions are better
@@ -548,30 +597,35 @@ def without_unset_nulls(schema: Json) -> Json:
 
 def _without_unset_nulls(node: Json, _: str) -> Json:
     properties = node.get("properties")
-    if not isinstance(properties, dict):
-        return node
-    required = node.get("required", ())
-    fields = {
-        name: field if name in required else _without_null(field)
-        for name, field in properties.items()
-    }
-    return {**node, "properties": fields}
+    if isinstance(properties, dict):
+        for name, field in properties.items():
+            if name not in node.get("required", ()):
+                properties[name] = _without_null(field)
+    return node
 
 
 def _without_null(field: Any) -> Any:
     if not isinstance(field, dict) or field.get("default", ...) is not None:
         return field
-    if None in (choices := field.get("enum", ())) and len(choices) > 1:
-        rest = [choice for choice in choices if choice is not None]
-        return {**{k: v for k, v in field.items() if k != "default"}, "enum": rest}
-    branches = field.get("anyOf")
+    outer = dict(without(field, "default"))
+    choices = field.get("enum", ())
+    if None in choices and len(choices) > 1:
+        return {**outer, "enum": [choice for choice in choices if choice is not None]}
+    branches = outer.pop("anyOf", None)
     if not isinstance(branches, list) or {"type": "null"} not in branches:
         return field
-    rest = [b for b in branches if b != {"type": "null"}]
-    outer = {k: v for k, v in field.items() if k not in ("anyOf", "default")}
+    rest = [branch for branch in branches if branch != {"type": "null"}]
     if len(rest) == 1 and not (outer.keys() & rest[0].keys() - ANNOTATIONS):
-        return {**rest[0], **outer, **_both_descriptions(outer, rest[0])}
+        return _with_descriptions({**rest[0], **outer}, outer, rest[0])
     return {"anyOf": rest, **outer}
+
+
+def _with_descriptions(schema: Json, *parts: Json) -> Json:
+    """Return *schema* with the descriptions of all *parts*, mostly a field and its type, as one."""
+    texts = dict.fromkeys(part["description"] for part in parts if part.get("description"))
+    if texts:
+        schema["description"] = "\n".join(texts)
+    return schema
 
 
 def inline_defs(schema: Json) -> Json:
@@ -582,21 +636,27 @@ def inline_defs(schema: Json) -> Json:
     defs = schema.get("$defs")
     if not isinstance(defs, dict):
         return schema
-    recursive = _recursive(defs)
-    inliner = _Inliner(defs, recursive)
-    body = {k: v for k, v in schema.items() if k != "$defs"}
+    body = dict(without(schema, "$defs"))
+    uses = {name: _names(part) & defs.keys() for name, part in defs.items()}
+    recursive = {name for name in defs if name in _closure(uses[name], uses)}
+    inliner = _Inliner({name: defs[name] for name in defs if name not in recursive})
     try:
         flat: Json = inliner.put_in_place(body)
-        used = {name: inliner.put_in_place(defs[name]) for name in sorted(recursive)}
+        used = {}
+        for name in sorted(recursive & _closure(_names(body) & defs.keys(), uses)):
+            used[name] = inliner.put_in_place(defs[name])
     except OverflowError:
         return schema
-    used = {name: used[name] for name in _reachable(flat, used)}
-    return {**flat, "$defs": used} if used else flat
+    if used:
+        flat["$defs"] = used
+    return flat
 
 
 class _Inliner:
-    def __init__(self, defs: Json, recursive: set[str]) -> None:
-        self._defs, self._recursive_names, self._nodes = defs, recursive, 0
+    """Puts definitions, none of which is recursive, in the place of references to them."""
+
+    def __init__(self, defs: Json) -> None:
+        self._defs, self._nodes = defs, 0
 
     def put_in_place(self, node: Any) -> Any:
         return rewritten(node, self._resolve)
@@ -605,23 +665,18 @@ class _Inliner:
         self._nodes += 1
         if self._nodes > _INLINE_LIMIT:
             raise OverflowError
-        if isinstance(mapping := node.get("discriminator"), dict):
+        discriminator = node.get("discriminator")
+        if isinstance(discriminator, dict):
             # OpenAPI's mapping points into $defs, which will be removed
-            node = {**node, "discriminator": {"propertyName": mapping["propertyName"]}}
+            node = {**node, "discriminator": {"propertyName": discriminator["propertyName"]}}
         name = _target(node)
-        if name is None or name in self._recursive_names or name not in self._defs:
+        if name not in self._defs:
             return node
         target = self.put_in_place(self._defs[name])
-        beside = {k: v for k, v in node.items() if k != "$ref"}
+        beside = dict(without(node, "$ref"))
         if not beside.keys() <= ANNOTATIONS:
             return {"allOf": [target], **beside}
-        return {**target, **beside, **_both_descriptions(beside, target)}
-
-
-def _both_descriptions(*nodes: Json) -> dict[str, str]:
-    """Return one description for *nodes*, mostly a field and its type: all their descriptions."""
-    texts = dict.fromkeys(text for n in nodes if (text := n.get("description")))
-    return {"description": "\n".join(texts)} if texts else {}
+        return _with_descriptions({**target, **beside}, beside, target)
 
 
 def _target(schema: Json) -> str | None:
@@ -634,28 +689,20 @@ def _target(schema: Json) -> str | None:
 
 def _names(schema: Any) -> set[str]:
     """Return the names of the definitions that *schema* and its parts refer to."""
-    names = (_target(part) for _, part in every(schema))
-    return {name for name in names if name is not None}
+    names = set()
+    for _, part in every(schema):
+        name = _target(part)
+        if name is not None:
+            names.add(name)
+    return names
 
 
-def _recursive(defs: Json) -> set[str]:
-    """Return the names of the definitions in *defs* that refer to themselves, perhaps through others."""
-    direct = {name: _names(sub) & defs.keys() for name, sub in defs.items()}
-    return {name for name in defs if name in _closure(direct[name], direct)}
-
-
-def _reachable(schema: Any, defs: Json) -> list[str]:
-    direct = {name: _names(sub) & defs.keys() for name, sub in defs.items()}
-    names = _closure(_names(schema) & defs.keys(), direct)
-    return [name for name in defs if name in names]
-
-
-def _closure(start: set[str], direct: dict[str, set[str]]) -> set[str]:
+def _closure(start: set[str], uses: Mapping[str, set[str]]) -> set[str]:
+    """Return the names in *start*, and those that their definitions use, directly or not."""
     visited: set[str] = set()
     todo = set(start)
     while todo:
         name = todo.pop()
-        if name not in visited:
-            visited.add(name)
-            todo |= direct[name]
+        visited.add(name)
+        todo |= uses[name] - visited
     return visited

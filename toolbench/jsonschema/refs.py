@@ -1,6 +1,6 @@
 """Follow a `$ref` inside one JSON Schema: a pointer from its root, or the name of an anchor."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
@@ -24,8 +24,10 @@ def follow(root: Any, reference: Any) -> Any:
     if address:
         root = _addressed(root, address)
     start, *steps = pointer.split("/")
+    if start and steps:
+        return MISSING
     if start:
-        return MISSING if steps else _anchored(root, unquote(start))
+        return _anchored(root, unquote(start))
     here = root
     for step in steps:
         name = unescaped(step)
@@ -40,10 +42,9 @@ def follow(root: Any, reference: Any) -> Any:
 
 def definition_name(schema: Any) -> str:
     """Return the name of the definition to which *schema* refers; empty if it has no reference."""
-    reference = schema.get("$ref") if isinstance(schema, Mapping) else None
-    if not isinstance(reference, str):
+    if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
         return ""
-    return unescaped(reference.rpartition("/")[2])
+    return unescaped(schema["$ref"].rpartition("/")[2])
 
 
 def unescaped(step: str) -> str:
@@ -89,29 +90,36 @@ def objects_in(root: Any) -> Iterator[Schema]:
 
 def _addressed(root: Any, address: str) -> Any:
     """Return the part of *root* whose `$id` is *address*; both may be relative to an outer `$id`."""
-    own = _joined("", root)
-    target = _join(own, address)
+    target = _join(_address("", root), address)
     todo, visited = [(root, "")], set[int]()
     while todo:
         part, base = todo.pop()
         if id(part) in visited:
             continue
         visited.add(id(part))
+        inner: Iterable[Any] = ()
         if isinstance(part, Mapping):
-            base = _joined(base, part)
+            base = _address(base, part)
             if base and base == target:
                 return part
-            todo += [(inner, base) for inner in part.values()]
+            inner = part.values()
         elif isinstance(part, list):
-            todo += [(inner, base) for inner in part]
+            inner = part
+        for one in inner:
+            todo.append((one, base))
     return MISSING
 
 
-def _joined(base: str, part: Any) -> str:
+def _address(base: str, part: Any) -> str:
     """Return the address of *part*; *base* is the address of the schema that has it inside."""
-    # The latter in draft 4
-    keys = ("$id", "id") if isinstance(part, Mapping) else ()
-    own = next((part[key] for key in keys if isinstance(part.get(key), str)), "")
+    own = None
+    if isinstance(part, Mapping):
+        own = part.get("$id")
+        if not isinstance(own, str):
+            # As draft 4 writes it
+            own = part.get("id")
+    if not isinstance(own, str):
+        own = ""
     return _join(base, own.partition("#")[0])
 
 
@@ -124,13 +132,10 @@ def _join(base: str, address: str) -> str:
 
 
 def _anchored(root: Any, name: str) -> Any:
-    pairs = {
-        ("$anchor", name),
-        ("$dynamicAnchor", name),
-        # Before 2019-09
-        *(("$id", f"#{name}"), ("id", f"#{name}")),
-    }
     for part in objects_in(root):
-        if any(part.get(key) == value for key, value in pairs):
+        if name in (part.get("$anchor"), part.get("$dynamicAnchor")):
+            return part
+        # Before 2019-09
+        if f"#{name}" in (part.get("$id"), part.get("id")):
             return part
     return MISSING

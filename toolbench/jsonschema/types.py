@@ -25,20 +25,20 @@ def type_of(value: Any) -> str | None:
 
     The result is None for a value that is not JSON.
     """
-    return next((_TYPE_OF[c] for c in type(value).__mro__ if c in _TYPE_OF), None)
+    for class_ in type(value).__mro__:
+        if class_ in _TYPE_OF:
+            return _TYPE_OF[class_]
+    return None
 
 
 def types_of_value(value: Any) -> frozenset[str]:
     """Return all JSON types that *value* has: 1 and 1.0 are each an integer and a number."""
-    match type_of(value):
-        case None:
-            return frozenset()
-        case "integer":
-            return _INTEGER
-        case "number":
-            return _INTEGER if value.is_integer() else frozenset({"number"})
-        case name:
-            return frozenset({name})
+    name = type_of(value)
+    if name is None:
+        return frozenset()
+    if name == "integer" or (name == "number" and value.is_integer()):
+        return frozenset({"integer", "number"})
+    return frozenset({name})
 
 
 def json_key(value: Any) -> Any:
@@ -52,10 +52,9 @@ def json_key(value: Any) -> Any:
         return ("array", *map(json_key, value))
     if isinstance(value, Mapping):
         return frozenset((name, json_key(item)) for name, item in value.items())
-    return value if type_of(value) else ("other", id(value))
-
-
-_INTEGER = frozenset({"integer", "number"})
+    if type_of(value) is None:
+        return ("other", id(value))
+    return value
 
 
 def with_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,4 +62,6 @@ def with_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     OpenAI requires this key.
     """
-    return {**schema} if "properties" in schema else {**schema, "properties": {}}
+    whole = dict(schema)
+    whole.setdefault("properties", {})
+    return whole

@@ -49,19 +49,24 @@ _HOLDERS = frozenset((*MAPPINGS, *LISTS, *SINGLE))
 def mapping(schema: Schema, key: str) -> Schema:
     """Return the object under *key* in *schema*; an empty object if there is none."""
     value = schema.get(key)
-    return value if isinstance(value, Mapping) else {}
+    if isinstance(value, Mapping):
+        return value
+    return {}
 
 
 def sequence(schema: Schema, key: str) -> list[Any]:
     """Return the list under *key* in *schema*; an empty list if there is none."""
     value = schema.get(key)
-    return value if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value
+    return []
 
 
 def types_of(schema: Schema) -> list[str]:
     """Return the types that *schema* names, in the same order."""
-    type_names = schema.get("type")
-    names = type_names if isinstance(type_names, list) else [type_names]
+    names = schema.get("type")
+    if not isinstance(names, list):
+        names = [names]
     return [name for name in names if isinstance(name, str)]
 
 
@@ -75,12 +80,12 @@ def required_of(schema: Schema) -> list[str]:
 
 def reference_in(schema: Schema) -> tuple[Any, Schema]:
     """Return the `$ref` of *schema* (None if it has none), and its other keywords."""
-    return schema.get("$ref"), _without(schema, "$ref")
+    return schema.get("$ref"), without(schema, "$ref")
 
 
 def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
     """Return the schemas in `allOf` of *schema*, and the other keywords."""
-    return sequence(schema, "allOf"), _without(schema, "allOf")
+    return sequence(schema, "allOf"), without(schema, "allOf")
 
 
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
@@ -88,14 +93,20 @@ def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
 
     If *schema* has several such keywords, the first counts. If it has none, the keyword is empty.
     """
-    keyword = next((key for key in ALTERNATIVES if key in schema), "")
-    return keyword, sequence(schema, keyword), _without(schema, keyword)
+    for keyword in ALTERNATIVES:
+        if keyword in schema:
+            return keyword, sequence(schema, keyword), without(schema, keyword)
+    return "", [], schema
 
 
-def _without(schema: Schema, keyword: str) -> Schema:
-    if keyword not in schema:
+def without(schema: Schema, *keywords: str) -> Schema:
+    """Return *schema* without *keywords*; the same object if it has none of them."""
+    if schema.keys().isdisjoint(keywords):
         return schema
-    return {key: value for key, value in schema.items() if key != keyword}
+    rest = dict(schema)
+    for keyword in keywords:
+        rest.pop(keyword, None)
+    return rest
 
 
 # --- the schemas inside a schema ----------------------------------------------------
@@ -114,16 +125,20 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 
 def _parts_under(key: str, value: Any, where: str) -> Iterator[tuple[str | None, str, Any]]:
     """Yield each schema in *value*, the value of the keyword *key*: its name, its place and itself."""
+    place = where
     if key in MAPPINGS and isinstance(value, Mapping):
-        above = f"{where}." if where else ""
         for name, part in value.items():
-            yield name, f"{above}{name}" if key == "properties" else where, part
-    elif isinstance(value, list):
-        place = f"{where}[]" if key in ("items", "prefixItems") else where
+            if key == "properties":
+                place = f"{where}.{name}" if where else name
+            yield name, place, part
+        return
+    if key in ("items", "prefixItems"):
+        place = f"{where}[]"
+    if isinstance(value, list):
         for part in value:
             yield None, place, part
     elif key in SINGLE:
-        yield None, f"{where}[]" if key == "items" else where, value
+        yield None, place, value
 
 
 def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
@@ -133,8 +148,9 @@ def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
         place, part = todo.pop()
         if isinstance(part, dict):
             yield place, part
-            inside = [(inner, sub) for _, inner, sub in children(part, place)]
-            todo += reversed(inside)
+            inside = list(children(part, place))
+            for _, inner, sub in reversed(inside):
+                todo.append((inner, sub))
 
 
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
@@ -147,18 +163,17 @@ def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "")
         return schema
     copy: Json = {}
     for key, value in schema.items():
-        if key not in _HOLDERS:
+        parts = []
+        if key in _HOLDERS:
+            for name, place, part in _parts_under(key, value, where):
+                parts.append((name, rewritten(part, change, place)))
+        if not parts:
+            # No schemas, though the keyword may be one that should hold some
             copy[key] = copied(value)
-            continue
-        parts = [
-            (name, rewritten(part, change, place))
-            for name, place, part in _parts_under(key, value, where)
-        ]
-        if isinstance(value, list):
+        elif isinstance(value, list):
             copy[key] = [part for _, part in parts]
-        elif key in MAPPINGS and isinstance(value, Mapping):
+        elif key in MAPPINGS:
             copy[key] = dict(parts)
         else:
-            # A keyword that should hold several is copied if it holds none
-            copy[key] = parts[0][1] if parts else copied(value)
+            copy[key] = parts[0][1]
     return change(copy, where)

@@ -89,10 +89,12 @@ _ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
 
 def words(keyword: str, value: Any) -> str:
     """Return *keyword* with *value* in words, as in "at least 3"; empty if it has no effect."""
-    if keyword in _LIMITS:
-        return _limit(_LIMITS[keyword], value) if _is_number(value) else ""
-    say = _OTHERS.get(keyword)
-    return say(value) if say else ""
+    if keyword in _OTHERS:
+        return _OTHERS[keyword](value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if keyword not in _LIMITS or not is_number:
+        return ""
+    return _limit(_LIMITS[keyword], value)
 
 
 def demand(keyword: str, value: Any = None) -> str:
@@ -110,27 +112,26 @@ def limits(schema: Mapping[str, Any]) -> list[str]:
 
     *schema* is in normal form. If it has `allOf`, the limits in its parts are listed too.
     """
-    return _limits(schema, frozenset(LIMITING))
+    return list(dict.fromkeys(filter(None, _limits(schema, frozenset(LIMITING)))))
 
 
 def _limits(schema: Mapping[str, Any], known: frozenset[str]) -> list[str]:
+    """List the limits of *schema* whose keywords are *known*, those that limit values of its type."""
     kind = schema.get("type")
-    known = known & _OF_TYPE.get(kind, known) if isinstance(kind, str) else known
-    keywords = [key for key in LIMITING if key in schema and key in known]
-    exact = {
-        least: most
-        for least, most in _PAIRS
-        if least in keywords and schema[least] == schema.get(most)
-    }
-    texts = []
-    for keyword in keywords:
-        if keyword not in exact.values():
-            text = words(keyword, schema[keyword])
-            texts.append(text.removeprefix("at least ") if keyword in exact else text)
+    if isinstance(kind, str):
+        known &= _OF_TYPE.get(kind, known)
+    texts = {key: words(key, schema[key]) for key in LIMITING if key in schema and key in known}
+    for least, most in _PAIRS:
+        if least in texts and schema[least] == schema.get(most):
+            texts[least] = texts[least].removeprefix("at least ")
+            texts.pop(most, None)
+    found = list(texts.values())
     parts = schema.get("allOf")
-    for part in parts if isinstance(parts, list) else ():
-        texts += _limits(part, known) if isinstance(part, Mapping) else []
-    return [text for text in dict.fromkeys(texts) if text]
+    if isinstance(parts, list):
+        for part in parts:
+            if isinstance(part, Mapping):
+                found += _limits(part, known)
+    return found
 
 
 def _limit(template: str, value: Any) -> str:
@@ -138,7 +139,3 @@ def _limit(template: str, value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         value = int(value)
     return _ONE.sub(r"1 \1", template.format(value))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
