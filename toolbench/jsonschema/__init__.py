@@ -25,7 +25,7 @@ for any schema, and never loops for ever: parts are read only when they are need
 | validation | `fits(value)`, `problems(value)`; `validate.validator_of` for a whole schema |
 | the source | `raw`, `view`, `notice` (the part that could not be read) |
 | words | `describe.about`, `kind`, `facts`; `words.limits` |
-| if, then, else | `conditional` (the properties of every case), `conditions.properties_of(value)` (the names of its own case) |
+| if, then, else | `conditional` (the properties of every case), `names_of_cases(value)` (the names in the cases that apply) |
 
 `types` has the one table of JSON's types and Python's classes, `refs` follows references, `compose`
 merges two schemas or alternatives into one, `problems` has the sentences about wrong values, and

@@ -3,10 +3,9 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.compose import (
@@ -37,169 +36,23 @@ from toolbench.jsonschema.walk import (
 )
 from toolbench.jsonschema.words import LIMITING
 
-SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
-"""The keywords by which a schema has cases, or is made of schemas that may have cases."""
-# The most cases to read: a hostile schema has any number
-_MOST_CASES = 200
-
-_Test = tuple[Any, bool]
-"""A test of an object: a schema or a key, and whether the object must fit it (have it) or must not."""
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A schema that an object has to fit only if it passes all *tests*.
-
-    Attributes:
-        tests: The tests of this case and of the cases around it.
-        schema: The schema that the object then has to fit.
-    """
-
-    tests: tuple[_Test, ...]
-    schema: Any
-
-
-class Conditions:
-    """The cases (`if`, `then`, `else`) in the schema of an object, also nested cases; at most 200."""
-
-    def __init__(self, node: "Node") -> None:
-        """Read the cases in the schema of *node*."""
-        self._view = node.view
-        self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST_CASES))
-
-    def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
-        """Return the properties that cases declare, without the properties that *nodes* have.
-
-        If several cases declare a property, the first of these cases counts.
-        """
-        properties: dict[str, Node] = {}
-        for case in self._cases:
-            for name, node in self._declared(case).items():
-                properties.setdefault(name, node)
-        known = {name for node in nodes for name in node.properties}
-        return {n: node for n, node in properties.items() if n not in known}
-
-    def properties_of(self, value: Any) -> set[str]:
-        """Return the names of the properties in all cases that apply to *value*."""
-        names: set[str] = set()
-        for case in self._cases:
-            if all(self._holds(test, value) for test in case.tests):
-                names |= self._declared(case).keys()
-        return names
-
-    def _holds(self, test: _Test, value: Any) -> bool:
-        schema, expected = test
-        if isinstance(schema, str):
-            return isinstance(value, Mapping) and schema in value
-        return self._view.fits(schema, value) is expected
-
-    def _declared(self, case: _Case) -> "Mapping[str, Node]":
-        return self._view.node(case.schema).declared
-
-
-def _cases(
-    view: "SchemaView",
-    schema: Any,
-    tests: tuple[_Test, ...],
-    visited: set[tuple[Any, ...]],
-) -> Iterator[_Case]:
-    """Yield the cases in *schema* and in the schemas that it is made of.
-
-    *tests* are the tests of the case to which *schema* belongs: each yielded case needs them too.
-    """
-    schema, _ = view.resolve(schema)
-    if not isinstance(schema, Mapping):
-        return
-    parts = [_Case(tests, part) for key in TOGETHER for part in sequence(schema, key)]
-    for case in [*parts, *_own(schema, tests)]:
-        place = (id(case.schema), *map(_key, case.tests))
-        # A hostile schema repeats itself for ever
-        if place not in visited:
-            visited.add(place)
-            if case.tests:
-                yield case
-            yield from _cases(view, case.schema, case.tests, visited)
-
-
-def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
-    """Yield the cases that *schema* itself declares, except cases whose condition is in *tests* already."""
-    own: list[tuple[_Test, Any]] = []
-    if "if" in schema:
-        own += [((schema["if"], True), schema.get("then"))]
-        own += [((schema["if"], False), schema.get("else"))]
-    for keyword in DEPENDENT:
-        own += [((name, True), part) for name, part in mapping(schema, keyword).items()]
-    known = {_key(test)[0] for test in tests}
-    for test, part in own:
-        if isinstance(part, Mapping) and _key(test)[0] not in known:
-            yield _Case((*tests, test), part)
-
-
-def _key(test: _Test) -> tuple[Any, bool]:
-    """Return a key for *test*. Equal schemas that stand at two places have different keys."""
-    schema, expected = test
-    return (schema if isinstance(schema, str) else id(schema)), expected
-
-
-# --- listed values -------------------------------------------------------------------
-
-# if the schema has one of these keywords, it may refuse a listed value
+# Of JSON Schema, of pydantic, of OpenAPI
+_ENCODINGS = frozenset({"base64", "binary", "byte"})
+# The most alternatives, and the most cases, to read: a hostile schema has any number
+_MOST = 200
+# The most alternatives inside of each other of which only one is left
+_HOPS = 40
+# A schema without these is in normal form already, if it has one known type
+_FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
+# If the schema has one of these keywords, it may refuse a value that it lists
 _JUDGING = frozenset((*MAPPINGS, *LISTS, *SINGLE, *LIMITING, "required")) - {
     "$defs",
     "definitions",
 }
-
-
-def accepted_values(node: "Node") -> list[tuple[Any, str]]:
-    """Return the listed values that *node* accepts, each with its name, which may be empty."""
-    values = listed_values(node.schema)
-    if not values:
-        return []
-    names = node.schema.get("enumNames")
-    if not isinstance(names, list) or len(names) != len(values):
-        names = [""] * len(values)
-    pairs = [
-        (value, name if isinstance(name, str) else "")
-        for value, name in zip(values, names, strict=True)
-        if has_type(value, types_of(node.schema))
-    ]
-    fitting = accepted(node, [value for value, _ in pairs])
-    return pairs if len(fitting) == len(pairs) else _of(pairs, fitting)
-
-
-def _of(pairs: list[tuple[Any, str]], fitting: list[Any]) -> list[tuple[Any, str]]:
-    known = {id(value) for value in fitting}
-    return [pair for pair in pairs if id(pair[0]) in known]
-
-
-def accepted(node: "Node", values: list[Any]) -> list[Any]:
-    """Return the items of *values* that *node* accepts; all items if the schema is broken."""
-    raw = node.raw
-    composed = isinstance(raw, dict) and not raw.keys().isdisjoint(COMPOSITION)
-    if not composed and node.schema.keys().isdisjoint(_JUDGING):
-        # There are no other rules: the usual case, quickly checked
-        return values
-    return [value for value in values if not node.problems(value)]
-
-
-def lists_null(node: "Node") -> bool:
-    """Tell whether *node*, as it is written, has null among its listed values."""
-    return isinstance(node.raw, dict) and None in (listed_values(node.raw) or ())
-
-
-def takes_nothing(node: "Node") -> bool:
-    """Tell whether *node* accepts no value at all; only simple cases are recognised."""
-    if node.schema.keys().isdisjoint(("const", "enum")):
-        return bool(node.schema == {"not": {}})
-    return not node.values
-
-
-# --- the node ------------------------------------------------------------------------
-
-# Of JSON Schema, of pydantic, of OpenAPI
-_ENCODINGS = frozenset({"base64", "binary", "byte"})
-# The most alternatives to read: a hostile schema has any number
-_MOST = 200
+# A schema has cases only if it has one of these, or is made of schemas that may have cases
+_COMPOSITION = frozenset(COMPOSITION)
+_CASES = frozenset(("if", *DEPENDENT, *COMPOSITION))
+_OF_THE_WHOLE = frozenset({*TOGETHER, "title", "description", "default"})
 
 # Since a node has another `type`
 PythonType = type
@@ -251,17 +104,21 @@ class Node:
         """The types that a value may have; an empty tuple means any type. For `null` see `takes_null`."""
         if self.type is not None:
             return (self.type,)
-        each = [node._own_types for node in self.alternatives]
-        if not all(each):
-            return ()
-        return tuple(dict.fromkeys(kind for types in each for kind in types))
+        types: dict[str, None] = {}
+        for node in self.alternatives:
+            own = node._own_types
+            if not own:
+                return ()
+            types.update(dict.fromkeys(own))
+        return tuple(types)
 
     @property
     def _own_types(self) -> list[str]:
         if self.type is not None:
             return [self.type]
-        values = [value for value in self.values if value is not None] or self.values
-        return [kind for kind in map(type_of, values) if kind is not None]
+        types = list(filter(None, map(type_of, self.values)))
+        # Null is a type only if there is no other
+        return [kind for kind in types if kind != "null"] or types
 
     @cached_property
     def classes(self) -> frozenset[PythonType] | None:
@@ -278,9 +135,9 @@ class Node:
     @property
     def takes_null(self) -> bool:
         """Whether the value may be null, by this node or by an alternative."""
-        return self.nullable or any(
-            node.nullable or node.type == "null" for node in self.alternatives
-        )
+        if self.nullable:
+            return True
+        return any(node.nullable or node.type == "null" for node in self.alternatives)
 
     @property
     def is_text(self) -> bool:
@@ -304,18 +161,17 @@ class Node:
     @property
     def own_title(self) -> str:
         """The title in the schema itself, not in a definition that it refers to; empty if there is none."""
-        return _text(self.raw.get("title")) if isinstance(self.raw, Mapping) else ""
+        return _text(self.raw, "title")
 
     @property
     def description(self) -> str:
         """The description in the schema or its merged alternatives; empty if none."""
-        own = _text(self.schema.get("description"))
-        return own or _joined(part for part in self.merged if isinstance(part, Mapping))
+        return self.text("description") or _descriptions(self.merged)
 
     @property
     def explanation(self) -> str:
         """The description; if there is none, the descriptions of the alternatives."""
-        return self.description or _joined(node.schema for node in self.alternatives)
+        return self.description or _descriptions([node.schema for node in self.alternatives])
 
     @property
     def definition(self) -> str:
@@ -328,8 +184,8 @@ class Node:
         return self.text("format")
 
     def text(self, keyword: str) -> str:
-        """Return the value of *keyword*, such as `contentEncoding`, if it is a text; else an empty text."""
-        return _text(self.schema.get(keyword))
+        """Return the value of *keyword*, such as `contentEncoding`; empty if it is no string."""
+        return _text(self.schema, keyword)
 
     @property
     def is_deprecated(self) -> bool:
@@ -343,8 +199,10 @@ class Node:
 
     def limit(self, keyword: str) -> int | float | None:
         """Return the number that *keyword* sets as a limit; None if there is none."""
-        value = self.schema.get(keyword)
-        return value if type_of(value) in ("integer", "number") else None
+        limit: int | float | None = self.schema.get(keyword)
+        if type_of(limit) not in ("integer", "number"):
+            return None
+        return limit
 
     @property
     def extension(self) -> Mapping[str, Any]:
@@ -353,14 +211,12 @@ class Node:
 
     def says(self, *keywords: str) -> bool:
         """Tell whether the schema or one of its alternatives has one of *keywords*."""
-        if not self.schema.keys().isdisjoint(keywords):
-            return True
-        nodes = self.alternatives
-        schemas = [*(node.schema for node in nodes), *self.merged]
-        return any(
-            isinstance(schema, Mapping) and not schema.keys().isdisjoint(keywords)
-            for schema in schemas
-        )
+        schemas = [self.schema, *self.merged]
+        schemas += [node.schema for node in self.alternatives]
+        for schema in schemas:
+            if isinstance(schema, Mapping) and not schema.keys().isdisjoint(keywords):
+                return True
+        return False
 
     @property
     def is_secret(self) -> bool:
@@ -378,7 +234,27 @@ class Node:
 
     @cached_property
     def _named_values(self) -> list[tuple[Any, str]]:
-        return accepted_values(self)
+        """The listed values that the schema accepts, each with its name, which may be empty."""
+        values = listed_values(self.schema)
+        if not values:
+            return []
+        names = sequence(self.schema, "enumNames")
+        if len(names) != len(values):
+            names = [""] * len(values)
+        types = types_of(self.schema)
+        pairs = []
+        for value, name in zip(values, names, strict=True):
+            if has_type(value, types):
+                pairs.append((value, name if isinstance(name, str) else ""))
+        if self._may_refuse_listed:
+            pairs = [pair for pair in pairs if not self.problems(pair[0])]
+        return pairs
+
+    @property
+    def _may_refuse_listed(self) -> bool:
+        """Whether other rules may refuse a listed value: mostly not, which is quickly checked."""
+        is_composed = isinstance(self.raw, dict) and not _COMPOSITION.isdisjoint(self.raw)
+        return is_composed or not _JUDGING.isdisjoint(self.schema)
 
     @property
     def values(self) -> list[Any]:
@@ -413,10 +289,16 @@ class Node:
     @property
     def choices(self) -> list[Any]:
         """The listed values of the schema and its alternatives; for a boolean, both values."""
-        choices = [value for node in self.alternatives for value in node.values]
-        if any(node.type == "boolean" and not node.values for node in self.alternatives):
-            choices += [True, False]
-        return accepted(self, choices)
+        choices: list[Any] = []
+        booleans: list[Any] = []
+        for node in self.alternatives:
+            choices += node.values
+            if node.type == "boolean" and not node.values:
+                booleans = [True, False]
+        choices += booleans
+        if self._may_refuse_listed:
+            choices = [choice for choice in choices if not self.problems(choice)]
+        return choices
 
     def fits(self, value: Any) -> bool:
         """Tell whether *value* fits this node; false if the schema is broken."""
@@ -438,7 +320,9 @@ class Node:
     @property
     def alternatives(self) -> tuple["Node", ...]:
         """The alternatives, with their own alternatives in place of them; without any, only this node."""
-        return self._ends if self.schema.get("anyOf") else (self,)
+        if self.schema.get("anyOf"):
+            return self._ends
+        return (self,)
 
     @cached_property
     def _ends(self) -> tuple["Node", ...]:
@@ -448,9 +332,8 @@ class Node:
             if not todo:
                 break
             node = todo.popleft()
-            if node.branches:
-                todo.extend(node.branches)
-            else:
+            todo.extend(node.branches)
+            if not node.branches:
                 ends.append(node)
         return tuple(ends)
 
@@ -462,12 +345,13 @@ class Node:
 
         A required property that is not declared is included, with the schema for other keys.
         """
-        declared = self.declared
-        missing = [name for name in self.required if name not in declared]
+        missing = [name for name in self.required if name not in self.declared]
         if not missing:
-            return declared
-        others = {n: self.of_other_key(n) or self.view.anything for n in missing}
-        return {**declared, **others}
+            return self.declared
+        properties = dict(self.declared)
+        for name in missing:
+            properties[name] = self.of_other_key(name) or self.view.anything
+        return properties
 
     @cached_property
     def declared(self) -> "NodesByName":
@@ -479,22 +363,45 @@ class Node:
         """The names of required properties, declared or not."""
         return dict.fromkeys(required_of(self.schema)).keys()
 
-    @cached_property
-    def conditions(self) -> Conditions:
-        """The cases (`if`, `dependentSchemas`) in which an object has more properties."""
-        return Conditions(self)
-
     @property
     def conditional(self) -> Mapping[str, "Node"]:
-        """The properties that only some of the cases declare."""
-        # most nodes have no cases: this check is quicker than reading them
-        raw = self.raw
-        may_have_cases = isinstance(raw, Mapping) and not SOURCES.isdisjoint(raw)
-        return self._in_cases if may_have_cases else {}
+        """The properties that only some of the cases (`if`, `dependentSchemas`) declare.
+
+        If several cases declare a property, the first of these cases counts.
+        """
+        # Most nodes have no cases: this check is quicker than reading them
+        if not isinstance(self.raw, Mapping) or _CASES.isdisjoint(self.raw):
+            return {}
+        return self._conditional
 
     @cached_property
-    def _in_cases(self) -> Mapping[str, "Node"]:
-        return self.conditions.properties_beside(self.alternatives)
+    def _conditional(self) -> Mapping[str, "Node"]:
+        properties: dict[str, Node] = {}
+        for case in self._cases:
+            for name, node in self.view.node(case.schema).declared.items():
+                properties.setdefault(name, node)
+        for node in self.alternatives:
+            for name in node.properties:
+                properties.pop(name, None)
+        return properties
+
+    def names_of_cases(self, value: Any) -> set[str]:
+        """Return the names of the properties that are declared by the cases that apply to *value*."""
+        names: set[str] = set()
+        for case in self._cases:
+            if all(self._holds(what, value) is expected for what, expected in case.tests):
+                names.update(self.view.node(case.schema).declared)
+        return names
+
+    def _holds(self, what: Any, value: Any) -> bool:
+        """Tell whether *value* fits the schema *what*, or has the key *what*."""
+        if isinstance(what, str):
+            return isinstance(value, Mapping) and what in value
+        return self.view.fits(what, value)
+
+    @cached_property
+    def _cases(self) -> list["_Case"]:
+        return list(islice(_cases(self.view, self.raw, (), set()), _MOST))
 
     @property
     def patterns(self) -> Mapping[str, "Node"]:
@@ -514,8 +421,7 @@ class Node:
     @property
     def additional(self) -> "Node | None":
         """The node for the values of undeclared keys; None if their schema is missing or only a boolean."""
-        beside = self.schema.get("additionalProperties")
-        return self.view.node(beside) if isinstance(beside, Mapping) else None
+        return self._under("additionalProperties")
 
     @property
     def is_closed(self) -> bool:
@@ -532,22 +438,23 @@ class Node:
     @property
     def key_names(self) -> "Node | None":
         """The node for the keys themselves (`propertyNames`); None if there is none."""
-        names = self.schema.get("propertyNames")
-        return self.view.node(names) if isinstance(names, Mapping) else None
+        return self._under("propertyNames")
 
     @property
     def names(self) -> list[str]:
         """The names of the properties in all alternatives and all cases."""
-        own = (name for node in self.alternatives for name in node.properties)
-        return list(dict.fromkeys([*own, *self.conditional]))
+        names: list[str] = []
+        for node in self.alternatives:
+            names += node.properties
+        names += self.conditional
+        return list(dict.fromkeys(names))
 
     # --- the parts of a list --------------------------------------------------------
 
     @property
     def items(self) -> "Node | None":
         """The node for the items after `prefix_items`; None if there is none."""
-        items = self.schema.get("items")
-        return self.view.node(items) if isinstance(items, Mapping) else None
+        return self._under("items")
 
     @cached_property
     def prefix_items(self) -> tuple["Node", ...]:
@@ -567,43 +474,124 @@ class Node:
         if isinstance(step, str) and step in self.conditional:
             return self.conditional[step]
         if not self.branches:
-            own = self._own_part(step)
-            return self.view.anything if own is None else own
+            return self._own_part(step) or self.view.anything
         if step not in self._parts:
-            parts = [node._own_part(step) for node in self.alternatives]
-            nodes = list(dict.fromkeys(node for node in parts if node is not None))
-            if len(nodes) > 1:
-                union = {"anyOf": [node.raw for node in nodes]}
-                self._parts[step] = self.view.node(union)
-            else:
-                self._parts[step] = nodes[0] if nodes else self.view.anything
+            self._parts[step] = self._part_of_all(step)
         return self._parts[step]
+
+    def _part_of_all(self, step: Any) -> "Node":
+        parts: dict[Node, None] = {}
+        for node in self.alternatives:
+            own = node._own_part(step)
+            if own is not None:
+                parts[own] = None
+        nodes = list(parts)
+        if not nodes:
+            return self.view.anything
+        if len(nodes) == 1:
+            return nodes[0]
+        return self.view.node({"anyOf": [node.raw for node in nodes]})
 
     def _own_part(self, step: Any) -> "Node | None":
         if isinstance(step, str):
             return self.properties.get(step) or self.of_other_key(step)
-        places = self.prefix_items
-        return places[step] if step < len(places) else self.items
+        place: int = min(step, len(self.prefix_items))
+        return (*self.prefix_items, self.items)[place]
+
+    def _under(self, keyword: str) -> "Node | None":
+        """Return the node of the schema under *keyword*; None if there is none."""
+        schema = self.schema.get(keyword)
+        if not isinstance(schema, Mapping):
+            return None
+        return self.view.node(schema)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _text(schema: Any, keyword: str) -> str:
+    """Return the string under *keyword* in *schema*; empty if there is none."""
+    if isinstance(schema, Mapping) and isinstance(schema.get(keyword), str):
+        return str(schema[keyword])
+    return ""
 
 
-def _joined(schemas: Any) -> str:
+def _descriptions(schemas: Iterable[Any]) -> str:
     """Return the descriptions of *schemas*, each once; a constant stands before its description."""
-    texts = dict.fromkeys(
-        f"{schema['const']}: {text}" if "const" in schema else text
-        for schema in schemas
-        if (text := _text(schema.get("description")))
-    )
-    return " ".join(texts)
+    texts: dict[str, None] = {}
+    for schema in schemas:
+        text = _text(schema, "description")
+        if text and "const" in schema:
+            text = f"{schema['const']}: {text}"
+        texts[text] = None
+    return " ".join(filter(None, texts))
 
 
-# --- the view of the whole schema ----------------------------------------------------
+def lists_null(node: Node) -> bool:
+    """Tell whether *node*, as it is written, has null among its listed values."""
+    return isinstance(node.raw, dict) and None in (listed_values(node.raw) or ())
 
-_HOPS = 40
-_FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
+
+def takes_nothing(node: Node) -> bool:
+    """Tell whether *node* accepts no value at all; only simple cases are recognised."""
+    if "const" in node.schema or "enum" in node.schema:
+        return not node.values
+    return node.schema == {"not": {}}
+
+
+# --- the cases of an object ---------------------------------------------------------
+
+
+_Test = tuple[Any, bool]
+"""A schema or a key, and whether the object must fit it (have it) or must not."""
+
+
+class _Case(NamedTuple):
+    """A schema that an object has to fit only if it passes all *tests*."""
+
+    tests: tuple[_Test, ...]
+    schema: Any
+
+
+def _cases(
+    view: "SchemaView", schema: Any, tests: tuple[_Test, ...], visited: set[Any]
+) -> Iterator[_Case]:
+    """Yield the cases in *schema* and in the schemas that it is made of, also nested cases.
+
+    *tests* are the tests of the case to which *schema* belongs: each yielded case needs them too.
+    """
+    schema, _ = view.resolve(schema)
+    if not isinstance(schema, Mapping):
+        return
+    cases = _own_cases(schema, tests)
+    for case in cases:
+        # A hostile schema repeats itself for ever
+        place = (id(case.schema), *((id(what), expected) for what, expected in case.tests))
+        if place not in visited:
+            visited.add(place)
+            if case.tests:
+                yield case
+            yield from _cases(view, case.schema, case.tests, visited)
+
+
+def _own_cases(schema: Schema, tests: tuple[_Test, ...]) -> list[_Case]:
+    """List the schemas of which *schema* is made, and its own cases, whose conditions are new."""
+    cases = []
+    for keyword in TOGETHER:
+        for part in sequence(schema, keyword):
+            cases.append(_Case(tests, part))
+    own: list[tuple[_Test, Any]] = []
+    if "if" in schema:
+        own.append(((schema["if"], True), schema.get("then")))
+        own.append(((schema["if"], False), schema.get("else")))
+    for keyword in DEPENDENT:
+        for name, part in mapping(schema, keyword).items():
+            own.append(((name, True), part))
+    known = {id(what) for what, _ in tests}
+    for test, part in own:
+        if isinstance(part, Mapping) and id(test[0]) not in known:
+            cases.append(_Case((*tests, test), part))
+    return cases
+
+
+# --- the view of the whole schema ---------------------------------------------------
 
 
 def read(schema: Any) -> Node:
@@ -620,7 +608,6 @@ class SchemaView:
     def __init__(self, root: Any) -> None:
         """Make a view of *root*, the whole schema. It may be any object; a broken schema allows any value."""
         self.root = root
-        self._broken: str | None = None
         # by the id of the schema, which is kept alive so that the id stays unique
         self._nodes: dict[int, tuple[Any, Node]] = {}
         self._validators: dict[int, tuple[Any, SchemaValidator]] = {}
@@ -637,7 +624,8 @@ class SchemaView:
 
     def every(self) -> Iterator[tuple[str, Node]]:
         """Yield the whole schema and every schema in it: the place in the value, and the node."""
-        return ((place, self.node(part)) for place, part in every(self.root))
+        for place, part in every(self.root):
+            yield place, self.node(part)
 
     def node(self, schema: Any) -> Node:
         """Return the node of *schema*, which is a part of the whole schema or made of such parts."""
@@ -654,16 +642,14 @@ class SchemaView:
         """Follow the references of *schema*; return the target, and a problem, which may be empty."""
         return resolve(self.root, schema)
 
-    @property
+    @cached_property
     def broken(self) -> str:
         """The reason why the whole schema cannot check values; empty if it can."""
-        if self._broken is None:
-            try:
-                self._validator(self.root)
-                self._broken = ""
-            except SchemaError as error:
-                self._broken = str(error)
-        return self._broken
+        try:
+            self._validator(self.root)
+        except SchemaError as error:
+            return str(error)
+        return ""
 
     def problems(self, schema: Any, value: Any) -> list[Problem]:
         """List the problems of *value* with *schema*, a part of the whole schema; none if it is broken."""
@@ -712,27 +698,17 @@ class SchemaView:
         schema = dict(with_limits_as_numbers(schema))
         schema = fold_all_of(schema, self._target)
         folded = fold_alternatives(schema, self._target)
+        nullable, merged = folded.nullable, folded.merged
         if folded.only is not None and fuel > 0:
             inner = self._read(folded.only, fuel - 1)
-            return Node(
-                self,
-                raw,
-                inner.schema,
-                nullable=inner.nullable or folded.nullable,
-                merged=inner.merged,
-                notice=notice or inner.notice,
-            )
-        schema, unknown = guess_type(folded.schema)
-        if unknown:
-            notice = notice or f"has an unknown type: {unknown!r:.60}"
-        return Node(
-            self,
-            raw,
-            schema,
-            nullable=folded.nullable,
-            merged=folded.merged,
-            notice=notice,
-        )
+            schema, merged = inner.schema, inner.merged
+            nullable = nullable or inner.nullable
+            notice = notice or inner.notice
+        else:
+            schema, unknown = guess_type(folded.schema)
+            if unknown and not notice:
+                notice = f"has an unknown type: {unknown!r:.60}"
+        return Node(self, raw, schema, nullable=nullable, merged=merged, notice=notice)
 
     def _target(self, schema: Any) -> Any:
         return self.resolve(schema)[0]
@@ -773,9 +749,6 @@ class NodesByName(Mapping[str, Node]):
         return len(self.raw)
 
 
-_OF_THE_WHOLE = frozenset({*TOGETHER, "title", "description", "default"})
-
-
 def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
     """Return the schema of a value that fits exactly one of *schemas*."""
     return {"oneOf": list(schemas)}
@@ -783,7 +756,9 @@ def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
 
 def keyword_of(node: Node) -> str:
     """Return the keyword with which *node*, as it is written, lists alternatives; empty if with none."""
-    return alternatives_in(node.raw)[0] if isinstance(node.raw, Mapping) else ""
+    if not isinstance(node.raw, Mapping):
+        return ""
+    return alternatives_in(node.raw)[0]
 
 
 def merged_alternatives(node: Node) -> list[Node]:
@@ -791,11 +766,10 @@ def merged_alternatives(node: Node) -> list[Node]:
 
     An alternative without a type gets the limits that *node* has for all alternatives.
     """
-    return [node.view.node(_with_limits(node, part)) for part in node.merged]
-
-
-def _with_limits(node: Node, part: Any) -> Any:
-    if not isinstance(part, Mapping) or "type" in part:
-        return part
-    beside = {k: v for k, v in node.schema.items() if k not in _OF_THE_WHOLE}
-    return {**beside, **part}
+    limits = {key: item for key, item in node.schema.items() if key not in _OF_THE_WHOLE}
+    nodes = []
+    for part in node.merged:
+        if isinstance(part, Mapping) and "type" not in part:
+            part = {**limits, **part}
+        nodes.append(node.view.node(part))
+    return nodes

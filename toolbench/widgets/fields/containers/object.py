@@ -165,7 +165,7 @@ class ObjectEditor(Container):
         """
         if not self._cases:
             return list(self._properties)
-        now = self.node.conditions.properties_of(self.read())
+        now = self.node.names_of_cases(self.read())
         return [
             name
             for name in self._properties
