@@ -5,7 +5,7 @@ question must have the format, because a server that asks names it for the user.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ _CALENDAR = {"date": date.fromisoformat, "date-time": datetime.fromisoformat}
 
 
 def noun_of(name: str) -> str:
-    """Return what a text in the format *name* is, such as `a date`."""
+    """Return what a string in the format *name* is, such as `a date`."""
     return _FORMATS[name].noun
 
 
@@ -61,28 +61,49 @@ def is_in_format(text: str, name: str) -> bool:
 
 
 def format_of(node: Node) -> str:
-    """Return the format of all texts that fit *node*; empty if there is none, or a pattern as well."""
-    texts = _texts(node)
-    names = {one.format for one in texts}
-    has_one = len(names) == 1 and not any("pattern" in one.schema for one in texts)
-    return names.pop() if has_one else ""
+    """Return the format of all strings that fit *node*; empty if there is none, or a pattern as well."""
+    names = set()
+    for one in _of_strings(node):
+        if "pattern" in one.schema:
+            return ""
+        names.add(one.format)
+    if len(names) == 1:
+        return names.pop()
+    return ""
 
 
-def named_texts(node: Node) -> list[str]:
-    """Return the texts that *node* itself names, which show its notation: values, examples, default."""
-    nodes = (node, *_texts(node))
-    values = [v for n in nodes for v in (*n.values, *n.examples, n.default)]
-    return [v for v in values if isinstance(v, str)]
+def _named_strings(node: Node) -> list[str]:
+    """Return the strings that *node* itself names, which show its notation: values, examples, default."""
+    strings: list[Any] = []
+    for one in (node, *_of_strings(node)):
+        strings += [*one.values, *one.examples, one.default]
+    return [string for string in strings if isinstance(string, str)]
 
 
-def _texts(node: Node) -> list[Node]:
+def _of_strings(node: Node) -> list[Node]:
     return [one for one in node.alternatives if not one.types or "string" in one.types]
 
 
-def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each text in *value* that is not in the format which its schema names.
+def _strings(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, str, Path]]:
+    """Yield each string in *value*, with its node and its path."""
+    if isinstance(value, str):
+        yield node, value, path
+    elif len(path) < _DEEPEST:
+        for step, item in _steps(value):
+            yield from _strings(node.at(step), item, (*path, step))
 
-    Any text passes if the schema asks for another notation: by a pattern, or by a value, a default
+
+def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
+    """Return the parts of an object or a list, each with its name or place; other values have none."""
+    if isinstance(value, Mapping):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
+    """Yield a problem for each string in *value* that is not in the format which its schema names.
+
+    Any string passes if the schema asks for another notation: by a pattern, or by a value, a default
     or an example.
 
     Args:
@@ -90,18 +111,14 @@ def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem
         value: A JSON value.
         path: The path of *value* itself.
     """
-    if isinstance(value, str):
-        name = format_of(node)
-        if not all(is_in_format(text, name) for text in named_texts(node)):
-            return
-        if not is_in_format(value, name):
+    for one, string, place in _strings(node, value, path):
+        name = format_of(one)
+        if is_in_format(string, name):
+            continue
+        if all(is_in_format(named, name) for named in _named_strings(one)):
             example, _ = FORMAT_EXAMPLES[name]
-            message = f"should be {noun_of(name)} such as {example}, not {clip(value)}"
-            yield Problem(path, message)
-    elif len(path) < _DEEPEST and isinstance(value, Mapping | list):
-        steps = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for step, item in steps:
-            yield from format_problems(node.at(step), item, (*path, step))
+            message = f"should be {noun_of(name)} such as {example}, not {clip(string)}"
+            yield Problem(place, message)
 
 
 # --- dates ---------------------------------------------------------------------------
@@ -115,42 +132,26 @@ def has_dates(schema: Any) -> bool:
 
 
 def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each text in *value* that is written as a date, but not as JSON Schema writes it.
+    """Yield a problem for each string in *value* that is a date in another notation than JSON Schema's.
 
-    `1.12.2026` and `2026-02-30` are such texts. `format` is only an annotation, and a server may know
-    other texts, such as `today` or `2026-12`: they are no problem. Nor is any text if the schema asks for
-    another notation: by a pattern, or by a value, a default or an example.
+    `1.12.2026` and `2026-02-30` are such strings. `format` is only an annotation, and a server may
+    know others, such as `today` or `2026-12`: they are no problem. Nor is any string if the schema
+    asks for another notation: by a pattern, or by a value, a default or an example.
 
     Args:
         node: The node for *value*.
         value: A JSON value.
         path: The path of *value* itself.
     """
-    if isinstance(value, str):
-        if _is_other_notation(value) and _is_iso_date(node):
-            yield Problem(path, f"{NO_DATE}, not {clip(value)}")
-    elif len(path) < _DEEPEST and isinstance(value, Mapping | list):
-        steps = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for step, item in steps:
-            yield from date_problems(node.at(step), item, (*path, step))
+    for one, string, place in _strings(node, value, path):
+        if not _is_other_notation(string) or format_of(one) != "date":
+            continue
+        if not any(map(_is_other_notation, _named_strings(one))):
+            yield Problem(place, f"{NO_DATE}, not {clip(string)}")
 
 
-def _is_other_notation(text: str) -> bool:
-    if not _NUMBERS.fullmatch(text):
-        return False
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return True
-    return False
-
-
-def _is_iso_date(node: Node) -> bool:
-    """Tell whether each text that fits *node* is a date in ISO notation.
-
-    A pattern, or a value in another notation that the schema itself names, asks for another notation.
-    """
-    return format_of(node) == "date" and not any(map(_is_other_notation, named_texts(node)))
+def _is_other_notation(string: str) -> bool:
+    return bool(_NUMBERS.fullmatch(string)) and not is_in_format(string, "date")
 
 
 # --- nulls ---------------------------------------------------------------------------
@@ -166,7 +167,7 @@ def holds_null(value: Any) -> bool:
     return any(part is None for part in every_part(value))
 
 
-def without_nulls(node: Node, value: Any, refused: Collection[Path], path: Path = ()) -> Any:
+def without_nulls(node: Node, value: Any, refused: Collection[Path]) -> Any:
     """Return *value* without the nulls of optional properties that must not be null.
 
     Objects and lists inside *value* are searched too.
@@ -175,22 +176,27 @@ def without_nulls(node: Node, value: Any, refused: Collection[Path], path: Path 
         node: The node for *value*.
         value: A JSON value; it is not changed.
         refused: The paths of the parts of *value* that a validator refused.
-        path: The path of *value* itself.
     """
-    if len(path) > _MOST_LEVELS:
-        return value
-    if isinstance(value, Mapping):
-        return {
-            name: without_nulls(node.at(name), item, refused, (*path, name))
-            for name, item in value.items()
-            if item is not None or not _may_go(node, name, is_refused=(*path, name) in refused)
-        }
-    if isinstance(value, list):
-        return [
-            without_nulls(node.at(index), item, refused, (*path, index))
-            for index, item in enumerate(value)
-        ]
-    return value
+    left_out = set()
+    for holder, path in _nulls(node, value, ()):
+        if _may_go(holder, path[-1], is_refused=path in refused):
+            left_out.add(path)
+    return _without(value, left_out)
+
+
+def _may_go(node: Node, name: Any, *, is_refused: bool) -> bool:
+    """Tell whether the property *name* may be left out instead of being null.
+
+    Return True if every alternative with *name* makes it optional and refuses null. *is_refused*
+    means that a validator has already refused the null.
+    """
+    holders = [one for one in node.alternatives if name in one.declared]
+    for one in holders:
+        if name in one.required:
+            return False
+        if not is_refused and one.declared[name].fits(None):
+            return False
+    return bool(holders)
 
 
 def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool]) -> Any:
@@ -201,7 +207,7 @@ def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool
     null that does not make the value invalid is put back. *value* is returned unchanged if it is
     valid, if it is still invalid without these nulls, or if it has more than fifty of them.
     """
-    paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
+    paths = [path for _, path in islice(_nulls(node, value, ()), _MOST_TRIED + 1)]
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
         return value
     left_out = set(paths)
@@ -214,44 +220,26 @@ def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool
     return _without(value, left_out)
 
 
-def _null_paths(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of each null in *value* that is the value of a property in *node*."""
+def _nulls(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, Path]]:
+    """Yield the path of each null in *value* that is the value of a property, and the object's node."""
     if len(path) > _MOST_LEVELS:
         return
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            if item is not None:
-                yield from _null_paths(node.at(name), item, (*path, name))
-            elif name in node.names:
-                yield (*path, name)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _null_paths(node.at(index), item, (*path, index))
+    for step, item in _steps(value):
+        if item is not None:
+            yield from _nulls(node.at(step), item, (*path, step))
+        elif step in node.names:
+            yield node, (*path, step)
 
 
 def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
-    if len(path) > _MOST_LEVELS:
+    """Return a copy of *value*, which is at *path*, without the properties at the paths *left_out*."""
+    if len(path) > _MOST_LEVELS or not isinstance(value, Mapping | list):
         return value
-    if isinstance(value, Mapping):
-        return {
-            name: _without(item, left_out, (*path, name))
-            for name, item in value.items()
-            if (*path, name) not in left_out
-        }
+    parts = {}
+    for step, item in _steps(value):
+        place = (*path, step)
+        if place not in left_out:
+            parts[step] = _without(item, left_out, place)
     if isinstance(value, list):
-        items = enumerate(value)
-        return [_without(item, left_out, (*path, index)) for index, item in items]
-    return value
-
-
-def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
-    """Tell whether the property *name* may be left out instead of being null.
-
-    Return True if every alternative with *name* makes it optional and refuses null. *is_refused*
-    means that a validator has already refused the null.
-    """
-    holders = [one for one in node.alternatives if name in one.declared]
-    return bool(holders) and all(
-        name not in one.required and (is_refused or not one.declared[name].fits(None))
-        for one in holders
-    )
+        return list(parts.values())
+    return parts
