@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, RootModel, SecretBytes, SecretStr
 
-from toolbench.jsonschema.node import read
+from toolbench.jsonschema.node import SchemaView, read
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import Secrecy, hide, is_secret
 
@@ -288,8 +288,8 @@ class TestMask:
         """A field of a form is a part of a schema, and has a name of its own."""
         root = {"$defs": {"P": {"writeOnly": True}}}
         part = {"items": {"$ref": "#/$defs/P"}}
-        assert Secrecy(part, root).mask(["s"])[0] == [MARK]
-        assert Secrecy({}, root).mask("s", "password")[0] == MARK
+        assert Secrecy(part, SchemaView(root)).mask(["s"])[0] == [MARK]
+        assert Secrecy({}, SchemaView(root)).mask("s", "password")[0] == MARK
 
 
 _JSON = st.recursive(

@@ -332,7 +332,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     @cached_property
     def secrecy(self) -> Secrecy:
         """The rules for secret arguments, from `input_schema`."""
-        return Secrecy(self.input_schema)
+        return Secrecy(self.input_schema, self.input_node.view)
 
     @cached_property
     def is_async(self) -> bool:

@@ -183,7 +183,6 @@ class _Place:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.types = frozenset(node.types)
         self._inside: dict[str | int | None, _Place] = {}
         self._says_so = node.is_secret
         self._is_open = self._is_number = False
@@ -198,6 +197,11 @@ class _Place:
         if self._says_so or (self._is_open and is_secret_argument(name)):
             return True
         return self._is_number and is_secret_number(name)
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """The JSON types that the value may have; any type if it is empty."""
+        return frozenset(self.node.types)
 
     @cached_property
     def _has_patterns(self) -> bool:
@@ -222,7 +226,8 @@ class _Place:
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """The declared names whose values are secrets."""
-        return tuple(name for name in sorted(self.declared) if self.of_key(name).is_secret(name))
+        names = sorted(self.declared)
+        return tuple(name for name in names if is_secret(name, self.node.at(name)))
 
     @cached_property
     def choices(self) -> list[Any]:
@@ -319,12 +324,10 @@ class Secrecy:
         shown, secrets = secrecy.hide({"user": "ada", "password": "correct-horse-9"})
     """
 
-    def __init__(self, schema: Any, root: Any = None) -> None:
-        """Make the rules of *schema*. If it is a part of *root*, its references are followed in *root*."""
+    def __init__(self, schema: Any, view: SchemaView | None = None) -> None:
+        """Make the rules of *schema*; *view* is that of the whole schema, if it was read already."""
         self._schema = schema
-        self._root = root
-        if root is None:
-            self._root = schema
+        self._view = view or SchemaView(schema)
         self._harmless: frozenset[str] | None = None
         # The class of models whose names are harmless
         self._harmless_model: type[BaseModel] | None = None
@@ -332,7 +335,7 @@ class Secrecy:
     @cached_property
     def _place(self) -> _Place:
         """The place of the whole value; not made for a schema of which only `defaults` are read."""
-        return _Place(SchemaView(self._root).node(self._schema))
+        return _Place(self._view.node(self._schema))
 
     @property
     def has_secrets(self) -> bool:
@@ -390,9 +393,14 @@ class Secrecy:
         if whole.is_secret("") or "object" not in whole.types:
             return frozenset()
         for name in whole.declared:
-            place = whole.of_key(name)
-            if not (is_secret_argument(name) or place.is_secret(name) or place.has_secrets):
-                names.add(name)
+            if is_secret_argument(name):
+                continue
+            if whole.has_secrets:
+                # Not kept: there may be thousands
+                place = _Place(whole.node.at(name))
+                if place.is_secret(name) or place.has_secrets:
+                    continue
+            names.add(name)
         return frozenset(names)
 
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:

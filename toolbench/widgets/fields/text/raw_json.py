@@ -109,5 +109,5 @@ class Raw(TextBox):
     def _mask(self, value: Any) -> tuple[Any, SecretsByPath]:
         if value is UNSET:
             return UNSET, {}
-        secrecy = Secrecy(self.node.schema, self.frame.view.root)
+        secrecy = Secrecy(self.node.schema, self.frame.view)
         return secrecy.mask(value, self.slot.name)
