@@ -81,6 +81,14 @@ class TestArguments:
         action = LoginAction(password="hunter2")
         assert "hunter2" not in repr(action) + json.dumps(action.to_dict())
 
+    def test_of_a_value_that_contains_itself_are_written_too(self):
+        """Each field by itself: the others stay as they are."""
+        loop: list = []
+        loop.append(loop)
+        arguments = BoxAction[list](inner=loop).to_arguments()
+        assert list(arguments) == ["inner"]
+        assert json.loads(json.dumps(arguments)) == arguments
+
 
 class TestKinds:
     @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import wraps
 from importlib import import_module
 from inspect import CO_OPTIMIZED, getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -118,11 +118,15 @@ class Schema(BaseModel):
         return self._dumped(exclude_unset=True)
 
     def _dumped(self, *, exclude_unset: bool) -> dict[str, Any]:
-        dump = partial(self.model_dump, by_alias=True, exclude_unset=exclude_unset)
         try:
-            return dump(mode="json", fallback=str)
-        except Exception:  # noqa: BLE001 - values may be anything: keys too, and their str()
-            fields: dict[str, Any] = plain(dump())
+            return self.model_dump(
+                mode="json", by_alias=True, exclude_unset=exclude_unset, fallback=str
+            )
+        except Exception:  # noqa: BLE001 - values may be anything: loops, keys, and their str()
+            fields = {}
+            for name, value in self:
+                if not exclude_unset or name in self.model_fields_set:
+                    fields[argument_name(self, name)] = plain(value)
             return fields
 
     def to_dict(self) -> dict[str, Any]:
