@@ -83,6 +83,10 @@ def argument_name(model: BaseModel, field: str) -> str:
     return field
 
 
+# Mappings of classes that are not Python's: some make a new one each time they are read
+_MOST_MAPPINGS = 10_000
+
+
 def every_part(value: Any) -> Iterator[Any]:
     """Yield *value* and what is inside it, at any depth; keys are no parts.
 
@@ -92,6 +96,7 @@ def every_part(value: Any) -> Iterator[Any]:
     waiting = [value]
     # Kept: ids stay unique
     visited: dict[int, Any] = {}
+    mappings = 0
     while waiting:
         part = waiting.pop()
         if type(part) in _JSON_LEAVES:
@@ -102,6 +107,10 @@ def every_part(value: Any) -> Iterator[Any]:
         visited[id(part)] = part
         yield part
         try:
+            if isinstance(part, Mapping) and not isinstance(part, dict):
+                mappings += 1
+                if mappings > _MOST_MAPPINGS:
+                    continue
             inside = parts(part)
         except Exception:  # noqa: BLE001 - it may be a user's code
             inside = None
