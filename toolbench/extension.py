@@ -14,7 +14,6 @@ from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, 
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
 from toolbench.runs.kernel import cell_ids, running_cell
-from toolbench.runs.perform import watch
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.redirect import CellErrors, forget_secrets
 from toolbench.runs.screen import flush_descriptors
@@ -126,7 +125,7 @@ class Workbench:
 
     def _before_cell(self, info: Any = None) -> None:
         """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
-        watch.cell_begins()
+        active.watch.cell_begins()
         cell_ids.begin(self._shell, info)
         shown_views.begin(getattr(info, "cell_id", None))
 

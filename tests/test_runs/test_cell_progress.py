@@ -1,7 +1,6 @@
 """How far a run is, on a line of the cell that waits for it."""
 
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -71,11 +70,6 @@ far = client.connect("server", server).tool("far")
 AFTERWARDS = "progress.SOON = soon; client.sync_close()"
 
 
-def titled(title):
-    """A tool, as far as its line of progress looks at it."""
-    return SimpleNamespace(title=title)
-
-
 EMPTY = {"text/plain": "", "text/html": ""}
 
 
@@ -139,7 +133,7 @@ def in_a_thread(work):
 class TestMeter:
     def test_is_one_line_that_goes_away(self, shell):
         """One output, drawn again, and empty once the run is over."""
-        line = CellProgress.here(titled("Copy"))
+        line = CellProgress.here("Copy")
         line.draw(Progress(1, 3, "a.txt"))
         line.draw(Progress(2, 3, "b.txt"))
         line.erase()
@@ -151,7 +145,7 @@ class TestMeter:
 
     def test_is_not_there_without_progress(self, shell):
         """Most runs say nothing on the way, and leave nothing."""
-        line = CellProgress.here(titled("Copy"))
+        line = CellProgress.here("Copy")
         line.draw(Progress())
         line.draw(Progress(0, 0))
         line.erase()
@@ -161,37 +155,35 @@ class TestMeter:
     def test_waits_a_while(self, shell, monkeypatch):
         """What is done at once needs no line, and nobody reads a hundred lines a second."""
         monkeypatch.setattr(progress, "SOON", 3600)
-        CellProgress.here(titled("Copy")).draw(Progress(1, 2))
+        CellProgress.here("Copy").draw(Progress(1, 2))
         assert shell.texts == []
         monkeypatch.setattr(progress, "SOON", 0)
         monkeypatch.setattr(progress, "EVERY", 3600)
-        line = CellProgress.here(titled("Copy"))
+        line = CellProgress.here("Copy")
         line.draw(Progress(1, 2))
         line.draw(Progress(2, 2))
         assert shell.texts == ["Copy: 1 of 2"]
 
     def test_is_not_sent_twice(self, shell):
         """Progress that does not change costs no message."""
-        line = CellProgress.here(titled("Copy"))
+        line = CellProgress.here("Copy")
         for _ in range(3):
             line.draw(Progress(1, 2))
         assert shell.texts == ["Copy: 1 of 2"]
 
     def test_is_drawn_by_its_own_thread(self, shell):
         """Front ends lose what others display; what they cannot draw, they cannot erase."""
-        line = CellProgress.here(titled("Copy"))
+        line = CellProgress.here("Copy")
         in_a_thread(lambda: line.draw(Progress(1, 2)))
         assert shell.texts == []
         line.draw(Progress(1, 2))
         in_a_thread(line.erase)
         assert shell.texts == ["Copy: 1 of 2"]
-        assert in_a_thread(lambda: CellProgress.here(titled("Copy"))) is None
+        assert in_a_thread(lambda: CellProgress.here("Copy")) is None
 
     def test_is_markup_of_nobody(self, shell):
         """What a tool says on the way is spelled out, in text and in HTML, and is no maths."""
-        CellProgress.here(titled("\x1b[2J")).draw(
-            Progress(1, 2, "\x1b]0;owned\x07<script>$x$</script>")
-        )
+        CellProgress.here("\x1b[2J").draw(Progress(1, 2, "\x1b]0;owned\x07<script>$x$</script>"))
         [(data, _, _)] = shell.display_pub.published
         assert "\x1b" not in data["text/plain"] + data["text/html"]
         assert "<script>" not in data["text/html"]
@@ -199,7 +191,7 @@ class TestMeter:
 
     def test_is_one_line_of_a_screen(self, shell):
         """A page of text becomes its beginning."""
-        CellProgress.here(titled("Copy")).draw(Progress(message="a\nb\t" + "c" * 1_000_000))
+        CellProgress.here("Copy").draw(Progress(message="a\nb\t" + "c" * 1_000_000))
         [text] = shell.texts
         assert text.startswith("Copy: a b ccc")
         assert len(text) <= 200
@@ -233,22 +225,22 @@ class TestMeter:
             shell.parent = {"msg_type": "comm_msg", "header": {"msg_id": "click"}}
         else:
             shell.display_pub = CapturingDisplayPublisher()
-        CellProgress.here(titled("Copy")).draw(Progress(1, 2))
+        CellProgress.here("Copy").draw(Progress(1, 2))
         assert progress.line.is_empty
 
     def test_is_not_in_scripts(self, monkeypatch):
         """Nor in a terminal's IPython: they have no line that could be drawn again."""
-        assert CellProgress.here(titled("Copy")) is None
+        assert CellProgress.here("Copy") is None
         monkeypatch.setattr(progress, "running_shell", object)
-        assert CellProgress.here(titled("Copy")) is None
+        assert CellProgress.here("Copy") is None
 
 
 class TestLine:
     def test_is_shared(self, shell):
         """Runs side by side stand side by side, in one output of the cell."""
         one, other = (
-            CellProgress.here(titled("one")),
-            CellProgress.here(titled("other")),
+            CellProgress.here("one"),
+            CellProgress.here("other"),
         )
         one.draw(Progress(1, 2))
         other.draw(Progress(1, 3))
@@ -260,7 +252,7 @@ class TestLine:
 
     def test_ends_with_its_cell(self, shell):
         """A task that goes on behind it shows nothing more: saved files would keep that."""
-        line = CellProgress.here(titled("Copy"))
+        line = CellProgress.here("Copy")
         line.draw(Progress(1, 2))
         shell.end_cell()
         line.draw(Progress(2, 2))
@@ -269,10 +261,10 @@ class TestLine:
 
     def test_is_anothers_in_another_cell(self, shell):
         """The next cell has an output of its own."""
-        CellProgress.here(titled("Copy")).draw(Progress(1, 2))
+        CellProgress.here("Copy").draw(Progress(1, 2))
         shell.end_cell()
         shell.parent = {"msg_type": "execute_request", "header": {"msg_id": "next"}}
-        CellProgress.here(titled("Copy")).draw(Progress(1, 2))
+        CellProgress.here("Copy").draw(Progress(1, 2))
         (_, first, _), _, (_, second, update) = shell.display_pub.published
         assert first != second
         assert not update

@@ -106,14 +106,17 @@ def _labels(tool: ToolDefinition[Any, Any], *, can_be_remembered: bool) -> Conse
 
 def one_line(text: str, limit: int | None = None) -> str:
     """Return *text* as one line without hidden characters; it says so if it is cut at *limit*."""
-    shown = text if limit is None else text[:limit]
+    # None takes all
+    shown = text[:limit]
     line = visible(shown.replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩"))
     return line + _of_all(shown, text)
 
 
 def _of_all(shown: str, text: str) -> str:
     """Return how long *text* is, if *shown* is only the begin of it; else an empty text."""
-    return f"… ({counted(len(text), 'character')})" if len(shown) < len(text) else ""
+    if len(shown) == len(text):
+        return ""
+    return f"… ({counted(len(text), 'character')})"
 
 
 def _other_title(tool: ToolDefinition[Any, Any]) -> list[_Part]:
@@ -124,7 +127,9 @@ def _other_title(tool: ToolDefinition[Any, Any]) -> list[_Part]:
 
 
 def _argument(name: str, value: Any) -> _Part:
-    label = name if _PLAIN_NAME.fullmatch(name) else _in_quotes(name)
+    label = name
+    if not _PLAIN_NAME.fullmatch(name):
+        label = _in_quotes(name)
     if isinstance(value, str):
         if len(value) <= _SHORT and "\n" not in value:
             return _Part(f"{label} = {_in_quotes(value)}")

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 from weakref import WeakSet
 
 from toolbench.runs.current_run import inherited_run
+from toolbench.runs.kernel import InterruptWatch
 from toolbench.threads import daemon_thread, have_threads
 
 if TYPE_CHECKING:
@@ -360,27 +361,19 @@ def stop(run: "Run", why: Stop = CANCELLED) -> None:
 
     A second call does nothing.
     """
-    _stop(run, why, is_forced=True)
-
-
-def stop_inside(run: "Run", outer: "Run") -> None:
-    """Stop *run*, which *outer* started, because *outer* is stopped.
-
-    The force on *outer* hits *run* too, unless it has a thread of its own.
-    """
-    _stop(run, outer.control.why or CANCELLED, is_forced=run.control.thread is not None)
-
-
-def _stop(run: "Run", why: Stop, *, is_forced: bool) -> None:
     if run.has_ended or run.state == "stopping":
         return
-    callbacks = run.control.request(why)
+    control = run.control
+    callbacks = control.request(why)
     # A run that begins later notices the request
     is_begun = run.state != "new"
     run.enter("stopping")
     daemon_thread(_ask, run, callbacks, name="toolbench-cancel").start()
+    # The force on the run around it, if that is stopped, hits this one too
+    outer = control.outer
+    is_hit = control.thread is None and outer is not None and outer.cancelled
     # Without threads it has ended, or is a task
-    if is_forced and is_begun and have_threads():
+    if is_begun and not is_hit and have_threads():
         daemon_thread(_insist, run, name="toolbench-cancel").start()
 
 
@@ -419,10 +412,15 @@ def _insist(run: "Run") -> None:
 
 
 class BackgroundRuns:
-    """The list of the background runs; any thread may use this list."""
+    """The list of the background runs; any thread may use this list.
+
+    Attributes:
+        watch: Lets an interrupt of the kernel stop these runs.
+    """
 
     def __init__(self) -> None:
         """Make an empty list of runs."""
+        self.watch = InterruptWatch(self)
         self._runs: set[Run] = set()
         self._lock = Lock()
 
@@ -454,6 +452,10 @@ class BackgroundRuns:
         run.control.thread = thread
         thread.start()
         return thread
+
+    def interrupt(self) -> None:
+        """Stop every background run because the kernel is interrupted."""
+        self.stop_all(INTERRUPTED)
 
     def stop_all(self, why: Stop) -> None:
         """Stop every background run."""

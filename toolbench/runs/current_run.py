@@ -99,7 +99,9 @@ def current_run() -> CurrentRun:
 def active_run() -> CurrentRun | None:
     """Return the run that the calling code is part of; None outside a run."""
     run = run_in_context.get()
-    return run if run is not None else inherited_run(current_thread())
+    if run is None:
+        run = inherited_run(current_thread())
+    return run
 
 
 def inherited_run(thread: Thread) -> CurrentRun | None:

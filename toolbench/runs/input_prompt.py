@@ -74,7 +74,9 @@ def ask_in_cell(question: Question) -> Answer:
 
 
 def _interruption(question: Question) -> str:
-    of = f" of {visible(question.asked_by)}" if question.asked_by else ""
+    of = ""
+    if question.asked_by:
+        of = f" of {visible(question.asked_by)}"
     return (
         f"KeyboardInterrupt: You interrupted the question{of}. It has no answer, and the call "
         "was cancelled."
@@ -82,8 +84,9 @@ def _interruption(question: Question) -> str:
 
 
 def _answer_to(question: Question) -> Answer:
-    head = f"{question.asked_by} asks: " if question.asked_by else ""
-    intro = f"{head}{question.message}"
+    intro = question.message
+    if question.asked_by:
+        intro = f"{question.asked_by} asks: {intro}"
     if question.schema is YES_OR_NO:
         if question.consent is not None:
             return _consent(question, intro, question.consent)
@@ -159,7 +162,9 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
     """
     label = field.title or name
     is_hidden = is_secret(name, field)
-    ask = getpass if is_hidden else input
+    ask = input
+    if is_hidden:
+        ask = getpass
     about = _about(label, field, is_hidden=is_hidden, optional=optional)
     for left in reversed(range(_TRIES)):
         # a terminal would execute control codes of a server
@@ -168,7 +173,9 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
             return Answer(_WAYS_OUT[reply])
         if not text and optional:
             return _EMPTY
-        value = _value(text, field) if text or not field.has_default else field.default
+        value = field.default
+        if text or not field.has_default:
+            value = _value(text, field)
         problems = _MISSING
         if text or field.has_default:
             problems = field.problems(value) or list(format_problems(field, value))
@@ -179,7 +186,8 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
             lines = [f"{label}: this value does not fit."]
         else:
             lines = [_reason(label, field, text, each) for each in problems]
-        lines += ["One try is left, then the question is declined."] if left == 1 else []
+        if left == 1:
+            lines.append("One try is left, then the question is declined.")
     return Answer("decline")
 
 
@@ -189,8 +197,9 @@ def _reason(label: str, field: Node, text: str, problem: Problem) -> str:
     if _kind(field) == _YES_OR_NO and text:
         message = f"should be {_YES_OR_NO}, not {clip(text)}"
     reason = str(Problem((label, *problem.path), message))
-    advice = point_advice(text) if field.type == "number" else ""
-    return f"{reason}. {advice}" if advice else reason
+    if field.type == "number" and (advice := point_advice(text)):
+        return f"{reason}. {advice}"
+    return reason
 
 
 def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
@@ -199,20 +208,28 @@ def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
     # A default may be a secret too
     if not is_hidden:
         details += facts(field)
-    details += ["optional"] if optional else []
-    explanation = [field.explanation] if field.explanation else []
-    return "\n".join([*explanation, f"{label} ({'; '.join(details)}): "])
+    if optional:
+        details.append("optional")
+    prompt = f"{label} ({'; '.join(details)}): "
+    if field.explanation:
+        prompt = f"{field.explanation}\n{prompt}"
+    return prompt
 
 
 def _kind(field: Node) -> str:
     names = _choice_names(field)
     if any(names.values()):
-        choices = [f"{value} ({name})" if name else value for value, name in names.items()]
+        choices = []
+        for value, name in names.items():
+            if name:
+                value = f"{value} ({name})"
+            choices.append(value)
         return f"one of {listed(choices, _MOST)}"
     if field.type == "boolean":
         return _YES_OR_NO
-    is_json = field.type in ("array", "object")
-    return f"{kind(field)}, as JSON" if is_json else kind(field)
+    if field.type in ("array", "object"):
+        return f"{kind(field)}, as JSON"
+    return kind(field)
 
 
 def _choice_names(field: Node) -> dict[str, str]:
@@ -233,7 +250,9 @@ def _value(text: str, field: Node) -> Any:
         return json.loads(text)
     except ValueError:
         number = number_in(text)
-        return text if number is None else number
+        if number is None:
+            return text
+        return number
 
 
 def can_ask_in_cell() -> bool:

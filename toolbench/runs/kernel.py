@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from toolbench.core.background_loop import portal
-from toolbench.runs.control import INTERRUPTED
 
 if TYPE_CHECKING:
     from toolbench.runs.control import BackgroundRuns
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
 def running_shell() -> Any:
     """Return the running IPython shell, or None; this does not import IPython."""
     ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
+    if ipython is None:
+        return None
+    return ipython.get_ipython()
 
 
 def has_kernel() -> bool:
@@ -36,8 +37,10 @@ def has_kernel() -> bool:
 def running_cell(shell: Any) -> str | None:
     """Return the id that the front end gives the cell that *shell* runs; None without such a cell."""
     ask = getattr(getattr(shell, "kernel", None), "get_parent", None)
+    if ask is None:
+        return None
     # The request that the kernel answers, as far as it tells
-    match ask() if ask is not None else None:
+    match ask():
         case {"metadata": {"cellId": str(cell_id)}}:
             return cell_id
     return None
@@ -48,6 +51,10 @@ class CellIds:
 
     def __init__(self) -> None:
         """Begin without any id."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the ids of all shells."""
         self._ids: WeakKeyDictionary[Any, dict[int, str]] = WeakKeyDictionary()
 
     def begin(self, shell: Any, info: Any) -> None:
@@ -89,8 +96,10 @@ async def kernel_ends() -> bool:
     function waits up to about two seconds for the request to shut down. Await it in the background
     loop.
     """
+    if not has_kernel():
+        return portal.is_closing
     shell = running_shell()
-    for _ in range(_LOOKS if has_kernel() else 0):
+    for _ in range(_LOOKS):
         # ipykernel sets `exit_now` when it is asked to end
         if portal.is_closing or getattr(shell, "exit_now", False):
             return True
@@ -152,7 +161,7 @@ class _Cover:
 
     def __call__(self, number: int, frame: Any) -> None:
         # not here: the interrupted code may hold the locks needed to stop a run
-        self._loop.call_soon_threadsafe(self._runs.stop_all, INTERRUPTED)
+        self._loop.call_soon_threadsafe(self._runs.interrupt)
         # a KeyboardInterrupt must not end the loop
         if callable(self.covered) and self.covered is not signal.default_int_handler:
             self.covered(number, frame)

@@ -150,7 +150,7 @@ class _Job:
         work_in: Callable[[Run], AbstractContextManager[object]] | None,
     ) -> None:
         self.run = run
-        self._in = nullcontext if work_in is None else work_in
+        self._in = work_in or nullcontext
         # Else this thread asks by itself
         if have_threads():
             dialogue = run.dialogue
@@ -159,7 +159,9 @@ class _Job:
         # Python tells no other thread of an interrupt
         self._can_be_interrupted = have_threads() and current_thread() is main_thread()
         self.keys = _keys(self.run)
-        self._work = execute if executor is None else partial(_elsewhere, executor)
+        self._work = execute
+        if executor is not None:
+            self._work = partial(_elsewhere, executor)
 
     def start(self) -> None:
         """Perform the run in a new thread, then report its end."""

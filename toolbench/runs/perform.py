@@ -28,7 +28,6 @@ from toolbench.runs.control import (
     StopCause,
     active,
     stop,
-    stop_inside,
 )
 from toolbench.runs.current_run import enter
 from toolbench.runs.dialogue import Desk
@@ -39,7 +38,6 @@ from toolbench.runs.exception_text import (
     traceback_of,
 )
 from toolbench.runs.history import history as history
-from toolbench.runs.kernel import InterruptWatch
 from toolbench.runs.output import sink_here
 from toolbench.runs.page import in_loop, later, outcome_of
 from toolbench.runs.policy import Refusal, has_changed, policy
@@ -51,8 +49,6 @@ from toolbench.runs.unfinished_observation import (
     partial_result,
 )
 from toolbench.threads import have_threads
-
-watch = InterruptWatch(active)
 
 
 def run_tool(
@@ -88,7 +84,9 @@ def run_tool(
     tool = the_tool(tool)
     tool.as_executable()
     warn_of_earlier_class(tool, stacklevel=2)
-    call = call_of(tool, {} if arguments is None else arguments)
+    if arguments is None:
+        arguments = {}
+    call = call_of(tool, arguments)
     if kwargs and isinstance(call, Action):
         names = ", ".join(kwargs)
         msg = f"{tool.name} runs an action as it is: leave out {names}, or set this in the action."
@@ -126,8 +124,7 @@ def execute(run: Run) -> Observation:
     if tool.is_async:
         return _awaited(run)
     # A direct call is a call of any function, and a page has no other thread to agree with
-    loop = _get_running_loop() if have_threads() and not run.is_plain else None
-    if loop is not None:
+    if have_threads() and not run.is_plain and (loop := _get_running_loop()) is not None:
         return _executed_beside(loop, run)
     result: Observation = tool.execute(run.action, run.conversation)
     return result
@@ -204,7 +201,7 @@ def perform(
     if replaced is not None:
         # Outside `except`, so that *error* is not its context
         raise replaced
-    return Observation() if run.observation is None else run.observation
+    return run.outcome
 
 
 def _record(run: Run) -> None:
@@ -237,8 +234,9 @@ def _without_secrets(run: Run, error: BaseException) -> Exception | None:
     if not run.secrets.redactor.secrets:
         return None
     masked = run.secrets.redactor.error(error)
-    is_other = isinstance(error, Exception) and masked is not error
-    return masked if is_other and isinstance(masked, Exception) else None
+    if isinstance(error, Exception) and isinstance(masked, Exception) and masked is not error:
+        return masked
+    return None
 
 
 @contextmanager
@@ -250,10 +248,15 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
-            undo.callback(run.parent.on_cancel(partial(stop_inside, run, run.parent)))
+            undo.callback(run.parent.on_cancel(partial(_stop_too, run, run.parent)))
         if timeout is not None:
             undo.callback(later(timeout, stop, run, Stop.timeout(timeout)))
         yield
+
+
+def _stop_too(run: Run, parent: Run) -> None:
+    """Stop *run* for the reason for which *parent* is stopped."""
+    stop(run, parent.control.why or CANCELLED)
 
 
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
@@ -275,8 +278,10 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     _keep(run, observation)
     if isinstance(observation, UnfinishedObservation) or run.cancelled:
         run.enter("cancelled")
+    elif observation.is_error:
+        run.enter("error")
     else:
-        run.enter("error" if observation.is_error else "ok")
+        run.enter("ok")
 
 
 def _judge(run: Run, *, confirm: bool) -> Refusal | None:
@@ -422,7 +427,7 @@ def start(
             afterwards()
 
     def afterwards() -> None:
-        watch.look()
+        active.watch.look()
         try:
             if then is not None:
                 then(run)
@@ -434,7 +439,7 @@ def start(
         return current_thread()
     run.begin()
     thread = active.start(run, body, afterwards)
-    watch.look()
+    active.watch.look()
     return thread
 
 

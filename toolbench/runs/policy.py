@@ -256,16 +256,17 @@ class Policy:
         if consent.may_run:
             run.decision = f"allowed: {consent.who}, and {why}"
             return None
-        run.decision = (
-            f"declined: {why}" if consent.is_by_person else f"declined: {consent.who}, and {why}"
-        )
+        run.decision = f"declined: {consent.who}, and {why}"
+        if consent.is_by_person:
+            run.decision = f"declined: {why}"
         if answer.by_somebody and run.source in _AGENT_SOURCES and (words := _words(run, answer)):
             run.decision = f"declined: {words}"
             text = f"{run.tool.name} was not run: the person declined: {ended(words)}"
             return Refusal(text)
         text = f"{run.tool.name} was not run: {consent.who}, and consent was needed, because {why}."
-        is_reader = consent.is_by_person and run.source in _OWN_SOURCES
-        return Refusal(text, f"You declined; {run.tool.name} was not run." * is_reader)
+        if consent.is_by_person and run.source in _OWN_SOURCES:
+            return Refusal(text, f"You declined; {run.tool.name} was not run.")
+        return Refusal(text)
 
     def question(self, run: Run) -> Question | None:
         """Return the question that `check` would ask before *run*; None if `check` asks nothing."""
@@ -273,7 +274,9 @@ class Policy:
         if ruling.verdict != "ask":
             return None
         question = question_of(run, ruling.words, once=ruling.is_asked_once)
-        return question if run.dialogue.preset_for(question) is None else None
+        if run.dialogue.preset_for(question) is not None:
+            return None
+        return question
 
 
 def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
@@ -298,8 +301,10 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
         answer = answer_here(question)
 
     who = answer.absence
-    if answer.by_somebody:
-        who = "the person declined" if preset is None else "a preset answer declined"
+    if answer.by_somebody and preset is None:
+        who = "the person declined"
+    elif answer.by_somebody:
+        who = "a preset answer declined"
     # Who gave answers is not absent, also if they do not suffice
     is_absent = preset is None and not answer.by_somebody
     may_be_alone = is_asked_once and (run is None or not run.is_from_outside)

@@ -13,7 +13,7 @@ from math import inf, isfinite
 from queue import Empty, SimpleQueue
 from threading import current_thread, main_thread
 from time import monotonic
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 from toolbench.core.background_loop import portal
@@ -38,7 +38,9 @@ class Progress:
     @classmethod
     def of(cls, value: float, total: float | None, message: str) -> Self:
         """Return the progress for numbers of any size, as an executor or a server reports them."""
-        return cls(_float(value), None if total is None else _float(total), message)
+        if total is not None:
+            total = _float(total)
+        return cls(_float(value), total, message)
 
     @property
     def share(self) -> float | None:
@@ -52,7 +54,9 @@ class Progress:
         """The numbers as a person reads them: `3 of 10`, or `3`, or an empty text."""
         if self.total:
             return f"{_read(self.value)} of {_read(self.total)}"
-        return _read(self.value) if self.value else ""
+        if self.value:
+            return _read(self.value)
+        return ""
 
     @property
     def text(self) -> str:
@@ -65,12 +69,13 @@ def _float(number: float) -> float:
         return float(number)
     except OverflowError:
         # An integer of more than 308 digits
-        return inf if number > 0 else -inf
+        if number > 0:
+            return inf
+        return -inf
 
 
 def _read(number: float) -> str:
-    is_whole = number == round(number) if isfinite(number) else False
-    if is_whole and abs(number) < _EXACT:
+    if isfinite(number) and abs(number) < _EXACT and number == round(number):
         return f"{number:,.0f}"
     return f"{number:.4g}"
 
@@ -83,11 +88,6 @@ EVERY = 0.25
 _WIDTH = 200
 
 T = TypeVar("T")
-
-
-class _Titled(Protocol):
-    @property
-    def title(self) -> str: ...
 
 
 class CellProgress:
@@ -104,11 +104,12 @@ class CellProgress:
         self._due: float | None = None
 
     @classmethod
-    def here(cls, tool: _Titled) -> Self | None:
-        """Return an object that draws the progress of *tool* in this thread; None outside a cell."""
-        if getattr(running_shell(), "kernel", None) is None:
+    def here(cls, name: str) -> Self | None:
+        """Return an object that draws the progress of the tool *name* here; None outside a cell."""
+        is_kernel = getattr(running_shell(), "kernel", None) is not None
+        if not is_kernel or current_thread() is not main_thread():
             return None
-        return cls(tool.title) if current_thread() is main_thread() else None
+        return cls(name)
 
     @property
     def is_here(self) -> bool:
@@ -193,7 +194,9 @@ class Line:
         inner = "<br>".join(parts)
         # Addresses are long and have no spaces
         style = "overflow-wrap:anywhere"
-        html = f'<div {NO_MATHS} style="{style}">{inner}</div>' if text else ""
+        html = ""
+        if text:
+            html = f'<div {NO_MATHS} style="{style}">{inner}</div>'
         known, self._display = bool(self._display), self._display or uuid4().hex
         self._text = text
         # A line that cannot be shown must not fail the work
@@ -217,8 +220,9 @@ def _cell_of(shell: Any) -> str:
     if ask is None or not type(shell.display_pub).__module__.startswith("ipykernel"):
         return ""
     parent = ask()
-    is_cell = parent.get("msg_type") == "execute_request"
-    return str(parent["header"]["msg_id"]) if is_cell else ""
+    if parent.get("msg_type") != "execute_request":
+        return ""
+    return str(parent["header"]["msg_id"])
 
 
 line = Line()
@@ -253,7 +257,9 @@ def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
     """
     # Only the thread of the cell may draw
     is_cell = current_thread() is main_thread()
-    draw = _drawer(sessions) if is_cell else partial(_print_pages, sessions, set())
+    draw: Callable[[], None] = partial(_print_pages, sessions, set())
+    if is_cell:
+        draw = _drawer(sessions)
     try:
         with portal.drawing(draw):
             yield
@@ -295,8 +301,11 @@ def _print_pages(sessions: Collection[Any], printed: set[str]) -> None:
 
 def stage(session: Any) -> str:
     """Return in words what the connecting of *session* is doing now, such as `listing its tools`."""
+    if not session.traffic and session.entry.transport == "stdio":
+        return "starting the server"
     if not session.traffic:
-        is_process = session.entry.transport == "stdio"
-        return "starting the server" if is_process else "reaching the server"
+        return "reaching the server"
     requests = session.traffic.find(kind="request", direction="sent")
-    return _STAGES.get(requests[-1].method if requests else "", "connecting")
+    if not requests:
+        return "connecting"
+    return _STAGES.get(requests[-1].method, "connecting")

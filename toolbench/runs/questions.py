@@ -17,6 +17,7 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.values import plain
 
 Reply = Literal["accept", "decline", "cancel"]
+_NO_WORDS = {"decline": "declined", "cancel": "cancelled"}
 YES_OR_NO: dict[str, Any] = {
     "type": "object",
     "properties": {"answer": {"type": "boolean", "description": "yes or no"}},
@@ -86,8 +87,9 @@ class Question:
 
     def meaning_of(self, answer: "Answer") -> "Answer":
         """Return *answer* itself; but for a "no" to a yes-or-no question, return a decline."""
-        is_no = answer and self.schema is YES_OR_NO and not answer.value
-        return Answer("decline") if is_no else answer
+        if answer and self.schema is YES_OR_NO and not answer.value:
+            return Answer("decline")
+        return answer
 
     def with_defaults(self, answer: "Answer") -> "Answer":
         """Return *answer* with the default of each field that it leaves out, if all fit then.
@@ -189,20 +191,25 @@ class Answer:
     def words(self) -> str:
         """The answer as a person reads it: `yes`, a value, the fields of a form, or `declined`."""
         if self.action != "accept":
-            word = "declined" if self.action == "decline" else "cancelled"
-            return word if self.by_somebody else f"{word}: {self.absence}"
+            word = _NO_WORDS[self.action]
+            if self.by_somebody:
+                return word
+            return f"{word}: {self.absence}"
         if not self.content:
             return "accepted"
-        is_bare = self.content.keys() == {"answer"}
-        fields = {"": self.value} if is_bare else self.content
-        texts = (f"{name}: {_word(value)}" for name, value in fields.items())
-        return ", ".join(texts).removeprefix(": ")
+        if self.content.keys() == {"answer"}:
+            return _word(self.value)
+        return ", ".join(f"{name}: {_word(value)}" for name, value in self.content.items())
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value if isinstance(value, str) else json.dumps(plain(value))
+    if value is True:
+        return "yes"
+    if value is False:
+        return "no"
+    if isinstance(value, str):
+        return value
+    return json.dumps(plain(value))
 
 
 Asker = Callable[[Question], Answer]
@@ -232,7 +239,9 @@ class Preset:
 
     def of(self, question: Question) -> "Preset | None":
         """Return the innermost preset, from this one outwards, that answers *question*, if any."""
-        preset: Preset | None = None if question.is_for_person else self
+        if question.is_for_person:
+            return None
+        preset: Preset | None = self
         while preset is not None and preset._by not in (None, question.server):
             preset = preset._outer
         return preset
@@ -287,11 +296,14 @@ def _preset_answer(question: Question, value: Any) -> Answer:
         return value
     whole = isinstance(value, Mapping) and not (question.bare and "answer" not in value)
     name = _only_name(question.schema)
-    content = value if whole else {name: value}
+    content = value
+    if not whole:
+        content = {name: value}
     if problems := question.problems(content):
-        safe_content = Secrecy(question.schema).hide(content)[0]
-        text = repr(safe_content if whole else safe_content[name])
-        advice = "" if whole else _as_fields(question.schema, value)
+        shown, advice = Secrecy(question.schema).hide(content)[0], ""
+        if not whole:
+            shown, advice = shown[name], _as_fields(question.schema, value)
+        text = repr(shown)
         msg = (
             f"The preset answer {text} does not fit {question.message!r}: "
             f"{advice or '; '.join(problems)}"
@@ -314,7 +326,9 @@ def _as_fields(schema: Mapping[str, Any], value: Any) -> str:
 def _only_name(schema: Mapping[str, Any]) -> str:
     """Return the name of the only property of *schema*, such as FastMCP's `value`; else "answer"."""
     names = read(schema).names
-    return names[0] if len(names) == 1 else "answer"
+    if len(names) != 1:
+        return "answer"
+    return names[0]
 
 
 _innermost: ContextVar[Preset | None] = ContextVar("toolbench_preset", default=None)
@@ -380,4 +394,5 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
     finally:
         innermost = _innermost.get()
         # Blocks in generators may end in another order, or in another context
-        _innermost.set(None if innermost is None else innermost.without(preset))
+        if innermost is not None:
+            _innermost.set(innermost.without(preset))

@@ -186,8 +186,9 @@ class Run:
             return self.action
         if self._misfit is None:
             is_sent_anyway = self.unchecked and not isinstance(self._call, Action)
-            tool = self.tool
-            take = tool.unchecked_action if is_sent_anyway else tool.action_of
+            take = self.tool.action_of
+            if is_sent_anyway:
+                take = self.tool.unchecked_action
             try:
                 action: Action = take(self._call)
             except Exception as error:  # noqa: BLE001 - a validator of the tool's own
@@ -293,7 +294,7 @@ class Run:
     def cell_progress(self) -> CellProgress | None:
         """The object that draws the progress in the cell that waits for the run; None outside a cell."""
         if self._cell_progress is None and self.is_of_a_cell:
-            self._cell_progress = CellProgress.here(self.tool)
+            self._cell_progress = CellProgress.here(self.tool.title)
         return self._cell_progress
 
     def show_progress(self) -> None:
@@ -306,7 +307,9 @@ class Run:
         """The function that shows progress during a wait; None if this thread cannot show it."""
         cell_progress = self.cell_progress
         is_here = cell_progress is not None and cell_progress.is_here
-        return self.show_progress if is_here else None
+        if not is_here:
+            return None
+        return self.show_progress
 
     def hide_progress(self) -> None:
         """Remove the progress that `show_progress` showed in the cell."""
@@ -368,7 +371,9 @@ class Run:
     def outcome(self) -> Observation:
         """The observation of the run; an empty observation before there is one."""
         # not `or`: a tool's own observation may be falsy
-        return Observation() if self.observation is None else self.observation
+        if self.observation is None:
+            return Observation()
+        return self.observation
 
     @property
     def waited(self) -> float:
@@ -435,7 +440,9 @@ def preset_here(question: Question) -> Preset | None:
     if isinstance(run, Run):
         return run.dialogue.preset_for(question)
     innermost = preset_in_context()
-    return None if innermost is None else innermost.of(question)
+    if innermost is None:
+        return None
+    return innermost.of(question)
 
 
 def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:

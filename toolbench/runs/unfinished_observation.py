@@ -64,7 +64,9 @@ def partial_result(observation: Observation, why: Stop) -> Observation:
     """
     note = f"[{why.sentence}. The result above may be incomplete.]"
     if type(observation).to_llm_content is Observation.to_llm_content:
-        text = TextContent(text=f"\n{note}" if observation.text else note)
+        text = TextContent(text=note)
+        if observation.text:
+            text = TextContent(text=f"\n{note}")
         content = [*observation.content, text]
         return observation.model_copy(update={"content": content})
     read = [*read_by_model(observation), TextContent(text=f"\n{note}")]
