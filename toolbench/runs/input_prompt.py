@@ -2,7 +2,7 @@
 
 import json
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from getpass import getpass
 from itertools import cycle
 from threading import current_thread, main_thread
@@ -162,7 +162,7 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
     """
     label = field.title or name
     is_hidden = is_secret(name, field)
-    ask = input
+    ask: Callable[[str], str] = input
     if is_hidden:
         ask = getpass
     about = _about(label, field, is_hidden=is_hidden, optional=optional)
