@@ -1,7 +1,7 @@
 """Show a question that a run asks, as a form. The run waits for the answer, but the page does not."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from itertools import cycle
 from threading import Lock
@@ -12,6 +12,7 @@ import ipywidgets as w
 
 from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, link
+from toolbench.runs.dialogue import settle
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
@@ -235,10 +236,3 @@ def _accept(form: SchemaForm, question: Question, answer: "Future[Answer]") -> N
         form.reveal_errors(focus=True)
     else:
         settle(answer, Answer("accept", form.value))
-
-
-def settle(answer: "Future[Answer]", answer_now: Answer) -> None:
-    """Put *answer_now* into *answer*, unless there is an answer already."""
-    # A double click
-    with suppress(InvalidStateError):
-        answer.set_result(answer_now)

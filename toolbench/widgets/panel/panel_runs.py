@@ -9,6 +9,7 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.control import stop
+from toolbench.runs.dialogue import settle
 from toolbench.runs.history import history
 from toolbench.runs.page import already_answered
 from toolbench.runs.perform import start
@@ -17,7 +18,7 @@ from toolbench.runs.questions import Answer, Question, decline
 from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
 from toolbench.threads import have_threads
-from toolbench.widgets.form.question import QuestionBox, settle
+from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.controls import RunControls
