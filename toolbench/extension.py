@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from toolbench.core.registry import lookup
+from toolbench.core.registry import default_registry
 from toolbench.core.tool import listings
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
@@ -84,7 +84,7 @@ class Workbench:
         # The cell with `%load_ext` may show a view too
         shown_views.begin(running_cell(self._shell))
         record_calls()
-        lookup.find = self.catalog.find
+        default_registry.find_in_notebook = self.catalog.find
         self._forget_listings = listings.listen(lambda: ticker.watch(_check_panels))
         self._errors.begin()
 
@@ -96,7 +96,7 @@ class Workbench:
             self._client = None
         active.stop_all(Stop(StopCause.PROGRAM, "stopped: toolbench was unloaded"))
         forget_calls()
-        lookup.find = None
+        default_registry.find_in_notebook = None
         self._forget_listings()
         self._errors.end()
         forget_secrets()

@@ -37,6 +37,8 @@ class ToolRegistry:
         self._recipes: dict[str, Registered] = {}
         self._aliases: dict[str, str] = {}
         self._lock = RLock()
+        self.find_in_notebook: Callable[[str], ToolDefinition[Any, Any]] | None = None
+        """Finds a tool by name in the notebook, at its servers, and here; `%load_ext` sets it."""
 
     def register(self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()) -> None:
         """Register *recipe* as *name*; warn if this replaces a recipe from another place in the code.
@@ -241,16 +243,6 @@ def resolve_tool(spec: Tool | str, conv_state: Any = None) -> list[ToolDefinitio
     return default_registry.resolve(spec, conv_state)
 
 
-class Lookup:
-    """Holds the function that finds tools in a notebook; `%load_ext toolbench` sets it."""
-
-    find: Callable[[str], ToolDefinition[Any, Any]] | None = None
-    """Finds a tool by name in the notebook, at its servers, and in the registry."""
-
-
-lookup = Lookup()
-
-
 def find_tool(name: str) -> ToolDefinition[Any, Any]:
     """Return the tool called *name*.
 
@@ -260,9 +252,9 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
         ToolNotFoundError: If there is no such tool.
         ToolbenchError: If several tools are registered under the name.
     """
-    if lookup.find is None:
+    if default_registry.find_in_notebook is None:
         return resolve_one(name)
-    return lookup.find(name)
+    return default_registry.find_in_notebook(name)
 
 
 def find_tools(

@@ -513,9 +513,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """Check the arguments, run the executor, and return the observation.
 
         Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`; `split_bill()` passes no
-        arguments. An argument that is itself called `conversation` goes in a dict. After `%load_ext toolbench` the run is
-        recorded. Without it, a call is the same as `execute`. If the module of the tool was loaded again,
-        the tool that replaced this one runs.
+        arguments. An argument that is itself called `conversation` goes in a dict. After
+        `%load_ext toolbench` the run is recorded. Without it, a call is the same as `execute`. If the
+        module of the tool was loaded again, the tool that replaced this one runs.
         """
         # IPython leaves out such frames
         __tracebackhide__ = True
@@ -570,11 +570,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         try:
             if type(action) is not self.action_type:
                 action = self.action_of(action)
-            result: ObservationT = self._invoke(action, conversation)
-            # Else the usual case, made quick
-            if conversation is not None or type(result) is not self.observation_type:
-                result = self._observed(result, conversation)
-            return self._without_secrets_in_views(result, action)
+            result = self._invoke(action, conversation)
+            return self._observation_of(result, action, conversation)
         except Exception as error:
             # Its message may hold a secret
             masked = masked_error(error, conversation)
@@ -603,7 +600,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
                 action = self.action_of(action)
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
-            return self._without_secrets_in_views(self._observed(result, conversation), action)
+            return self._observation_of(result, action, conversation)
         except Exception as error:
             # Its message may hold a secret
             masked = masked_error(error, conversation)
@@ -611,18 +608,16 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
                 raise
         raise masked
 
-    def _observed(self, result: Any, conversation: Any) -> ObservationT:
+    def _observation_of(self, result: Any, action: ActionT, conversation: Any) -> ObservationT:
+        """Return what the executor returned as an observation; secrets of the call are hidden."""
         if type(result) is not self.observation_type:
             result = observation_of(settled(result), self.observation_type, self.name)
         if conversation is not None:
             result = masked(result, conversation)
-        return cast("ObservationT", result)
-
-    def _without_secrets_in_views(self, result: ObservationT, action: ActionT) -> ObservationT:
-        """Return *result*; its views hide the secrets of *action*, also where no run is recorded."""
+        # Even if no run is recorded
         if not self.secrecy.is_harmless(action):
             hide_in_views(result, self.secrecy.redactor(action))
-        return result
+        return cast("ObservationT", result)
 
     # --- its forms, see tool_formats ------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolbench.core.registry import default_registry, lookup, resolve_tool
+from toolbench.core.registry import default_registry, resolve_tool
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
@@ -133,8 +133,8 @@ class _Name:
         self._tools: list[AnyTool] = []
 
     def __call__(self) -> list[AnyTool]:
-        if lookup.find is not None:
-            return [lookup.find(self._name)]
+        if default_registry.find_in_notebook is not None:
+            return [default_registry.find_in_notebook(self._name)]
         recipe = default_registry.recipe(self._name)
         if isinstance(recipe, ToolDefinition):
             return [recipe.latest()]
@@ -191,8 +191,8 @@ def _named_as(name: str) -> AnyTool | None:
     """Return the tool called *name* in the notebook or the registry; None if there is none."""
     # No such tool, or several
     with suppress(ToolbenchError):
-        if lookup.find is not None:
-            return lookup.find(name)
+        if default_registry.find_in_notebook is not None:
+            return default_registry.find_in_notebook(name)
         recipe = default_registry.recipe(name)
         return recipe.latest() if isinstance(recipe, ToolDefinition) else None
     return None
