@@ -12,7 +12,7 @@ from test_export.notebook import run_tests_of
 from toolbench import history, run_tool
 from toolbench.export import export_package
 from toolbench.runs.history import Journal
-from toolbench.runs.numbering import numbers
+from toolbench.runs.run import numbers
 
 IMPORT = (
     "import sqlite3\nfrom datetime import date\nfrom pathlib import Path\n"

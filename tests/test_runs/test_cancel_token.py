@@ -1,5 +1,5 @@
 from toolbench.runs.control import CancelToken
-from toolbench.runs.numbering import numbers
+from toolbench.runs.run import numbers
 
 
 class TestCancelToken:

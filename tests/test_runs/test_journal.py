@@ -2,6 +2,8 @@
 
 import json
 import math
+from dataclasses import replace
+from threading import Thread
 
 import pytest
 
@@ -9,10 +11,13 @@ from test_runs import tools
 from toolbench import history, register_tool, run_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
-from toolbench.runs.history import RunHistory
-from toolbench.runs.numbering import numbers
-from toolbench.runs.perform import perform
-from toolbench.runs.run import run_here
+from toolbench.redaction import MARK
+from toolbench.runs.history import Journal, RunHistory
+from toolbench.runs.record import SESSION
+from toolbench.runs.run import numbers
+from toolbench.values import NOT_KEPT
+from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.panel.views import HistoryView
 
 RECORD = {
     "id": 1,
@@ -28,6 +33,14 @@ ODD_NUMBERS = [
     *({"id": math.inf}, {"seconds": math.inf}, {"waited": math.nan}),
     {"seconds": 10**400},
 ]
+
+
+def record_of(a):
+    """The record of a run."""
+    run_tool(tools.add, a=a)
+    record = history()[-1]
+    history().clear()
+    return record
 
 
 class TestOnDisk:
@@ -92,80 +105,126 @@ class TestOnDisk:
         run_tool(tools.add, a=2)
         assert history()[1].id > history()[0].id
 
-    def test_has_each_number_once(self, tmp_path):
-        """Also where runs came before the cell that persists, as they do when a notebook runs anew."""
+    def test_has_runs_of_two_sessions_under_one_number(self, tmp_path):
+        """Those that ended before the cell that persists keep their numbers, and so do those in the file."""
         path = tmp_path / "history.ndjson"
-        for session in range(3):
-            # A new kernel
-            numbers.reset()
-            slow = run_here(tools.add, {"a": 10 * session + 3})
-            slow.begin()
-            for n in (1, 2):
-                run_tool(tools.add, a=10 * session + n)
+        numbers.reset()
+        run_tool(tools.add, a=1)
+        earlier = replace(history()[0], session="yesterday", arguments={"a": 10})
+        Journal(path).write(earlier)
+        for _ in range(2):
             history().persist(path)
-            history().persist(path)
-            perform(slow)
-            assert history().find(slow.id).arguments == slow.arguments
-            run_tool(tools.add, a=10 * session + 4)
-            last = {r.arguments["a"]: r.id for r in history()}
-            history().clear()
+        run_tool(tools.add, a=2)
+        assert [(r.id, r.arguments["a"]) for r in history()] == [(1, 10), (1, 1), (2, 2)]
+        assert history().find(1).arguments == {"a": 1}
+        assert history().find(1, "yesterday").arguments == {"a": 10}
+        assert "twice" in repr(history())
         later = RunHistory()
         later.persist(path)
-        ids = {r.arguments["a"]: r.id for r in later}
-        assert ids == last
-        assert len(set(ids.values())) == len(later) == 12
-        ended_late = {3, 13, 23}
-        in_order = [ids[value] for value in sorted(ids.keys() - ended_late)]
-        assert in_order == sorted(in_order)
+        assert [r.key for r in later] == [r.key for r in history()]
 
-    def test_has_the_numbers_of_a_session_that_has_another_file_too(self, tmp_path):
-        """What is in a file keeps its number there: a run is not written twice."""
+    def test_of_two_sessions_is_chosen_in_the_panel(self, tmp_path):
+        """A row is the run that it shows, although another session has its number."""
+        run_tool(tools.add, a=1)
+        earlier = replace(history()[0], session="yesterday", arguments={"a": 10})
+        history().clear()
+        run_tool(tools.add, a=2)
+        latest = replace(history()[0], id=earlier.id)
+        history().clear()
+        history().add(earlier)
+        history().add(latest)
+        panel = ToolPanel(tools.add)
+        view = HistoryView(panel)
+        view._runs.index = 1
+        view._fill()
+        assert panel.form.value == {"a": 10}
+        view.close()
+        panel.close()
+
+    def test_of_a_session_goes_to_another_file_too(self, tmp_path):
+        """A run is written once to each; those of other sessions stay where they are."""
         first, second = tmp_path / "first.ndjson", tmp_path / "second.ndjson"
-        history().persist(second)
-        numbers.reset()
         run_tool(tools.add, a=1)
-        history().clear()
-        numbers.reset()
-        history().persist(first)
-        run_tool(tools.add, a=2)
-        history().persist(second)
-        history().persist(first)
-        for path, values in ((first, [2]), (second, [1, 2])):
-            lines = map(json.loads, path.read_text().splitlines())
-            assert [line["arguments"]["a"] for line in lines] == values
+        Journal(second).write(replace(history()[0], session="yesterday"))
+        for path in (first, second, first):
+            history().persist(path)
+        sessions = {
+            path: [*map(json.loads, path.read_text().splitlines())] for path in (first, second)
+        }
+        assert [line["session"] for line in sessions[first]] == [SESSION]
+        assert [line["session"] for line in sessions[second]] == ["yesterday", SESSION]
 
-    def test_keeps_the_order_of_a_run_that_ends_later(self, tmp_path):
-        """It began after the runs that got new numbers when the file was read."""
+    def test_has_a_number_for_each_of_many_threads(self, tmp_path):
+        """Although a file is read meanwhile, whose numbers are skipped."""
         path = tmp_path / "history.ndjson"
-        numbers.reset()
-        history().persist(path)
-        run_tool(tools.add, a=1)
-        history().clear()
-        numbers.reset()
-        run_tool(tools.add, a=2)
-        slow = run_here(tools.add, {"a": 3})
-        slow.begin()
-        history().persist(path)
-        perform(slow)
-        values = {r.id: r.arguments["a"] for r in history()}
-        assert [values[number] for number in sorted(values)] == [1, 2, 3]
+        Journal(path).write(replace(record_of(1), session="yesterday"))
+        taken = []
+        threads = [
+            Thread(target=lambda: taken.extend(numbers.take() for _ in range(500)))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for n in range(100):
+            numbers.skip_to(n * 10)
+        for thread in threads:
+            thread.join()
+        assert len(set(taken)) == len(taken) == 2_000
 
-    def test_has_a_number_for_each_run_of_one_moment(self, tmp_path):
-        """Where a clock has long ticks, two runs begin at the same time: each gets a new number."""
+    def test_has_each_line_of_many_threads(self, tmp_path):
+        """No line is torn or lost."""
         path = tmp_path / "history.ndjson"
-        earlier = RunHistory()
-        numbers.reset()
-        earlier.persist(path)
-        run_tool(tools.add, a=1)
-        earlier.add(history()[-1])
-        history().clear()
-        numbers.reset()
-        runs = [run_here(tools.add, {"a": a}) for a in (2, 3)]
-        runs[1].started = runs[0].started
-        for run in runs:
-            perform(run)
+        record = replace(record_of(1), arguments={"text": "x" * 20_000})
         history().persist(path)
-        assert [(r.id, r.arguments["a"]) for r in history()] == [(1, 1), (3, 2), (4, 3)]
+        threads = [
+            Thread(
+                target=lambda n=n: [
+                    history().add(replace(record, id=n * 100 + m)) for m in range(25)
+                ]
+            )
+            for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        later = RunHistory()
+        later.persist(path)
+        assert {r.id for r in later} == {r.id for r in history()}
+        assert len(later) == 100
+
+    def test_loses_only_the_line_of_a_process_that_was_killed(self, tmp_path):
+        """Another kernel writes on: its record does not end the line that was cut off."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        with path.open("ab") as file:
+            file.write(b'{"id": 7, "tool": "ad')
+        run_tool(tools.add, a=2)
+        later = RunHistory()
+        later.persist(path)
+        assert [r.arguments["a"] for r in later] == [1, 2]
+
+    def test_of_the_first_version_has_no_sessions(self, tmp_path):
+        """Each run counts as one of its own; what was hidden in it has to be given again."""
+        path = tmp_path / "history.ndjson"
+        line = RECORD | {
+            "arguments": {"user": "ada", "token": MARK, "text": f"… 2 characters{NOT_KEPT}"}
+        }
+        path.write_text(json.dumps(line) + "\n")
+        for _ in range(2):
+            history().persist(path)
+        [record] = history()
+        assert (record.lost, record.known_arguments) == (("token", "text"), {"user": "ada"})
+
+    def test_believes_the_list_of_what_was_lost(self, tmp_path):
+        """A model may send a mark as it read it: that is what was sent."""
+        history().persist(tmp_path / "history.ndjson")
+        run_tool(tools.erase, path=MARK)
+        later = RunHistory()
+        later.persist(tmp_path / "history.ndjson")
+        for record in (history()[0], later[0]):
+            assert (record.lost, record.known_arguments) == ((), {"path": MARK})
 
     def test_passes_over_a_torn_line(self, tmp_path):
         """A line cut off by a crash is passed over; the next record starts a new line."""

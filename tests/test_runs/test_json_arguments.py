@@ -1,4 +1,4 @@
-"""A record has the arguments of a call in Python also as JSON, as the tool's action dumps them."""
+"""A record has the arguments of a call as JSON, also those that were sent as Python objects."""
 
 import json
 from collections.abc import Iterable
@@ -14,8 +14,11 @@ import pytest
 from pydantic import BaseModel, Field, SecretStr, field_serializer
 
 from toolbench import history, run_tool, tool
+from toolbench.core.registry import default_registry
+from toolbench.errors import ToolbenchError
 from toolbench.mcp import create_mcp_tools
 from toolbench.redaction import MARK
+from toolbench.runs.history import RunHistory
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.testing import FakeMCPServer
 
@@ -58,13 +61,13 @@ class Pair(NamedTuple):
 
 
 PLACE = Place(**{"the shelf": "A3", "since": DAY, "price": 2.0})
-PLACE_JSON = {"the shelf": "A3", "since": "2026-12-25", "price": 2}
+PLACE_JSON = {"the shelf": "A3", "since": "2026-12-25", "price": 2, "note": ""}
 KINDS: dict[str, tuple[Any, Any, Any]] = {
     "enum": (Kind, Kind.BOOK, "book"),
     "text enum": (Color, Color.RED, "red"),
     "integer enum": (Level, Level.LOW, 1),
     "date": (date, DAY, "2026-12-25"),
-    "midnight as a date": (date, datetime(2026, 12, 25, tzinfo=UTC), "2026-12-25"),
+    "midnight as a date": (date, datetime(2026, 12, 25, tzinfo=UTC), "2026-12-25T00:00:00Z"),
     "datetime": (
         datetime,
         datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
@@ -75,7 +78,7 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "uuid": (UUID, UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     "path": (Path, Path("a/b"), "a/b"),
     "decimal": (Decimal, Decimal("1.50"), "1.50"),
-    "decimal as a float": (float, Decimal("1.50"), 1.5),
+    "decimal as a float": (float, Decimal("1.50"), "1.50"),
     "set": (set[date], {DAY}, ["2026-12-25"]),
     "frozen set": (frozenset[Kind], frozenset({Kind.BOOK}), ["book"]),
     "tuple": (tuple[Kind, int], (Kind.BOOK, 2), ["book", 2]),
@@ -114,33 +117,34 @@ def tool_of(kind):
 class TestOfEveryKind:
     @EVERY_KIND
     @pytest.mark.parametrize("is_plain", [True, False], ids=["plain", "run_tool"])
-    def test_is_what_the_action_dumps(self, kind, value, form, is_plain):
-        """A call with objects is recorded as the call with its action is."""
+    def test_is_json(self, kind, value, form, is_plain):
+        """Made by the types of the values; of an action, by the action."""
         take, _ = tool_of(kind)
         if is_plain:
             record_calls()
         try:
-            take(value=value) if is_plain else run_tool(take, value=value)
-            take(take.action_of({"value": value})) if is_plain else None
+            if is_plain:
+                take(value=value)
+            else:
+                run_tool(take, value=value)
+            if is_plain:
+                take(take.action_of({"value": value}))
         finally:
             forget_calls()
         record = history()[0]
         assert record.state == "ok"
-        assert record.known_arguments == record.json_arguments == {"value": form}
-        assert json.loads(json.dumps(record.json_arguments)) == {"value": form}
-        if is_plain:
-            assert history()[1].json_arguments == {"value": form}
+        assert record.known_arguments == record.arguments == {"value": form}
+        assert json.loads(json.dumps(record.arguments)) == {"value": form}
+        json.dumps(history()[-1].arguments)
 
     @EVERY_KIND
     def test_a_new_run_gets_what_was_sent(self, kind, value, form):
         """The object itself, and not a value that is made of its text."""
         take, values = tool_of(kind)
         run_tool(take, value=value)
-        assert history()[0].arguments["value"] == value
-        assert type(history()[0].arguments["value"]) is type(value)
         assert history()[0].rerun().text == "taken"
         assert values[0] == values[1]
-        assert history()[1].json_arguments == {"value": form}
+        assert history()[1].arguments == {"value": form}
 
     @EVERY_KIND
     def test_is_in_the_file_and_in_all_views(self, kind, value, form, tmp_path):
@@ -179,12 +183,13 @@ class TestRest:
             return f"{day} {number}"
 
         run_tool(take, day="2026-12-25", number="3")
-        assert history()[0].json_arguments == {"day": "2026-12-25", "number": "3"}
+        assert history()[0].arguments == {"day": "2026-12-25", "number": "3"}
         run_tool(take, day=DAY, number="3")
-        assert history()[1].json_arguments == {"day": "2026-12-25", "number": "3"}
+        assert history()[1].arguments == {"day": "2026-12-25", "number": "3"}
 
-    def test_an_object_without_json_stays(self):
-        """Beside it, the other arguments have their form."""
+    def test_an_object_without_json_is_its_text(self, tmp_path):
+        """In this kernel a new run gets the object; a file does not have it, and says so."""
+        history().persist(tmp_path / "h.ndjson")
 
         @tool
         def take(day: date, thing: object) -> str:
@@ -194,9 +199,17 @@ class TestRest:
         thing = object()
         run_tool(take, day=DAY, thing=thing)
         record = history()[0]
-        assert record.known_arguments == {"day": "2026-12-25", "thing": thing}
+        assert (record.lost, record.known_arguments) == (("thing",), {"day": "2026-12-25"})
         assert "<object object" in record.to_text()
-        assert json.dumps(record.to_dict())
+        assert record.rerun().text == "taken"
+        again = RunHistory()
+        again.persist(tmp_path / "h.ndjson")
+        default_registry.register("take", take)
+        try:
+            with pytest.raises(ToolbenchError, match="did not keep thing"):
+                again[0].rerun()
+        finally:
+            default_registry.unregister("take")
 
     @pytest.mark.parametrize("numbers", [{1, 2}, (1, 2), iter([1, 2])])
     def test_an_iterator_is_left_to_the_function(self, numbers):
@@ -208,10 +221,10 @@ class TestRest:
             return sum(numbers)
 
         assert run_tool(add, numbers=numbers, day=DAY).text == "3"
-        assert history()[0].json_arguments["day"] == "2026-12-25"
+        assert history()[0].arguments["day"] == "2026-12-25"
 
     def test_is_what_was_sent_although_the_function_changes_it(self):
-        """The form is made before the function runs."""
+        """The record has what the call sent, made before the function runs."""
 
         @tool
         def drain(days: set[date], place: Place) -> str:
@@ -258,7 +271,7 @@ class TestSecrets:
         record = history()[0]
         assert record.known_arguments == {"day": "2026-12-25", "number": number}
         hidden = {"since": "2026-12-25", "password": MARK}
-        assert record.json_arguments["account"] == hidden
+        assert record.arguments["account"] == hidden
         texts = [record.to_text(), repr(history()), history().to_json()]
         assert not any("hunter2" in text or "***" in text for text in texts)
         with pytest.raises(Exception, match="did not keep account"):
@@ -276,6 +289,6 @@ class TestSecrets:
         run_tool(enter, words={"hunter2hunter2"})
         record = history()[1]
         assert record.known_arguments == {}
-        assert record.json_arguments == {"words": [MARK]}
+        assert record.arguments == {"words": [MARK]}
         with pytest.raises(Exception, match="did not keep words"):
             record.rerun()

@@ -21,6 +21,7 @@ from toolbench.runs.record import LIMIT, kept_of, recorded_in
 from toolbench.testing import FakeMCPServer
 
 SECRET = "sk-very-secret-1"
+NOT_THERE = r"does not have the data.*`\.rerun\(\)`"
 
 
 class Loan(BaseModel):
@@ -152,7 +153,7 @@ def test_the_texts_of_a_table_are_escaped_where_it_is_drawn(text):
 def test_what_the_record_does_not_have_is_a_sentence(result, name):
     """No part is taken for the whole, and nothing is None that was not."""
     _, recorded = of_record(result)
-    with pytest.raises(ToolbenchError, match=r"does not have the data.*`\.rerun\(\)`"):
+    with pytest.raises(ToolbenchError, match=NOT_THERE):
         getattr(recorded, name)
 
 
@@ -172,7 +173,7 @@ def test_no_secret_is_blamed_without_one(result, journal):
     """A text that is not the JSON of the result is not read as JSON."""
     _, recorded = of_record(result)
     for observation in (recorded, of_file(journal)):
-        with pytest.raises(ToolbenchError, match="a Python object"):
+        with pytest.raises(ToolbenchError, match=NOT_THERE):
             _ = observation.data
 
 
@@ -185,7 +186,7 @@ def test_a_secret_that_took_the_json_apart_is_a_sentence():
         return {"pin": int(token)}
 
     run_tool(log_in, token="48213377")
-    with pytest.raises(ToolbenchError, match="a secret in it"):
+    with pytest.raises(ToolbenchError, match=NOT_THERE):
         _ = history()[-1].observation.data
 
 
@@ -194,7 +195,7 @@ def test_the_table_of_a_file_is_a_sentence(journal):
     of_record(pandas.DataFrame({"a": [1]}))
     observation = of_file(journal)
     assert observation.text == "a\n1"
-    with pytest.raises(ToolbenchError, match="a table of which"):
+    with pytest.raises(ToolbenchError, match=NOT_THERE):
         _ = observation.df
 
 
@@ -204,7 +205,7 @@ def test_an_older_file_is_a_sentence(journal):
     line = json.loads(journal.read_text())
     del line["observation"]["form"]
     journal.write_text(json.dumps(line))
-    with pytest.raises(ToolbenchError, match="not in its file"):
+    with pytest.raises(ToolbenchError, match=NOT_THERE):
         _ = of_file(journal).data
 
 
@@ -260,7 +261,7 @@ def test_of_a_server_written_twice_is_a_sentence(journal, answer):
         Observation.from_dict(first.to_dict()),
         kept_of(first),
     ):
-        with pytest.raises(ToolbenchError, match="not in its file"):
+        with pytest.raises(ToolbenchError, match=NOT_THERE):
             _ = again.data
 
 

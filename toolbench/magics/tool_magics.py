@@ -45,7 +45,6 @@ from toolbench.runs.history import history, tool_names
 from toolbench.runs.perform import perform
 from toolbench.runs.record import state_words
 from toolbench.runs.run import run_here
-from toolbench.values import plain
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -246,7 +245,7 @@ class ToolMagics(Magics):
                     state_words(r.state, r.observation),
                     f"{r.seconds:.3f}",
                     r.source,
-                    plain(r.json_arguments),
+                    dict(r.arguments),
                 )
                 for r, name in zip(last, tool_names(last), strict=True)
             ],

@@ -1,18 +1,19 @@
 """The history: a record of each run, newest last, in memory and if wanted in a file.
 
-The file has one line of JSON per run, to which lines are appended.
+The file has one line of JSON per run, to which lines are appended: `Journal`. A run is known by its
+session and its number (`RunRecord.key`). Numbers of several sessions may be the same: nothing is
+renumbered, and `find` returns the newest run of a number.
 """
 
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count, islice, pairwise
 from math import isfinite
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal, overload
 from warnings import warn
 
@@ -28,23 +29,31 @@ from toolbench.display.caps import shorten
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
-from toolbench.runs.numbering import numbers
 from toolbench.runs.questions import Answer
-from toolbench.runs.record import RunRecord, address_in, recorded_in, reruns, state_words
-from toolbench.values import plain, text_of
+from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in, state_words
+from toolbench.runs.run import numbers
+from toolbench.values import text_of
 from toolbench.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
+AnyTool = ToolDefinition[Any, Any]
 # Bytes to read, from the end; older records stay in the file
 _READ = 50_000_000
+# Records
+MAX_RECORDS = 1_000
+# Bytes of all records together
+ROOM = 50_000_000
+_MAX_LINES = 20
+# Characters of a cell
+_WIDEST = 300
+_MOST_GAPS = 5
+_COLUMNS = ("id", "tool", "state", "seconds", "waited", "source", "started", "decision")
+_REFUSED: Mapping[Any, Literal["arguments", "call"]] = {"arguments": "arguments", "call": "call"}
 
-_REFUSED: Mapping[Any, Literal["arguments", "call"]] = {
-    "arguments": "arguments",
-    "call": "call",
-}
+
+# --- on disk ----------------------------------------------------------------------------
 
 
 class Journal:
@@ -57,14 +66,10 @@ class Journal:
             ToolbenchError: If the file cannot be read and written.
         """
         self.path = path.absolute()
-        # A newline after a line that was cut off
-        self._begin = ""
+        self._lock = Lock()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "a+b", opener=open_unlinked) as file:
-                if file.tell() and _last_byte(file) != b"\n":
-                    # The next record starts a new line
-                    file.write(b"\n")
+            self._append(b"")
         except OSError as error:
             msg = f"History cannot be kept in {str(path)!r}: {error.strerror}."
             raise ToolbenchError(msg) from error
@@ -77,58 +82,59 @@ class Journal:
         """
         records: deque[RunRecord] = deque(maxlen=most)
         try:
-            for line in self._lines():
-                record = _record(line)
-                if record is not None:
-                    records.append(record)
+            with self.path.open("rb") as file:
+                start = max(self.path.stat().st_size - _READ, 0)
+                if start:
+                    file.seek(start)
+                    # Half a line
+                    file.readline()
+                for line in file:
+                    record = _record(line)
+                    if record is not None:
+                        records.append(record)
         except OSError as error:
             msg = f"History cannot be read from {str(self.path)!r}: {error.strerror}."
             raise ToolbenchError(msg) from error
         return list(records)
 
-    def _lines(self) -> Iterator[bytes]:
-        with self.path.open("rb") as file:
-            start = max(self.path.stat().st_size - _READ, 0)
-            if start:
-                file.seek(start)
-                # Half a line
-                file.readline()
-            yield from file
-
     def write(self, record: RunRecord) -> None:
         """Append *record* to the file; an error, such as a full disk, is only a warning."""
         try:
-            line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
-            # In case the write fails: the next record then starts a new line
-            self._begin = "\n"
-            with open(self.path, "ab", buffering=0, opener=open_unlinked) as file:
-                # At once: two kernels' lines must not mix
-                rest = memoryview(line)
-                while rest:
-                    rest = rest[file.write(rest) or 0 :]
-            self._begin = ""
+            self._append(f"{json.dumps(record.to_dict())}\n".encode())
         # SystemError: json of Python 3.12 without enough memory
         except (OSError, MemoryError, SystemError) as error:
             why = getattr(error, "strerror", None) or "there is too little memory"
             msg = f"Run {record.id} was not written to {str(self.path)!r}: {why}."
             warn(msg, RuntimeWarning, stacklevel=2)
 
-
-def _last_byte(file: Any) -> bytes:
-    file.seek(-1, os.SEEK_END)
-    last: bytes = file.read(1)
-    return last
+    def _append(self, line: bytes) -> None:
+        """Append *line*, on a line of its own although another process may have died in the last one."""
+        with self._lock, open(self.path, "a+b", buffering=0, opener=open_unlinked) as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    line = b"\n" + line
+            # At once: two kernels' lines must not mix
+            rest = memoryview(line)
+            while rest:
+                rest = rest[file.write(rest) or 0 :]
 
 
 def _record(line: bytes) -> RunRecord | None:
+    """Return the record in *line* of a file; None if there is none."""
     try:
         data: dict[str, Any] = json.loads(line)
-        state = str(data["state"])
+        state, arguments = str(data["state"]), dict(data["arguments"])
         is_stopped = state in ("denied", "cancelled")
+        # Of version 0.1, whose numbers were different in all sessions of a file
+        session = data.get("session", data["started"])
+        lost = data.get("lost")
+        if lost is None:
+            lost = [name for name, value in arguments.items() if is_lost(value)]
         return RunRecord(
             id=int(data["id"]),
             tool=str(data["tool"]),
-            arguments=dict(data["arguments"]),
+            arguments=arguments,
             observation=recorded_in(data["observation"], is_stopped=is_stopped),
             state=state,
             seconds=_seconds(data["seconds"]),
@@ -137,10 +143,12 @@ def _record(line: bytes) -> RunRecord | None:
             waited=_seconds(data.get("waited", 0)),
             decision=str(data.get("decision", "")),
             version=str(data.get("version", "")),
-            address=address_in(data),
+            address=_address_in(data),
             answers=tuple(Answer(**answer) for answer in data.get("answers", ())),
             refused=_REFUSED.get(data.get("refused"), ""),
             unanswered=int(data.get("unanswered", 0)),
+            lost=tuple(map(str, lost)),
+            session=str(session),
             size=len(line),
         )
     # ArithmeticError: a number such as 1e999 is infinite, and no float holds one of 400 digits
@@ -161,21 +169,26 @@ def _seconds(value: Any) -> float:
     return seconds
 
 
-# --- in memory -----------------------------------------------------------------------
+def _address_in(data: Mapping[str, Any]) -> ToolAddress | None:
+    """Return the address of the tool in *data*, a record in JSON; None if *data* has none."""
+    if "server" not in data:
+        return None
+    return ToolAddress(str(data["server"]), str(data.get("remote_name", data["tool"])))
 
-AnyTool = ToolDefinition[Any, Any]
-# Records
-MAX_RECORDS = 1_000
-# Bytes of all records together
-ROOM = 50_000_000
-_MAX_LINES = 20
-# Characters of a cell
-_WIDEST = 300
-_MOST_GAPS = 5
+
+# --- in memory --------------------------------------------------------------------------
 
 
 class RunHistory(Sequence[RunRecord]):
-    """The sequence of the records of a session. Any thread may add records."""
+    """The sequence of the records of a session. Any thread may add records.
+
+    Example:
+        ```python
+        history().persist("runs.jsonl")     # this session's runs and those of earlier ones
+        history()[-1].rerun()
+        history().df
+        ```
+    """
 
     def __init__(self, size: int = MAX_RECORDS, room: int = ROOM) -> None:
         """Keep the last *size* records; keep fewer if the records need more than *room* bytes."""
@@ -185,30 +198,16 @@ class RunHistory(Sequence[RunRecord]):
         self._lock = RLock()
         self._journal: Journal | None = None
         self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
-        self._numbers = count()
-        # Of the runs that were read from files
-        self._other_ids = set[int]()
-        # The first number of those given when a file was read
-        self._first_new = 0
+        self._observer_numbers = count()
 
-    def add(self, record: RunRecord) -> RunRecord:
-        """Append *record*, also to the file if `persist` has set one.
-
-        Returns:
-            The record in the history: *record*, or a copy with a new number, if a run that was read
-            from a file has the same number.
-        """
+    def add(self, record: RunRecord) -> None:
+        """Append *record*, and write it to the file if `persist` has set one."""
         with self._lock:
-            # Started before the file was read
-            is_early = record.id < self._first_new
-            if is_early or record.id in self._other_ids:
-                record = replace(record, id=numbers.take())
             self._append(record)
             journal = self._journal
         if journal is not None:
             journal.write(record)
         self._tell(record)
-        return record
 
     def observe(self, tool: AnyTool, react: Callable[[], object]) -> Callable[[], None]:
         """Call *react* after a change of the runs of *tool*, in the thread of the change.
@@ -216,7 +215,7 @@ class RunHistory(Sequence[RunRecord]):
         Returns:
             A function that stops the calls.
         """
-        number = next(self._numbers)
+        number = next(self._observer_numbers)
         with self._lock:
             self._observers[number] = tool, react
 
@@ -248,8 +247,10 @@ class RunHistory(Sequence[RunRecord]):
         The records of earlier runs of this session are appended at once, each later record when
         its run ends. Each record is one line of JSON. A line that was cut off, for example by a
         crash, is skipped. A run that is already in the history is skipped too, so the cell can be
-        run again. If a run of this session has the number of a run in the file, those of this session
-        that are not in the file get new numbers.
+        run again.
+
+        New runs get numbers after the highest in the file. Runs of this session that ended before
+        `persist` keep theirs, which a run in the file may have too.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -257,40 +258,24 @@ class RunHistory(Sequence[RunRecord]):
         journal = Journal(Path(path))
         earlier = journal.read(self._max_records)
         numbers.skip_to(max((record.id for record in earlier), default=0))
-        in_file = {_identity(record) for record in earlier}
+        in_file = {record.key for record in earlier}
         with self._lock:
-            known = {_identity(record) for record in self._records}
-            new = [record for record in earlier if _identity(record) not in known]
-            self._other_ids |= {record.id for record in new}
-            present, self._size = self._renumbered(in_file), 0
+            present = list(self._records)
+            known = {record.key for record in present}
             self._records.clear()
-            for record in [*new, *present]:
+            self._size = 0
+            for record in earlier:
+                if record.key not in known:
+                    self._append(record)
+            for record in present:
                 self._append(record)
             if self._journal is None or self._journal.path != journal.path:
                 for record in present:
-                    is_new = _identity(record) not in in_file
                     # Not of another file
-                    if is_new and record.definition is not None:
+                    if record.key not in in_file and record.session == SESSION:
                         journal.write(record)
             self._journal = journal
         self._tell()
-
-    def _renumbered(self, in_file: Container[tuple[datetime, str]]) -> list[RunRecord]:
-        """Return the records with new numbers for the runs of this session, if any has one of another.
-
-        The runs in *in_file* keep their numbers: they are on disk.
-        """
-        own = [
-            record
-            for record in self._records
-            if record.definition is not None and _identity(record) not in in_file
-        ]
-        if self._other_ids.isdisjoint(record.id for record in own):
-            return list(self._records)
-        own.sort(key=lambda record: record.id)
-        copies = {id(record): replace(record, id=numbers.take()) for record in own}
-        self._first_new = copies[id(own[0])].id
-        return [copies.get(id(record), record) for record in self._records]
 
     def clear(self) -> None:
         """Forget all records and stop writing to the file; the file itself stays."""
@@ -298,14 +283,19 @@ class RunHistory(Sequence[RunRecord]):
             self._records.clear()
             self._size = 0
             self._journal = None
-            self._other_ids.clear()
-            self._first_new = 0
         self._tell()
 
-    def find(self, number: int) -> RunRecord | None:
-        """Return the newest record of the run with this *number*; None if there is no such record."""
-        with self._lock:
-            return next((r for r in reversed(self._records) if r.id == number), None)
+    def find(self, number: int, session: str | None = None) -> RunRecord | None:
+        """Return the newest record of the run with this *number*; None if there is no such record.
+
+        Args:
+            number: The number of the run.
+            session: The id of its session; None: any.
+        """
+        for record in reversed(list(self)):
+            if record.id == number and session in (None, record.session):
+                return record
+        return None
 
     def of(self, tool: AnyTool) -> list[RunRecord]:
         """Return the records of the runs of *tool*, newest last.
@@ -321,24 +311,18 @@ class RunHistory(Sequence[RunRecord]):
     def to_dataframe(self) -> "pd.DataFrame":
         """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, and more.
 
-        `seconds` are those of work; those in which the run waited for a person are in `waited`.
+        `seconds` are those of work; those in which the run waited for the user are in `waited`.
 
         Raises:
             MissingExtraError: If pandas is not installed.
         """
-        names = (
-            *("id", "tool", "state", "seconds", "waited"),
-            *("source", "started", "decision"),
-        )
-        rows = [
-            {
-                **{name: getattr(record, name) for name in names},
-                "arguments": plain(record.json_arguments),
-                "text": record.observation.text,
-            }
-            for record in self
-        ]
-        return data_frame_class()(rows, columns=[*names, "arguments", "text"])
+        rows = []
+        for record in self:
+            row = {name: getattr(record, name) for name in _COLUMNS}
+            row["arguments"] = dict(record.arguments)
+            row["text"] = record.observation.text
+            rows.append(row)
+        return data_frame_class()(rows, columns=[*_COLUMNS, "arguments", "text"])
 
     @property
     def df(self) -> "pd.DataFrame":
@@ -379,36 +363,33 @@ class RunHistory(Sequence[RunRecord]):
             table.add_column(column, no_wrap=column != "arguments")
         for r, name in zip(records, tool_names(records), strict=True):
             state = state_words(r.state, r.observation)
-            cells = (r.id, name, state, f"{r.seconds:.3f}", r.source)
-            texts = (*map(str, cells), text_of(plain(r.json_arguments)))
-            table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
+            cells = (str(r.id), name, state, f"{r.seconds:.3f}", r.source, text_of(r.arguments))
+            table.add_row(*(Text(shorten(cell, _WIDEST)) for cell in cells))
         return dict(bundle(Group(table, *map(Text, self.remarks_on(records)))))
 
     def remarks_on(self, records: Sequence[RunRecord]) -> list[str]:
         """Return sentences for below a list of *records*, the last ones: what is not in it, and why."""
         if not records:
             return []
-        with self._lock:
-            ids = sorted({record.id for record in self._records})
         remarks = list[str]()
         if len(records) < len(self):
             remarks.append(f"The last {len(records):,} of {len(self):,} runs.")
-        own_ids = [record.id for record in records]
-        first, last = min(own_ids), max(own_ids)
-        gaps = [
-            str(a + 1) if b - a == 2 else f"{a + 1} to {b - 1}"
-            for a, b in pairwise(ids)
-            if b - a > 1 and first <= a and b <= last
-        ]
+        shown = [record.id for record in records]
+        gaps = list[str]()
+        for before, after in pairwise(sorted({record.id for record in self})):
+            if after - before > 1 and min(shown) <= before and after <= max(shown):
+                gap = f"{before + 1} to {after - 1}"
+                if after - before == 2:
+                    gap = f"{before + 1}"
+                gaps.append(gap)
         if gaps:
             text = listed(gaps, _MOST_GAPS)
             remarks.append(f"Missing numbers: {text}. A run is listed when it has ended.")
+        if len(set(shown)) < len(shown):
+            remarks.append(
+                "A number that is there twice means its last run. history()[0] is the first of all."
+            )
         return remarks
-
-
-def _identity(record: RunRecord) -> tuple[datetime, str]:
-    """Return what *record* has in common with the same run in a file, also under another number."""
-    return record.started, record.tool
 
 
 def tool_names(records: Sequence[RunRecord]) -> list[str]:
@@ -419,12 +400,13 @@ def tool_names(records: Sequence[RunRecord]) -> list[str]:
     addresses: dict[str, set[ToolAddress | None]] = {}
     for record in records:
         addresses.setdefault(record.tool, set()).add(record.address)
-    return [
-        str(record.address)
-        if record.address is not None and len(addresses[record.tool]) > 1
-        else record.tool
-        for record in records
-    ]
+    names = []
+    for record in records:
+        name = record.tool
+        if record.address is not None and len(addresses[name]) > 1:
+            name = str(record.address)
+        names.append(name)
+    return names
 
 
 _history = RunHistory()
@@ -436,14 +418,3 @@ def history() -> RunHistory:
     `history().clear()` removes all runs from the history.
     """
     return _history
-
-
-def _name_of(record: RunRecord) -> str:
-    """Return the code by which a person gets *record* of the history."""
-    for number, other in enumerate(_history):
-        if other is record:
-            return f"history()[{number}]"
-    return "record"
-
-
-reruns.name_of = _name_of

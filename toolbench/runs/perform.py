@@ -41,7 +41,7 @@ from toolbench.runs.history import history as history
 from toolbench.runs.output import sink_here
 from toolbench.runs.page import in_loop, later, outcome_of
 from toolbench.runs.policy import Refusal, has_changed, policy
-from toolbench.runs.record import RunRecord, reruns
+from toolbench.runs.record import RunRecord, sent_by
 from toolbench.runs.redirect import hide_secrets, redirect_to
 from toolbench.runs.run import Run, run_here
 from toolbench.runs.unfinished_observation import (
@@ -207,7 +207,7 @@ def perform(
 def _record(run: Run) -> None:
     """Add *run* to the history; only warn if there is too little memory for the record."""
     try:
-        run.number = history().add(RunRecord.of(run)).id
+        history().add(RunRecord.of(run))
     except BaseException as error:
         # Missing memory must not hide the run's result
         if not is_lack_of_memory(error):
@@ -261,6 +261,7 @@ def _stop_too(run: Run, parent: Run) -> None:
 
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
     __tracebackhide__ = True
+    run.sent = sent_by(run)
     # First: a person is not asked about a call that cannot run
     run.build()
     refusal = _judge(run, confirm=confirm)
@@ -441,6 +442,3 @@ def start(
     thread = active.start(run, body, afterwards)
     active.watch.look()
     return thread
-
-
-reruns.perform = perform

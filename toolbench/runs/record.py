@@ -1,11 +1,16 @@
-"""The record of a run: enough to read, compare and repeat it, without secrets."""
+"""The record of a run: enough to read, compare and repeat it, without secrets.
+
+From top to bottom: the observation of a record, the words for a state, the record itself, and what
+it keeps of the arguments and answers. `history` holds records, and writes them to a file.
+"""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from datetime import date, datetime, time
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from uuid import uuid4
 
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -30,23 +35,33 @@ from toolbench.display.page import Tone
 from toolbench.display.tables import TableHead, head_of, returned_frame
 from toolbench.errors import ToolbenchError, ToolNotFoundError
 from toolbench.redaction import MARK
-from toolbench.redaction.redactor import Redactor
-from toolbench.runs.argument_forms import form_by_type
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.kernel import running_shell
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.unfinished_observation import UnfinishedObservation
-from toolbench.values import NOT_KEPT, is_json, plain, text_of
+from toolbench.values import NOT_KEPT, as_sent, is_json, is_readable, key_text, plain, text_of
 from toolbench.wording import time_taken
 
 if TYPE_CHECKING:
     from toolbench.runs.run import State
 
-
-# Bytes of one observation, and of one text among the arguments
+AnyTool = ToolDefinition[Any, Any]
+SESSION = uuid4().hex[:12]
+"""The id of the session of this process; with its number, it is the key of a run in all files."""
+# Bytes of one observation, and of one string among the arguments
 LIMIT = 1_000_000
+# Characters that are kept of a larger observation
+_START = LIMIT // 100
+# Characters of a result: displays of records are saved in notebooks
+MAX_RESULT = 20_000
+
+
+# --- the observation --------------------------------------------------------------------
+
 # Results that are not tables
 _DATA = frozenset({str, int, float, dict, list})
+# Results whose text is their JSON
 _JSON = (
     bool,
     int,
@@ -61,21 +76,14 @@ _JSON = (
     date,
     time,
 )
-_LOST = {
-    "table": "a table of which it has only the first rows, as text",
-    "object": "a Python object, which is not kept",
-    "large": "too large to keep",
-    "json": "data with a secret in it, which is hidden",
-}
-_SIMPLE = frozenset({str, int, float, bool, type(None)})
+_FORMS = frozenset({"nothing", "text", "json"})
 
 
 class RecordedObservation(ResultObservation):
-    """The observation in a record. Its data is made of the text, so it needs no room."""
+    """The observation in a record. Its data is read from its text, so it needs no room."""
 
     form: SkipJsonSchema[str] = Field(default="", repr=False)
-    """What the result was: `nothing`, `text`, `json` (the text is its JSON), `data` (in `result`,
-    which is not written), `table`, `object` or `large`; empty if unknown."""
+    """How the text says the data: `nothing`, `text` or `json`; empty if it does not."""
     warnings: SkipJsonSchema[list[str]] = Field(default_factory=list, repr=False)
     """The problems of a server's answer."""
     as_declared: SkipJsonSchema[bool] = Field(default=True, repr=False)
@@ -91,27 +99,32 @@ class RecordedObservation(ResultObservation):
 
     @property
     def data(self) -> Any:
-        """The data of the result: JSON (a date is a text), a text, or a table.
+        """The data of the result: JSON (a date is a string), a string, or a table.
 
         Raises:
             ToolbenchError: If the record does not have it.
         """
+        if isinstance(self.result, TableHead) and self.result.is_whole:
+            return _frame(self.result)
+        if isinstance(self.result, TableHead):
+            raise _data_not_kept()
+        if self.result is not None:
+            return self.result
         if self.form == "nothing":
             return None
         if self.form == "text":
             return self.text
-        if self.form == "data" and self.result is not None:
-            return self.result
-        if self.form == "json":
-            try:
-                return from_json(self.text)
-            except ValueError:
-                raise self._lost() from None
-        return self._table()
+        if self.form != "json":
+            raise _data_not_kept()
+        try:
+            return from_json(self.text)
+        except ValueError:
+            # A mark is in place of a number, or the result was no JSON: bytes, or a loop
+            raise _data_not_kept() from None
 
     @property
     def df(self) -> Any:
-        """The data as a pandas DataFrame. In a table, all but numbers are texts.
+        """The data as a pandas DataFrame. In a table, everything but numbers is a string.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -120,42 +133,75 @@ class RecordedObservation(ResultObservation):
         """
         return frame_of(self.data)
 
-    def _table(self) -> Any:
-        head = self.result
-        if not isinstance(head, TableHead) or not head.is_whole:
-            raise self._lost()
-        labels = [row[0] for row in head.rows]
-        frame = data_frame_class()(
-            [row[1:] for row in head.rows],
-            columns=list(head.columns),
-            index=None if labels == list(range(len(labels))) else labels,
-        )
-        frame.index.name = head.label or None
-        return frame
 
-    def _lost(self) -> ToolbenchError:
-        what = _LOST.get(self.form, "not in its file")
-        msg = (
-            f"The record does not have the data of this result: it was {what}. `.text` is what "
-            "the model read; `.rerun()` of the record makes the result again."
-        )
-        return ToolbenchError(msg)
+# The classes whose size is that of their content
+_TEXT_ONLY = frozenset({Observation, ResultObservation, RecordedObservation})
+
+
+def _data_not_kept() -> ToolbenchError:
+    msg = (
+        "The record does not have the data of this result: it was a long table, a Python object, too "
+        "large to keep, or no JSON after its secrets were hidden; or the file does not say what it "
+        "was. `.text` is what the model read; `.rerun()` of the record makes the result again."
+    )
+    return ToolbenchError(msg)
+
+
+def _frame(head: TableHead) -> Any:
+    """Return *head*, a whole table, as a pandas DataFrame."""
+    labels = [row[0] for row in head.rows]
+    index: list[Any] | None = labels
+    if labels == list(range(len(labels))):
+        index = None
+    rows = [row[1:] for row in head.rows]
+    frame = data_frame_class()(rows, columns=list(head.columns), index=index)
+    frame.index.name = head.label or None
+    return frame
 
 
 def recorded(outcome: Observation, redactor: Redactor) -> Observation:
-    """Return *outcome* for a record, without Python objects and the secrets of *redactor*."""
-    # First without what is not kept: it is not searched for secrets
-    observation = kept_of(masked_observation(_without_objects(outcome), redactor))
-    if not isinstance(outcome, ResultObservation) or observation.is_error:
+    """Return *outcome* for a record, without Python objects and the secrets of *redactor*.
+
+    What is not kept is dropped first, so that it is not searched for secrets.
+    """
+    kept = masked_observation(kept_of(outcome, redactor), redactor)
+    is_result = isinstance(outcome, ResultObservation) and not kept.is_error
+    # It was too large
+    if not is_result or isinstance(kept, RecordedObservation):
+        return kept
+    result = vars(outcome).get("result")
+    table = None
+    # Most results are data, and not searched for the methods of a table
+    if type(result) not in _DATA:
+        table = _table_of(outcome, redactor)
+    if table is not None:
+        return RecordedObservation(content=kept.content, result=table)
+    return RecordedObservation(content=kept.content, form=_form_of(result, outcome))
+
+
+def kept_of(observation: Observation, redactor: Redactor = NO_SECRETS) -> Observation:
+    """Return *observation* for a record: without Python objects, and shortened if it is too large.
+
+    Args:
+        observation: The result of a run.
+        redactor: Hides secrets in the start of what is too large, as a stream: a secret that is
+            cut off at the end is left out. Nothing else is searched.
+    """
+    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
+        partial = kept_of(observation.partial, redactor)
+        rest = kept_of(observation.model_copy(update={"partial": None}), redactor)
+        return rest.model_copy(update={"partial": partial})
+    size = size_of(observation)
+    if size <= LIMIT and isinstance(observation, ResultObservation):
+        return observation.model_copy(update={"result": None})
+    if size <= LIMIT:
         return observation
-    # Too large
-    if isinstance(observation, RecordedObservation):
-        return observation
-    table = _table_of(outcome, redactor)
-    if table is None:
-        form = _form_of(outcome.result, outcome)
-        return RecordedObservation(content=observation.content, form=form)
-    return RecordedObservation(content=observation.content, form="table", result=table)
+    start = redactor.stream().feed(observation.text[:_START])
+    note = f"{start}\n… {size:,} bytes were returned; history keeps only the start."
+    is_error = observation.is_error
+    if isinstance(observation, UnfinishedObservation):
+        return UnfinishedObservation.from_text(note, is_error=is_error)
+    return RecordedObservation.from_text(note, is_error=is_error, **_faults(vars(observation)))
 
 
 def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
@@ -168,49 +214,24 @@ def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
     own = {name: fields[name] for name in ("content", "is_error") if name in fields}
     if is_stopped and own.get("is_error"):
         return UnfinishedObservation.model_validate(own)
-    observation = RecordedObservation(**own, form=str(fields.get("form", "")), **_faults(fields))
+    form = fields.get("form")
+    if form not in _FORMS:
+        form = ""
+    observation = RecordedObservation(**own, form=form, **_faults(fields))
     blocks, structured = fields.get("blocks") or [], fields.get("structured")
     if not blocks and structured is None:
         return observation
     data = answer_data(structured, blocks, observation.text)
-    form = "nothing" if data is None else "data"
-    return observation.model_copy(update={"result": data, "form": form})
-
-
-def kept_of(observation: Observation) -> Observation:
-    """Return *observation* for a record: without Python objects, and shortened if it is too large."""
-    observation = _without_objects(observation)
-    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
-        partial = kept_of(observation.partial)
-        rest = kept_of(observation.model_copy(update={"partial": None}))
-        return rest.model_copy(update={"partial": partial})
-    size = size_of(observation)
-    if size <= LIMIT:
-        return observation
-    head = observation.text[: LIMIT // 100]
-    note = f"{head}\n… {size:,} bytes were returned; history keeps only the start."
-    if isinstance(observation, UnfinishedObservation):
-        return UnfinishedObservation.from_text(note, is_error=observation.is_error)
-    faults = _faults(vars(observation))
-    is_error = observation.is_error
-    return RecordedObservation.from_text(note, is_error=is_error, form="large", **faults)
+    if data is None:
+        return observation.model_copy(update={"form": "nothing"})
+    return observation.model_copy(update={"result": data})
 
 
 def _faults(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the problems that *fields* have, if they are the fields of a server's answer."""
     if "as_declared" not in fields:
         return {}
-    return {name: fields[name] for name in ("warnings", "as_declared") if name in fields}
-
-
-def _without_objects(observation: Observation) -> Observation:
-    """Return *observation* without the Python objects that a function returned."""
-    if isinstance(observation, ResultObservation):
-        return observation.model_copy(update={"result": None})
-    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
-        partial = _without_objects(observation.partial)
-        return observation.model_copy(update={"partial": partial})
-    return observation
+    return {"warnings": fields.get("warnings", []), "as_declared": fields["as_declared"]}
 
 
 def fields_of(observation: Observation) -> dict[str, Any]:
@@ -222,44 +243,24 @@ def fields_of(observation: Observation) -> dict[str, Any]:
 
 
 def _form_of(result: Any, observation: Observation) -> str:
-    """Return the form of *result*; see `RecordedObservation`.
-
-    Args:
-        result: The value that the tool returned.
-        observation: The observation of it, in which no secret is hidden yet.
-    """
+    """Return how the text of *observation* says *result*; see `RecordedObservation`."""
     content = observation.content
     # Images
     if len(content) != 1 or not isinstance(content[0], TextContent):
-        return "object"
+        return ""
     if result is None:
         return "nothing"
     if isinstance(result, str):
         return "text"
+    # By the type: the `__class__` of an object may run code
     kind = type(result)
-    is_data = issubclass(kind, _JSON) or is_dataclass(kind)
-    is_whole = is_data and is_written_as_json(result) and _can_be_read(content[0].text)
-    return "json" if is_whole else "object"
-
-
-def _can_be_read(text: str) -> bool:
-    """Tell whether *text* is JSON: bytes, or a loop, are not."""
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True
+    if (issubclass(kind, _JSON) or is_dataclass(kind)) and is_written_as_json(result):
+        return "json"
+    return ""
 
 
 def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
-    """Return the first rows of the result in *observation*, without the secrets of *redactor*.
-
-    None if the result is not a table.
-    """
-    result = vars(observation).get("result")
-    # As most results are
-    if type(result) in _DATA:
-        return None
+    """Return the first rows of the result of *observation* without secrets; None if it is no table."""
     frame = returned_frame(observation)
     if frame is None:
         return None
@@ -269,29 +270,30 @@ def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
         return None
 
 
-def size_of(value: Any) -> int:
-    """Return about how many bytes *value* needs."""
-    if isinstance(value, UnfinishedObservation) and value.partial is not None:
-        parts = (*value.content, value.for_person, value.partial)
-        return sum(map(size_of, parts))
-    if isinstance(value, Observation) and value.model_fields_set <= {
-        "content",
-        "is_error",
-        "result",
-        "form",
-    }:
-        return sum(map(size_of, value.content))
-    if isinstance(value, TextContent):
-        return len(value.text)
+def size_of(observation: Observation) -> int:
+    """Return about how many bytes *observation* needs, without a Python object in its `result`."""
+    size = 0
+    for item in observation.content:
+        if isinstance(item, TextContent):
+            size += len(item.text)
+        else:
+            size += _json_size(item)
+    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
+        return size + size_of(observation.partial)
+    # What is too large already is not written to find out more
+    if type(observation) not in _TEXT_ONLY and size <= LIMIT:
+        return max(size, _json_size(observation))
+    return size
+
+
+def _json_size(value: Any) -> int:
     try:
-        if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
-            return sum(len(name) + len(str(item)) for name, item in value.items())
         return len(to_json(value, fallback=str))
     except Exception:  # noqa: BLE001 - half a character, a cycle, a user's str()
         return len(text_of(value))
 
 
-# --- the words for a state ------------------------------------------------------------
+# --- the words for a state --------------------------------------------------------------
 
 STATE_WORDS: "dict[State, str]" = {
     "new": "",
@@ -303,6 +305,7 @@ STATE_WORDS: "dict[State, str]" = {
     "cancelled": "cancelled",
     "denied": "declined",
 }
+"""The words for people about each state of a run."""
 _TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 
 
@@ -312,9 +315,10 @@ def state_words(state: str, outcome: Observation | None = None) -> str:
     *outcome* is the result of a run that has ended: a server's tool may return something else than it
     declares.
     """
-    words: dict[str, str] = dict(STATE_WORDS.items())
-    remark = ", not as declared" if _is_broken(state, outcome) else ""
-    return words.get(state, state) + remark
+    words = dict[str, str](STATE_WORDS.items()).get(state, state)
+    if _is_broken(state, outcome):
+        return f"{words}, not as declared"
+    return words
 
 
 def state_tone(state: str, outcome: Observation | None = None) -> Tone:
@@ -331,20 +335,6 @@ def _is_broken(state: str, outcome: Observation | None) -> bool:
 
 # --- the record -------------------------------------------------------------------------
 
-AnyTool = ToolDefinition[Any, Any]
-# Characters of a result: displays of records are saved in notebooks
-MAX_RESULT = 20_000
-
-
-def _newest_cell() -> int | None:
-    cells = getattr(getattr(running_shell(), "history_manager", None), "input_hist_raw", ())
-    return len(cells) - 1 if cells else None
-
-
-def _no_engine(run: Run) -> Observation:
-    msg = f"Nothing here can run {run.tool.name}: import toolbench.runs.perform first."
-    raise ToolbenchError(msg)
-
 
 def _same(address: ToolAddress, tool: AnyTool | None) -> AnyTool:
     if tool is not None:
@@ -356,22 +346,12 @@ def _same(address: ToolAddress, tool: AnyTool | None) -> AnyTool:
     raise ToolNotFoundError(msg)
 
 
-def _any_record(record: "RunRecord") -> str:
-    return "record"
-
-
 class Reruns:
-    """Holds the functions that a recorded call needs to run again; other packages set them."""
+    """Holds the function that finds a server's tool again; `toolbench.mcp`, a higher layer, sets it."""
 
-    def __init__(self) -> None:
-        """Set functions for a program in which no server was ever connected."""
-        self.perform: Callable[[Run], Observation] = _no_engine
-        """Runs the call again. The engine sets this function."""
-        self.tool_of: Callable[[ToolAddress, AnyTool | None], AnyTool] = _same
-        """Returns the tool at an address of a server now. The second argument is the tool that ran,
-        if it is known. `toolbench.mcp` sets this function."""
-        self.name_of: Callable[[RunRecord], str] = _any_record
-        """Returns the code by which a person gets a record. The history sets this function."""
+    tool_of: Callable[[ToolAddress, AnyTool | None], AnyTool] = staticmethod(_same)
+    """Returns the tool at an address of a server now. The second argument is the tool that ran, if
+    it is known."""
 
 
 reruns = Reruns()
@@ -379,22 +359,37 @@ reruns = Reruns()
 
 @dataclass(frozen=True, repr=False)
 class RunRecord:
-    """The record of a run that has ended."""
+    """The record of a run that has ended: JSON, without secrets.
+
+    In the kernel of the run, it also has what `rerun` needs: the tool, and arguments that were sent
+    as Python objects.
+
+    Example:
+        ```python
+        split_bill(total=84, people=4)
+        record = history()[-1]
+        record.state, record.arguments         # "ok", {"total": 84, "people": 4}
+        record.rerun(people=2)
+        ```
+    """
 
     id: int
+    """The number of the run. Runs of other sessions may have the same; see `key`."""
     tool: str
     arguments: Mapping[str, Any]
-    """The arguments as they were sent, with a mark in place of each secret."""
+    """The arguments as JSON, as a model or a form sends them, with a mark in place of each secret.
+
+    A member of an enum is its value, a date its string, a model a dict."""
     observation: Observation
-    """The result, without Python objects and secrets. `.data` and `.df` are made of what is there:
-    JSON, a text, or a table of at most 50 rows; else they say what to do."""
+    """The result, without Python objects and secrets. `.data` and `.df` are made from what is there:
+    JSON, a string, or a table of at most 50 rows; else they say what to do."""
     state: str
     seconds: float
     """The seconds of work, without `waited`."""
     source: str
     started: datetime
     waited: float = field(default=0.0, compare=False)
-    """The seconds in which the run waited for a person."""
+    """The seconds in which the run waited for the user."""
     decision: str = ""
     """The decision of the policy and its reason; empty for plain Python calls."""
     traceback: str = ""
@@ -405,8 +400,6 @@ class RunRecord:
     """The conversation that the executor got."""
     cell: int | None = field(default=None, compare=False)
     """The number of the newest cell that had begun when the run ended; None outside a notebook."""
-    forms: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """The JSON form of each argument that was sent as Python objects; see `json_arguments`."""
     address: ToolAddress | None = None
     """The server of the tool and the name of the tool there; None in a file of an older version.
     Names can change: if another server has a tool of the same name, `tool` gets a longer name."""
@@ -419,21 +412,30 @@ class RunRecord:
     unanswered: int = field(default=0, compare=False)
     """The number of questions without an answer: a preset answer did not fit, or the tool did not wait
     for the answer. `answers` then do not repeat the run."""
+    lost: tuple[str, ...] = field(default=(), compare=False)
+    """The names of the arguments that are not whole in `arguments`: those with a secret or a very long
+    string, and objects without a JSON form."""
+    objects: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The arguments that were sent as Python objects, without those that hold a secret; they stay in
+    this process, for `rerun`."""
+    session: str = SESSION
+    """The id of the session of the run."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
     @classmethod
     def of(cls, run: Run) -> "RunRecord":
         """Return the record of *run*."""
-        arguments = _shortened(run.secrets.arguments)
-        forms = _forms(run, arguments)
+        kept = _kept_arguments(run)
         observation = recorded(run.outcome, run.secrets.redactor)
-        answers = tuple(_without_secrets(answer, run) for answer in run.dialogue.answers)
-        contents = [(answer.question, answer.content) for answer in answers]
+        answers = [_without_secrets(answer, run) for answer in run.dialogue.answers]
+        size = _json_size(kept.arguments) + size_of(observation)
+        for answer in answers:
+            size += len(answer.question) + _json_size(answer.content)
         return cls(
             id=run.id,
             tool=run.tool.name,
-            arguments=arguments,
+            arguments=kept.arguments,
             observation=observation,
             state=run.state,
             seconds=run.seconds,
@@ -447,12 +449,18 @@ class RunRecord:
             conversation=run.conversation,
             cell=_newest_cell(),
             address=ToolAddress.of(run.tool),
-            forms=forms,
-            answers=answers,
+            answers=tuple(answers),
             refused=_refused_part(run),
             unanswered=len(run.dialogue.unanswered),
-            size=sum(map(size_of, (arguments, forms, observation, contents))),
+            lost=tuple(name for name in kept.arguments if name in kept.lost),
+            objects=kept.objects,
+            size=size,
         )
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The session and the number of the run, which no other run has."""
+        return self.session, self.id
 
     def rerun(self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any) -> Observation:
         """Run the tool again, as it is defined now, with the same arguments.
@@ -464,9 +472,12 @@ class RunRecord:
         Raises:
             ToolNotFoundError: If the record was read from a file, and there is no tool of that
                 name here, or the server of the tool is not connected.
-            ToolbenchError: If a secret is missing, or an argument was too long to keep.
+            ToolbenchError: If a secret is missing, or an argument was not kept.
         """
-        return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
+        # It records runs, and imports this module for that
+        from toolbench.runs.perform import perform  # noqa: PLC0415
+
+        return perform(self.again("python", {**(arguments or {}), **kwargs}))
 
     def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
         """Return a new run of the same call, for `perform`; see `rerun`.
@@ -476,16 +487,15 @@ class RunRecord:
             changed: The arguments to change.
         """
         tool = self._tool()
-        changed = changed or {}
-        marked = {k for k, v in self.forms.items() if MARK in text_of(v)} - set(changed)
-        merged = {**self.arguments, **changed}
-        missing = [k for k, v in merged.items() if k in marked or is_lost(v)]
+        arguments = {**self.arguments, **self.objects, **(changed or {})}
+        known = {**self.objects, **(changed or {})}
+        missing = [name for name in self.lost if name not in known]
         if missing:
-            code = f"{reruns.name_of(self)}.rerun({_asked_for(missing)})"
+            code = f"{_code_of(self)}.rerun({_asked_for(missing)})"
             msg = f"{lost_words(self, missing)} Give them again: {code}."
             raise ToolbenchError(msg)
         tool.as_executable()
-        return run_here(tool, merged, source, self.conversation)
+        return run_here(tool, arguments, source, self.conversation)
 
     def _tool(self) -> AnyTool:
         if self.address is not None and self.address.server:
@@ -510,42 +520,43 @@ class RunRecord:
 
     @property
     def time_taken(self) -> str:
-        """How long the run took, in words, with the time that it waited for a person apart."""
+        """How long the run took, in words, with the time that it waited for the user apart."""
         return time_taken(self.seconds, self.waited)
 
     @property
-    def json_arguments(self) -> dict[str, Any]:
-        """The arguments as a model or a form sends them, with a mark in place of each secret.
-
-        A member of an enum is its value, a date its text, a model a dict, as the tool's action
-        has it as JSON. An object that has no JSON form stays as it is.
-        """
-        return {k: self.forms.get(k, value) for k, value in self.arguments.items()}
-
-    @property
     def known_arguments(self) -> dict[str, Any]:
-        """The arguments of `json_arguments` without secrets and texts that were too long to keep."""
-        return {k: v for k, v in self.json_arguments.items() if not is_lost(v)}
+        """The arguments without those that are not whole; see `lost`."""
+        return {name: value for name, value in self.arguments.items() if name not in self.lost}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record, JSON-ready."""
-        return {
-            "id": self.id,
-            "tool": self.tool,
-            **_written(self.address),
-            "arguments": plain(self.json_arguments),
+        data: dict[str, Any] = {"id": self.id, "session": self.session, "tool": self.tool}
+        if self.address is not None:
+            data["server"] = self.address.server
+        if self.address is not None and self.address.server:
+            data["remote_name"] = self.address.name
+        data |= {
+            "arguments": dict(self.arguments),
             "observation": plain(fields_of(self.observation)),
             "state": self.state,
             "seconds": round(self.seconds, 6),
-            **({"waited": round(self.waited, 6)} if self.waited else {}),
             "source": self.source,
             "started": self.started.isoformat(),
             "decision": self.decision,
-            **({"version": self.version} if self.version else {}),
-            **({"answers": plain([*map(asdict, self.answers)])} if self.answers else {}),
-            **({"refused": self.refused} if self.refused else {}),
-            **({"unanswered": self.unanswered} if self.unanswered else {}),
+            "lost": list(self.lost),
         }
+        # These are left out of most lines
+        rest = {
+            "waited": round(self.waited, 6),
+            "version": self.version,
+            "answers": plain([*map(asdict, self.answers)]),
+            "refused": self.refused,
+            "unanswered": self.unanswered,
+        }
+        for name, value in rest.items():
+            if value:
+                data[name] = value
+        return data
 
     def __repr__(self) -> str:
         facts = f"from {self.source}, {self.state}, {self.time_taken}"
@@ -557,34 +568,58 @@ class RunRecord:
         Args:
             limit: The most characters to show of the result for people, and of the text for models.
         """
+        words = state_words(self.state, self.observation)
+        remark = f"{words} after {self.time_taken}, from {self.source}"
+        if self.decision:
+            remark = f"{remark}, {self.decision}"
         return call_html(
             self.definition or self.tool,
-            self.json_arguments,
+            self.arguments,
             self.observation,
-            remark=", ".join(filter(None, (self._remark, self.decision))),
+            remark=remark,
             answers=self.dialogue,
             limit=limit,
         )
 
     def to_text(self, *, limit: int = MAX_RESULT) -> str:
         """Return the call and its result as plain text; *limit* is as in `to_html`."""
-        return call_text(self.json_arguments, self.observation, answers=self.dialogue, limit=limit)
+        return call_text(self.arguments, self.observation, answers=self.dialogue, limit=limit)
 
     @property
     def dialogue(self) -> list[tuple[str, str]]:
         """The questions that were asked during the work, each with its answer in words."""
         return [(answer.question, answer.words) for answer in self.answers]
 
-    @property
-    def _remark(self) -> str:
-        words = state_words(self.state, self.observation)
-        return f"{words} after {self.time_taken}, from {self.source}"
-
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {
             "text/plain": f"{self!r}\n{self.to_text()}",
             "text/html": self.to_html(),
         }
+
+
+def _newest_cell() -> int | None:
+    cells = getattr(getattr(running_shell(), "history_manager", None), "input_hist_raw", ())
+    if not cells:
+        return None
+    return len(cells) - 1
+
+
+def _refused_part(run: Run) -> Literal["", "arguments", "call"]:
+    if run.state != "error" or run.action is not None:
+        return ""
+    if run.problems:
+        return "arguments"
+    return "call"
+
+
+def _code_of(record: RunRecord) -> str:
+    """Return the code by which the user gets *record*."""
+    from toolbench.runs.history import history  # noqa: PLC0415 - it imports this module
+
+    for index, other in enumerate(history()):
+        if other is record:
+            return f"history()[{index}]"
+    return "record"
 
 
 def _asked_for(names: Sequence[str]) -> str:
@@ -595,38 +630,76 @@ def _asked_for(names: Sequence[str]) -> str:
     return f"{{{pairs}}}"
 
 
-def _refused_part(run: Run) -> Literal["", "arguments", "call"]:
-    if run.state != "error" or run.action is not None:
-        return ""
-    return "arguments" if run.problems else "call"
+def lost_words(record: RunRecord, names: Sequence[str]) -> str:
+    """Return a sentence that *record* did not keep the arguments *names*."""
+    return (
+        f"Run {record.id} did not keep {', '.join(names)}: secrets, very long texts and objects "
+        "without a JSON form are not recorded."
+    )
 
 
-def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON form of each of *arguments* that holds Python objects.
-
-    *arguments* are those of *run* with their secrets hidden. One with a secret keeps its marks.
-    """
-    forms = {k: form_by_type(v) for k, v in arguments.items() if not is_json(v)}
-    if not forms:
-        return forms
-    checked = {k: v for k, v in run.forms.items() if k in forms and not is_lost(forms[k])}
-    merged: dict[str, Any] = _shortened({**forms, **run.secrets.hide(checked)})
-    return merged
+# --- what it keeps ----------------------------------------------------------------------
 
 
-def _written(address: ToolAddress | None) -> dict[str, str]:
-    """Return the part of a record in JSON that `address_in` reads."""
-    if address is None:
-        return {}
-    remote_name = {"remote_name": address.name} if address.server else {}
-    return {"server": address.server, **remote_name}
+class SentArguments(NamedTuple):
+    """The arguments of a call as they are when it begins: the tool may change them. See `RunRecord`."""
+
+    arguments: dict[str, Any]
+    lost: frozenset[str]
+    objects: dict[str, Any]
 
 
-def address_in(data: Mapping[str, Any]) -> ToolAddress | None:
-    """Return the address of the tool in *data*, a record in JSON; None if *data* has none."""
-    if "server" not in data:
-        return None
-    return ToolAddress(str(data["server"]), str(data.get("remote_name", data["tool"])))
+def sent_by(run: Run) -> SentArguments:
+    """Return the arguments of *run*, with those secrets hidden that are known by their places."""
+    masked = run.secrets.arguments
+    arguments, lost, objects = dict[str, Any](), set[str](), dict[str, Any]()
+    for key, value in run.arguments.items():
+        name = key_text(key)
+        has_form, form = _json_form(value)
+        safe_form = form
+        if masked[key] is not value:
+            _, safe_form = _json_form(masked[key])
+        if _json_size(safe_form) > LIMIT:
+            safe_form = _shortened(safe_form)
+        arguments[name] = safe_form
+        is_whole = safe_form == form
+        if not (is_whole and has_form):
+            lost.add(name)
+        # JSON has no infinity, and no integer of thousands of digits
+        if is_whole and (not is_json(value) or form != value):
+            objects[name] = value
+    return SentArguments(arguments, frozenset(lost), objects)
+
+
+def _kept_arguments(run: Run) -> SentArguments:
+    """Return the arguments of *run* for its record: without the secrets that it learned since it began."""
+    sent = run.sent or sent_by(run)
+    masked: dict[str, Any] = run.secrets.redactor.value(sent.arguments)
+    if masked is sent.arguments:
+        return sent
+    lost, objects = set(sent.lost), dict(sent.objects)
+    for name, value in masked.items():
+        if name not in sent.arguments or value != sent.arguments[name]:
+            lost.add(name)
+            objects.pop(name, None)
+    return SentArguments(masked, frozenset(lost), objects)
+
+
+def _json_form(value: Any) -> tuple[bool, Any]:
+    """Return *value* as JSON, made by the types of its parts, and before it whether it has such a form."""
+    if is_json(value):
+        return True, plain(value)
+    # To write an iterator down would use it up: only the executor may read it
+    if not is_readable(value):
+        return False, text_of(value)
+    without_form = []
+
+    def as_text(part: Any) -> str:
+        without_form.append(part)
+        return text_of(part)
+
+    form = plain(as_sent(value), form_of=as_text)
+    return not without_form, form
 
 
 def _without_secrets(answer: Answer, run: Run) -> Answer:
@@ -639,6 +712,7 @@ def _without_secrets(answer: Answer, run: Run) -> Answer:
 
 
 def _shortened(value: Any) -> Any:
+    """Return *value*, JSON, with the number of its characters in place of each very long string."""
     if isinstance(value, str) and len(value) > LIMIT:
         return f"… {len(value):,} characters{NOT_KEPT}"
     if isinstance(value, Mapping):
@@ -648,17 +722,16 @@ def _shortened(value: Any) -> Any:
     return value
 
 
-def lost_words(record: RunRecord, names: Sequence[str]) -> str:
-    """Return a sentence that *record* did not keep the arguments *names*."""
-    return f"Run {record.id} did not keep {', '.join(names)}: secrets and very long texts are not recorded."
-
-
 def is_lost(value: Any) -> bool:
-    """Tell whether a part of *value* was not kept: a secret, or a very long text."""
+    """Tell whether a part of *value*, JSON of a file, was not kept: a secret, or a very long text.
+
+    A file of an older version, an answer and a saved evaluation have no list of what they lost: only
+    the marks in the values say it.
+    """
     if isinstance(value, Mapping):
         return any(is_lost(item) for item in value.values())
     if isinstance(value, list):
         return any(is_lost(item) for item in value)
-    return isinstance(value, str) and (
-        MARK in value or (value.startswith("… ") and value.endswith(NOT_KEPT))
-    )
+    if not isinstance(value, str):
+        return False
+    return MARK in value or (value.startswith("… ") and value.endswith(NOT_KEPT))

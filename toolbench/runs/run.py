@@ -6,9 +6,11 @@ A run is stopped through its `control` (see `control.py`), and asks people throu
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from threading import Event, RLock, Thread
+from threading import Event, Lock, RLock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import SecretBytes, SecretStr
 
 from toolbench.core.coercion import masked_error
 from toolbench.core.schema import Action, Observation
@@ -18,18 +20,17 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.network import ErrorKind
 from toolbench.redaction.known import KnownSecrets
-from toolbench.runs.argument_forms import arguments_of, forms_by_action
 from toolbench.runs.control import Control
 from toolbench.runs.current_run import active_run
 from toolbench.runs.dialogue import Dialogue
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.numbering import numbers
 from toolbench.runs.output import Output, OutputFilter
 from toolbench.runs.progress import CellProgress, Progress
 from toolbench.runs.questions import Answer, Asker, Preset, Question, decline, preset_in_context
 
 if TYPE_CHECKING:
     from toolbench.runs.policy import Refusal
+    from toolbench.runs.record import SentArguments
 
 
 State = Literal["new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"]
@@ -38,6 +39,51 @@ OUTSIDE: frozenset[Source] = frozenset({"agent", "app"})
 """The sources of calls that come from another program."""
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
 _RISK = "security_risk"
+
+
+class Numbers:
+    """The numbers of the runs of this process, from 1 on; users name runs by them."""
+
+    def __init__(self) -> None:
+        """Begin with the number 1."""
+        self._last = 0
+        self._lock = Lock()
+
+    def take(self) -> int:
+        """Return the number of the next run."""
+        with self._lock:
+            self._last += 1
+            return self._last
+
+    def skip_to(self, number: int) -> None:
+        """Go on after *number*, the highest of a history file, if it has not been reached yet."""
+        with self._lock:
+            self._last = max(self._last, number)
+
+    def reset(self) -> None:
+        """Begin with the number 1 again, like a new process."""
+        with self._lock:
+            self._last = 0
+
+
+numbers = Numbers()
+"""The numbers of this process."""
+
+
+def _arguments_of(call: Any) -> dict[str, Any]:
+    """Return the arguments of *call*, an action or a mapping. Secrets in them are not hidden yet."""
+    if isinstance(call, Action):
+        arguments = call.to_arguments()
+        for name, field in type(call).model_fields.items():
+            value = getattr(call, name, None)
+            key = field.alias or name
+            # Their JSON would be stars
+            if key in arguments and isinstance(value, SecretStr | SecretBytes):
+                arguments[key] = value
+        return arguments
+    if isinstance(call, Mapping):
+        return dict(call)
+    return {}
 
 
 class Run:
@@ -105,7 +151,7 @@ class Run:
         # Of its record; `id` is never None
         self.number: int | None = None
         self.tool = tool
-        self.arguments = arguments_of(call)
+        self.arguments = _arguments_of(call)
         self.is_plain = is_plain
         if risk is None and not is_plain and _RISK in self.arguments:
             risk = self._take_rating()
@@ -119,8 +165,8 @@ class Run:
         self._misfit: Exception | None = None
         self.action: Action | None = None
         """The action that is shown, asked about and executed; None until `build` has made it."""
-        self.forms = dict[str, Any]()
-        """The JSON form of each argument with Python objects; empty until `build` has made the action."""
+        self.sent: SentArguments | None = None
+        """The arguments for the record, as they were when the call began; None before that."""
         self.conversation = conversation
         secrets = None
         if conversation is not None:
@@ -195,7 +241,6 @@ class Run:
                 self._misfit = masked_error(error, self.conversation)
             else:
                 self.action = action
-                self.forms = forms_by_action(action, self.arguments)
                 defaults = len(type(action).model_fields) - len(action.model_fields_set)
                 if self.secrets.own.secrets or defaults:
                     self.secrets.learn(action)
@@ -214,7 +259,7 @@ class Run:
         self.tool = newest
         if isinstance(self._call, Action):
             self._call = self._call.to_arguments()
-        self.action, self._misfit = None, None
+        self.action, self._misfit, self.sent = None, None, None
         self.secrets.judge_by(newest.secrecy, self.arguments)
         return True
 

@@ -47,8 +47,12 @@ class CallConditions:
         if not self.changers:
             return None
         # Of the run that is expected next: a run that is missing may have changed it
-        number = 0
+        session, number = "", 0
         for place, record in enumerate(records):
+            # The numbers of another session begin anywhere
+            if session and record.session != session:
+                number = record.id - 1
+            session = record.session
             is_later = record.cell is not None and self._is_after(record.cell)
             if is_later or (record.id != number + 1 and not self._is_start(record)):
                 return place

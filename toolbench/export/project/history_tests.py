@@ -71,7 +71,7 @@ def calls_of(
         earlier_sessions: Whether calls of earlier sessions count; the tool may have changed since.
         openhands: Whether the tests are for the OpenHands SDK.
     """
-    records = sorted(records, key=lambda record: record.id)
+    records = sorted(records, key=lambda record: record.started)
     states = ("ok",) if openhands else ("ok", "error")
     calls = RecordedCalls([], [], [])
     for part in parts:
@@ -135,14 +135,16 @@ def _calls_of_tool(
     name, notes = tool.name, list[str]()
     own = [r for r in candidates if r.definition in (tool, None)]
     current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
-    if early := len(own) - len(current):
+    if outdated := len(own) - len(current):
         notes.append(
-            f"Not tested: {counted(early, 'call')} of `{name}`. After that, a cell changed code "
+            f"Not tested: {counted(outdated, 'call')} of `{name}`. After that, a cell changed code "
             f"that `{name}` needs."
         )
     most = conditions.before_changes(records)
-    early_ids = {r.id for r in records[:most]} if not conditions.causes else set[int]()
-    complete = [r for r in current if not r.refused or _is_same_refusal(r, early_ids)]
+    early = set[tuple[str, int]]()
+    if not conditions.causes:
+        early = {record.key for record in records[:most]}
+    complete = [r for r in current if not r.refused or _is_same_refusal(r, early)]
     if refused := len(current) - len(complete):
         notes.append(
             f"Not tested: {counted(refused, 'call')} of `{name}`. The call was refused "
@@ -168,8 +170,8 @@ def _calls_of_tool(
                 "tests check only that its arguments are accepted."
             )
         return RecordedCalls([], accepted, notes)
-    steady, others = _steady(r for r in answered if r.id in early_ids)
-    later = _distinct(c for r in answered if r.id not in early_ids for c in _repeatable(r))
+    steady, others = _steady(r for r in answered if r.key in early)
+    later = _distinct(c for r in answered if r.key not in early for c in _repeatable(r))
     later = [call for call in later if _key_of(call) not in map(_key_of, steady)]
     if later:
         notes.append(
@@ -188,9 +190,9 @@ def _calls_of_tool(
 _ONLY_THEIR_ARGUMENTS = "the tests check only that their arguments are accepted."
 
 
-def _is_same_refusal(record: RunRecord, early_ids: Container[int]) -> bool:
+def _is_same_refusal(record: RunRecord, early: Container[tuple[str, int]]) -> bool:
     """Tell whether a test can expect that the arguments of *record* are refused for the same reason."""
-    return record.refused == "arguments" and record.id in early_ids
+    return record.refused == "arguments" and record.key in early
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -227,9 +229,9 @@ def _distinct(calls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
     """Yield *record* as a call, if the record is complete and has no secret."""
-    arguments, observation = record.json_arguments, record.observation
-    if plain(arguments) != arguments:
+    if record.lost:
         return
+    arguments, observation = dict(record.arguments), record.observation
     call = {
         "tool": record.tool,
         "arguments": arguments,

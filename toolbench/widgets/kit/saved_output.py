@@ -42,8 +42,8 @@ class SavedOutput:
         self._use = use
         self._cell: Mapping[str, Any] | None = None
         self._name = ""
-        self._last_ids: frozenset[int] = frozenset()
-        self._views: dict[int, tuple[str, str]] = {}
+        self._last_keys: frozenset[tuple[str, int]] = frozenset()
+        self._views: dict[tuple[str, int], tuple[str, str]] = {}
 
     def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
         """Put the output into the cell that runs, before the panel.
@@ -56,7 +56,7 @@ class SavedOutput:
         if publisher is None:
             return
         self._name = f"toolbench-{uuid4().hex}"
-        self._last_ids = frozenset(record.id for record in records)
+        self._last_keys = frozenset(record.key for record in records)
         # set last: another thread may call `keep` as soon as there is a cell
         cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
         self._cell = dict(cell) if can_ask_in_cell() else None
@@ -71,12 +71,12 @@ class SavedOutput:
         a page must not change.
         """
         publisher = _publisher()
-        news = [record for record in records if record.id not in self._last_ids]
+        news = [record for record in records if record.key not in self._last_keys]
         if publisher is None or not self._cell or not news:
             return
         # Another thread may replace them meanwhile
         views = self._views
-        views = {r.id: views.get(r.id) or (r.to_html(), r.to_text()) for r in news}
+        views = {r.key: views.get(r.key) or (r.to_html(), r.to_text()) for r in news}
         self._views = views
         self._update(publisher, self._content(still, list(views.values())))
 

@@ -18,7 +18,7 @@ from toolbench.llm.tokens import offer_of, quick_count
 from toolbench.redaction.detect import SecretsByPath, hidden_in
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
-from toolbench.runs.record import RunRecord, is_lost, lost_words
+from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.cell_view import CellView
@@ -222,7 +222,7 @@ class ToolPanel(CellView):
         """
         secrets = self.sent_secrets.get(record.started, {})
         arguments = with_secrets(self.tool, record, secrets)
-        lost = [name for name, value in arguments.items() if is_lost(value)]
+        lost = [name for name in record.lost if arguments[name] == record.arguments[name]]
         self.put_back({name: value for name, value in arguments.items() if name not in lost})
         if lost:
             self.form.reveal_errors()

@@ -15,7 +15,7 @@ from toolbench.runs.page import already_answered
 from toolbench.runs.perform import start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question, decline
-from toolbench.runs.record import RunRecord
+from toolbench.runs.record import SESSION, RunRecord
 from toolbench.runs.run import Run
 from toolbench.threads import have_threads
 from toolbench.widgets.form.question import QuestionBox
@@ -227,4 +227,4 @@ class PanelRuns:
 
 
 def _record_of(run: Run) -> RunRecord:
-    return history().find(run.id) or RunRecord.of(run)
+    return history().find(run.id, SESSION) or RunRecord.of(run)

@@ -113,7 +113,7 @@ def with_secrets(
 
     *tool* may be defined again since.
     """
-    arguments = record.json_arguments
+    arguments = dict(record.arguments)
     if not secrets:
         return arguments
     whole = put_back(arguments, secrets)

@@ -36,7 +36,7 @@ def _row(index: int, record: RunRecord) -> str:
     cells = (
         time,
         state_badge(record.state, record.observation),
-        short(arguments_text(record.json_arguments)),
+        short(arguments_text(record.arguments)),
         escape(record.time_taken),
         short(record.source),
     )

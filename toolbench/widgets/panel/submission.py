@@ -10,10 +10,9 @@ from toolbench.core.schema import Action
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import misfits
-from toolbench.runs.argument_forms import forms_by_action
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
-from toolbench.values import is_json, is_readable, same_json
+from toolbench.values import is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.panel.controls import RunControls
 
@@ -129,10 +128,9 @@ def _as_json(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> di
     # Then nothing tells whether a form means the same
     if action is None:
         return values
-    forms = forms_by_action(action, values)
-    for name, form in forms.items():
-        changed = {**values, name: form}
-        if is_json(form) and _is_same(_action_of(tool, changed), action):
+    for name in objects:
+        changed = {**values, name: plain(values[name])}
+        if _is_same(_action_of(tool, changed), action):
             values = changed
     return values
 

@@ -257,12 +257,14 @@ class HistoryView(View):
         self._fill_list(self._runs.value if self._runs.index else None)
         self._show()
 
-    def _fill_list(self, chosen: int | None) -> None:
-        """List the runs, and choose the run with the number *chosen*; without it, the newest run."""
+    def _fill_list(self, chosen: tuple[str, int] | None) -> None:
+        """List the runs, and choose the run with the key *chosen*; without it, the newest run."""
         records = history().of(self._panel.tool)[-MAX_RUNS:][::-1]
-        options = [(_label(record), record.id) for record in records]
-        numbers = [record.id for record in records]
-        place = numbers.index(chosen) if chosen in numbers else 0
+        options = [(_label(record), record.key) for record in records]
+        keys = [record.key for record in records]
+        place = 0
+        if chosen in keys:
+            place = keys.index(chosen)
         if self._runs.options == tuple(options):
             return
         self._table.value = runs_table(records, place) if records else ""
@@ -281,8 +283,11 @@ class HistoryView(View):
 
     @property
     def _record(self) -> RunRecord | None:
-        number = self._runs.value
-        return None if number is None else history().find(number)
+        key = self._runs.value
+        if key is None:
+            return None
+        session, number = key
+        return history().find(number, session)
 
     def _show(self) -> None:
         record = self._record
@@ -294,7 +299,7 @@ class HistoryView(View):
         remark = " · ".join(filter(None, (when, record.source, record.decision)))
         self._html.value = call_html(
             record.tool,
-            record.json_arguments,
+            record.arguments,
             record.observation,
             remark=remark,
             answers=record.dialogue,
