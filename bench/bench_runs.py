@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from IPython.core.formatters import DisplayFormatter
 from measuring import CPU, WALL, Cold
+from pydantic_core import to_json
 from wire import Wire
 
 from toolbench import Action, ToolDefinition, history, run_tool, tool
@@ -119,6 +120,27 @@ class TestOverhead:
             )
         finally:
             forget_calls()
+
+    @pytest.mark.parametrize("secret", ["", "correct-horse-9"], ids=["no secret", "a secret"])
+    def test_of_a_large_result(self, ledger, secret):
+        """A recorded call that returns 100,000 rows: at most 1.5 times what it takes to write their JSON."""
+        record_calls()
+        known = ""
+        if secret:
+            remembered.add([secret])
+            known = ", one secret known"
+        try:
+            ledger.compare(
+                f"recorded call of 100,000 rows{known}",
+                ours=rows,
+                peer=lambda: to_json({"rows": _ROWS}, indent=2, fallback=str).decode(),
+                peer_name="to_json alone",
+                goal=1.5,
+                rounds=5,
+            )
+        finally:
+            forget_calls()
+            forget_secrets()
 
     def test_from_a_button(self, ledger):
         """From the click to the end of a run that does nothing: at most 5 ms."""

@@ -246,7 +246,7 @@ def test_bytes_inside_arrive(kind, sent, value):
         return "taken"
 
     assert run_tool(take, {"value": sent}).text == "taken"
-    assert run_tool(take, history()[-1].json_arguments).text == "taken"
+    assert run_tool(take, history()[-1].arguments).text == "taken"
     assert run_tool(take, take.action_of({"value": sent}).to_arguments()).text == "taken"
     assert taken == [value, value, value]
 

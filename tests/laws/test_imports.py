@@ -22,6 +22,14 @@ LATE = {
         "toolbench.mcp.worker_tool",
     ): "a worker connects a client, made of definitions",
     (
+        "toolbench.runs.record",
+        "toolbench.runs.perform",
+    ): "runs the call of a record again, and records each run",
+    (
+        "toolbench.runs.record",
+        "toolbench.runs.history",
+    ): "holds records, and knows the place of one",
+    (
         "toolbench.tools.terminal.definition",
         "toolbench.tools.terminal.observe",
     ): "half of its implementation",

@@ -136,7 +136,7 @@ class TestInTheNotebook:
         notebook.run_cell("del Kind, date").raise_error()
         again = run(notebook, write(notebook.user_ns["lend"], first.known_arguments))
         assert again.observation.text == first.observation.text
-        assert dict(again.arguments) == first.json_arguments
+        assert dict(again.arguments) == first.arguments
 
     @pytest.mark.parametrize("is_variable", [True, False])
     def test_shows_what_the_model_read(self, notebook, is_variable):

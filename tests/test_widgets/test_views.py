@@ -150,9 +150,9 @@ class TestHistoryView:
         panel.run()
         finish(panel)
         view = opened(panel, "History")
-        assert [number for _, number in named(view, "Run").options] == [
-            history()[1].id,
-            history()[0].id,
+        assert [key for _, key in named(view, "Run").options] == [
+            history()[1].key,
+            history()[0].key,
         ]
         assert "· button" in shown(view)
         pick(named(view, "Run"), named(view, "Run").options[1][0])

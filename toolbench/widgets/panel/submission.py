@@ -12,7 +12,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import misfits
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
-from toolbench.values import is_json, is_readable, plain, same_json
+from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.panel.controls import RunControls
 
@@ -129,7 +129,7 @@ def _as_json(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> di
     if action is None:
         return values
     for name in objects:
-        changed = {**values, name: plain(values[name])}
+        changed = {**values, name: plain(as_sent(values[name]))}
         if _is_same(_action_of(tool, changed), action):
             values = changed
     return values
