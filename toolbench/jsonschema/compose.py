@@ -228,10 +228,7 @@ def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
 def _common_types(near: Schema, far: Schema) -> list[str]:
     """Return the types that both schemas name; an integer is also a number."""
     one, other = _known_types(near), _known_types(far)
-    types = []
-    for kind in one:
-        if kind in other or (kind == "integer" and "number" in other):
-            types.append(kind)
+    types = [kind for kind in one if kind in other or (kind == "integer" and "number" in other)]
     if "number" in one and "integer" in other and not {"number", "integer"} & {*types}:
         types.append("integer")
     return types
@@ -442,19 +439,15 @@ def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
             part = {**merged(part, rules), **notes}
         return Folded(base, nullable, part)
     targets = tuple(target for _, target in branches)
-    choices = _one_choice(targets)
-    if choices:
+    if choices := _one_choice(targets):
         choice = with_values_of_its_types({**merged(choices, rules), **notes})
         slim = _without_null_choice(choice, nullable=nullable)
         return Folded(slim.schema, slim.nullable, merged=targets)
-    scalar = _one_scalar(targets, rules)
-    if scalar:
+    if scalar := _one_scalar(targets, rules):
         return Folded({**scalar, **base}, nullable, merged=targets)
     if base.get("writeOnly") is True:
         rules["writeOnly"] = True
-    parts = []
-    for part, _ in branches:
-        parts.append(merged(part, rules) if isinstance(part, dict) else part)
+    parts = [merged(part, rules) if isinstance(part, dict) else part for part, _ in branches]
     return Folded({**notes, "anyOf": parts}, nullable)
 
 
@@ -479,14 +472,10 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
     """Return the alternatives of *schema*; None if *schema* has none, or has other rules too."""
     if not isinstance(schema, dict):
         return None
-    rules = schema.keys() - ANNOTATIONS
-    if len(rules) != 1:
-        return None
-    key = rules.pop()
-    if key not in ALTERNATIVES or not isinstance(schema[key], list):
-        return None
-    inner: list[Any] = schema[key]
-    return inner
+    for key in ALTERNATIVES:
+        if schema.keys() - ANNOTATIONS == {key} and isinstance(schema[key], list):
+            return sequence(schema, key)
+    return None
 
 
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
@@ -689,12 +678,8 @@ def _target(schema: Json) -> str | None:
 
 def _names(schema: Any) -> set[str]:
     """Return the names of the definitions that *schema* and its parts refer to."""
-    names = set()
-    for _, part in every(schema):
-        name = _target(part)
-        if name is not None:
-            names.add(name)
-    return names
+    names = {_target(part) for _, part in every(schema)}
+    return {name for name in names if name is not None}
 
 
 def _closure(start: set[str], uses: Mapping[str, set[str]]) -> set[str]:

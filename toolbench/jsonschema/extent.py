@@ -12,7 +12,15 @@ from typing import Any, NoReturn
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.refs import MISSING, follow, objects_in
 from toolbench.jsonschema.types import Schema
-from toolbench.jsonschema.walk import CASES, DEPENDENT, REFERENCES, TOGETHER, mapping, sequence
+from toolbench.jsonschema.walk import (
+    CASES,
+    DEPENDENT,
+    REFERENCES,
+    TOGETHER,
+    mapping,
+    required_of,
+    sequence,
+)
 
 MOST_BYTES = 500_000
 """The most bytes of a schema as JSON. The largest of 2,132 public tools has 44,000."""
@@ -150,8 +158,7 @@ class Extent:
         checks = 0
         try:
             for _, applied in self._visits(value):
-                for _, times, _ in applied:
-                    checks += times
+                checks += sum(times for _, times, _ in applied)
                 if checks > _MOST_CHECKS:
                     return True
         except OverflowError:
@@ -228,12 +235,8 @@ class Extent:
         if not roots:
             for some in self._roots.values():
                 roots = roots + some
-        targets = []
-        for root in (self._root, *roots):
-            target = follow(root, f"#{fragment}")
-            if target is not MISSING:
-                targets.append(target)
-        return targets
+        targets = [follow(root, f"#{fragment}") for root in (self._root, *roots)]
+        return [target for target in targets if target is not MISSING]
 
     def _measure(self, schema: Any, level: int) -> _Measured:
         """Count the schemas inside *schema*, as if each reference were replaced by its target.
@@ -414,15 +417,14 @@ def _has_more_parts(value: Any, most: int) -> bool:
 
 
 def _missing(schema: Schema, part: Any) -> int:
-    """Return how many names *part* lacks: there is an error for each of them."""
+    """Return how many names *part* may lack: there is an error for each of them."""
     if not isinstance(part, Mapping):
         return 0
-    names = list(sequence(schema, "required"))
+    missing = sum(1 for name in required_of(schema) if name not in part)
     for key in ("dependentRequired", "dependencies"):
-        for name, needed in mapping(schema, key).items():
-            if name in part and isinstance(needed, list):
-                names += needed
-    return sum(1 for name in names if isinstance(name, str) and name not in part)
+        needed = mapping(schema, key)
+        missing += sum(len(sequence(needed, name)) for name in needed if name in part)
+    return missing
 
 
 def _sizes(value: Any) -> dict[int, int]:
@@ -455,6 +457,4 @@ def _sizes(value: Any) -> dict[int, int]:
 def _inside(part: Any) -> Iterable[Any]:
     if isinstance(part, Mapping):
         return part.values()
-    if isinstance(part, list | tuple):
-        return part
-    return ()
+    return part if isinstance(part, list | tuple) else ()

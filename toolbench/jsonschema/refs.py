@@ -112,15 +112,11 @@ def _addressed(root: Any, address: str) -> Any:
 
 def _address(base: str, part: Any) -> str:
     """Return the address of *part*; *base* is the address of the schema that has it inside."""
-    own = None
-    if isinstance(part, Mapping):
-        own = part.get("$id")
-        if not isinstance(own, str):
-            # As draft 4 writes it
-            own = part.get("id")
-    if not isinstance(own, str):
-        own = ""
-    return _join(base, own.partition("#")[0])
+    # The latter as draft 4 writes it
+    for key in ("$id", "id"):
+        if isinstance(part, Mapping) and isinstance(part.get(key), str):
+            return _join(base, part[key].partition("#")[0])
+    return _join(base, "")
 
 
 def _join(base: str, address: str) -> str:

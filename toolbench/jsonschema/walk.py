@@ -49,17 +49,13 @@ _HOLDERS = frozenset((*MAPPINGS, *LISTS, *SINGLE))
 def mapping(schema: Schema, key: str) -> Schema:
     """Return the object under *key* in *schema*; an empty object if there is none."""
     value = schema.get(key)
-    if isinstance(value, Mapping):
-        return value
-    return {}
+    return value if isinstance(value, Mapping) else {}
 
 
 def sequence(schema: Schema, key: str) -> list[Any]:
     """Return the list under *key* in *schema*; an empty list if there is none."""
     value = schema.get(key)
-    if isinstance(value, list):
-        return value
-    return []
+    return value if isinstance(value, list) else []
 
 
 def types_of(schema: Schema) -> list[str]:
