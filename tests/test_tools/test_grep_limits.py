@@ -140,6 +140,15 @@ class TestLimits:
         assert [Path(f).name for f in tool({"pattern": "x{1000000}"}).matches] == ["long"]
 
 
+def test_a_quick_search_starts_no_guard(tool, monkeypatch):
+    """A guard is a process of Python, which costs more than most searches."""
+    guarded = []
+    monkeypatch.setattr(engine, "_QUICK", 30)
+    monkeypatch.setattr(engine.process_guard, "add", guarded.append)
+    assert len(tool({"pattern": "x"}).matches) == 2
+    assert guarded == []
+
+
 def test_ends_with_us(tool, ripgrep):
     """SIGKILL for us, in the middle of a search, ends it."""
     fake = ripgrep("exec sleep 600")

@@ -35,6 +35,8 @@ _SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")
 _MOST_GLOBS = 500
 # Seconds to wait for ripgrep's output
 _PATIENCE = 60.0
+# Seconds without output: most searches end before, and need no guard, which starts a process
+_QUICK = 0.2
 # Bytes of paths
 _MOST_OUTPUT = 100_000_000
 _CHUNK = 1 << 16
@@ -50,9 +52,10 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """The list of the ripgrep processes that run. They end with this process.
+    """The list of the ripgrep processes that run.
 
-    Their time and memory are limited.
+    Their time and memory are limited. If this process is killed, they end too: at their next output,
+    or by the guard.
     """
 
     def __init__(self) -> None:
@@ -121,7 +124,6 @@ class Ripgrep:
             )
         except OSError:
             return None
-        process_guard.add(process.pid)
         _limit_memory(process)
         with self._lock:
             self._running.add(process)
@@ -168,11 +170,19 @@ def _output(process: _Process) -> bytes | None:
         return None
     output = bytearray()
     end = monotonic() + _PATIENCE
+    is_guarded = False
     # Needs no descriptor, and no thread
     with PollSelector() as selector:
         selector.register(process.stdout, EVENT_READ)
         while len(output) <= _MOST_OUTPUT:
-            if not selector.select(max(0, end - monotonic())):
+            wait = left = max(0, end - monotonic())
+            if not is_guarded:
+                wait = min(left, _QUICK)
+            if not selector.select(wait):
+                if wait < left:
+                    process_guard.add(process.pid)
+                    is_guarded = True
+                    continue
                 process.kill()
                 msg = f"ripgrep took more than {_PATIENCE:g} s. Narrow path or include."
                 raise RunError(msg)
