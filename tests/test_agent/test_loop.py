@@ -185,10 +185,11 @@ def test_a_callback_that_fails_costs_no_answer():
     assert any("callback failed" in e.text for e in of(c, NoticeEvent))
 
 
-def test_without_an_agent_there_is_nothing_to_run():
+@pytest.mark.parametrize("what", ["run", "to_html", "undo", "interrupt"])
+def test_without_an_agent_there_is_nothing_to_run(what):
     """The conversation that executors get today says what is missing."""
     with pytest.raises(ToolbenchError, match="has no agent"):
-        Conversation().run()
+        getattr(Conversation(), what)()
 
 
 class Breaking:

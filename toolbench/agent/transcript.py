@@ -117,9 +117,9 @@ _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 1
 
 def to_html(conversation: "Conversation") -> str:
     """Return the transcript as a whole HTML page."""
-    title = escape(f"Conversation with {conversation.sender.model.name}")
     redactor = conversation.known_secrets
-    body = _whole(conversation, conversation.agent_state.log, redactor, is_page=True)
+    body = _whole(conversation, conversation.events, redactor, is_page=True)
+    title = escape(f"Conversation with {conversation.sender.model.name}")
     page = whole_page(title, body, width="60rem", images="data: https:")
     return redactor.html(page)
 
