@@ -578,14 +578,16 @@ BY_NAMES = Secrecy({})
 def texts(value: Any) -> Iterator[str]:
     """Yield the strings in *value*, and its numbers as strings, at any depth."""
     for part in every_part(value):
-        if isinstance(part, str):
+        # By the type: the `__class__` of an object may run code
+        kind = type(part)
+        if issubclass(kind, str):
             yield part
-        elif isinstance(part, bytes | bytearray):
+        elif issubclass(kind, bytes | bytearray):
             # Bytes that are not text stay unchanged
             yield part.decode(errors="surrogateescape")
-        elif isinstance(part, WRAPPED):
+        elif issubclass(kind, WRAPPED):
             yield from texts(part.get_secret_value())
-        elif isinstance(part, int | float) and not isinstance(part, bool):
+        elif issubclass(kind, int | float) and kind is not bool:
             # If it is too long to print, then no text has it
             with suppress(ValueError):
                 yield repr(part)
