@@ -231,6 +231,7 @@ class TestLifeAndDeath:
             "from toolbench.tools.terminal import TerminalAction, TerminalExecutor\n"
             "t = TerminalExecutor(sys.argv[1])\n"
             "t(TerminalAction(command='sleep 1001 & echo $$ $! > pids'))\n"
+            "t(TerminalAction(command='nohup sleep 1003 >/dev/null 2>&1 & echo $! >> pids'))\n"
             "t(TerminalAction(command='sh -c \"echo \\\\$\\\\$ >> pids; exec sleep 1002\"', timeout=0.2))\n"
             "print('ready', flush=True)\n"
             "time.sleep(100)\n"
@@ -240,7 +241,7 @@ class TestLifeAndDeath:
         ) as kernel:
             assert kernel.stdout.readline() == b"ready\n"
             pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-            assert len(pids) == 3
+            assert len(pids) == 4
             assert all(map(alive, pids))
             os.kill(kernel.pid, end)
         eventually(lambda: not any(map(alive, pids)))
