@@ -114,7 +114,7 @@ def _is_bash(program: str) -> bool:
 def launch(
     working_dir: str, env: Mapping[str, str], *, bash: str, max_processes: int | None
 ) -> Launched:
-    """Start a shell in *working_dir*. It ends with this process, even if this process is killed.
+    """Start a shell in *working_dir*.
 
     Raises:
         OSError: If there is no bash, if *working_dir* does not exist, or if no pseudo-terminal or
@@ -147,7 +147,6 @@ def launch(
             start_new_session=True,
         )
         ours.pop_all()
-    process_guard.add(process.pid)
     return Launched(process, commands, records, screen, keyboard)
 
 
@@ -173,6 +172,8 @@ def launch_in_thread(
 ) -> tuple[Launched, WatchedThread]:
     """Start a shell in a new thread that lasts until the shell ends; return the shell and the thread.
 
+    The shell ends with this process, even if this process is killed.
+
     Args:
         begin: A function that starts the shell.
         when_over: A function that is called in the new thread when the shell has ended.
@@ -190,6 +191,8 @@ def launch_in_thread(
             return
         outcome.set_result(launched)
         try:
+            # The first command need not wait for the process of the guard
+            process_guard.add(launched.process.pid)
             launched.process.wait()
         finally:
             process_guard.discard(launched.process.pid)
