@@ -134,6 +134,17 @@ def test_objects_are_looked_into():
     assert plain(value)[1:] == [{"x": 1}, {"point": {"x": 2}}]
 
 
+def test_a_dict_keeps_its_names():
+    """Of arguments of which one contains itself, the others are written as they are."""
+    circle = [1]
+    circle.append(circle)
+    assert plain({"a": 1, "tree": circle, 2: {"b": math.nan}}) == {
+        "a": 1,
+        "tree": "[1, [...]]",
+        "2": {"b": "nan"},
+    }
+
+
 def test_shared_parts_are_no_cycle():
     """The same list twice is written twice."""
     shared = [1]

@@ -336,16 +336,29 @@ def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
     Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN
     and infinities become strings, and so do objects that have no JSON form, unless *form_of* knows
     a form of them. An integer that is too long for Python to write becomes a string with the number
-    of its digits. A value that contains itself, or is nested too deeply, becomes its text.
+    of its digits. A value that contains itself, or is nested too deeply, becomes its text; in a dict,
+    only the items that do.
     """
     try:
         form = to_jsonable_python(value, fallback=form_of, bytes_mode="base64")
     except Exception:  # noqa: BLE001 - as above; it may also be too deep, or contain itself
-        try:
-            form = mapped(value, _json_of_part, key_text)
-        except Exception:  # noqa: BLE001 - as above
-            return text_of(value)
+        form = _json_by_parts(value)
     return mapped(form, _writable)
+
+
+def _json_by_parts(value: Any) -> Any:
+    try:
+        return mapped(value, _json_of_part, key_text)
+    except Exception:  # noqa: BLE001 - as above
+        if not isinstance(value, dict):
+            return text_of(value)
+    form = {}
+    for name, item in value.items():
+        try:
+            form[key_text(name)] = mapped(item, _json_of_part, key_text)
+        except Exception:  # noqa: BLE001 - as above
+            form[key_text(name)] = text_of(item)
+    return form
 
 
 def _json_of_part(value: Any) -> Any:

@@ -3,7 +3,7 @@ from enum import Enum
 
 import pandas as pd
 import pytest
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, Field, RootModel, computed_field
 
 from toolbench import tool
 from toolbench.core.coercion import frame_of
@@ -57,6 +57,19 @@ class TestFrame:
         observation = loans({})
         assert observation.df.to_dict("records") == [{"kind": "dvd"}]
         assert observation.data[0].kind is Kind.DVD
+
+    def test_has_the_columns_that_models_have_in_json(self):
+        """Also those that are computed; none that are left out there."""
+
+        class Point(BaseModel):
+            across: int = Field(alias="x")
+            note: str = Field("", exclude=True)
+
+            @computed_field
+            def double(self) -> int:
+                return self.across * 2
+
+        assert frame_of([Point(x=1)]).to_dict("records") == [{"x": 1, "double": 2}]
 
     def test_of_one_object_has_one_row(self):
         """An object that holds no list is a table of itself."""

@@ -3,7 +3,7 @@ import subprocess
 import sys
 import zlib
 from base64 import b64decode
-from collections import namedtuple
+from collections import UserDict, namedtuple
 from dataclasses import dataclass
 from io import BytesIO
 from types import ModuleType
@@ -151,6 +151,32 @@ class TestWithAType:
             match=r"^t returned a str that does not fit TallyObservation: count: ",
         ):
             observation_of("many", TallyObservation, "t")
+        with pytest.raises(
+            TypeError,
+            match=r"^t returned a Counted that does not fit Observation: count: is an unknown",
+        ):
+            observation_of(Counted(2), Observation, "t")
+
+    def test_fields_of_a_model_go_by_their_names_in_python(self):
+        """Whichever of both writes them otherwise in JSON; what a model leaves out is left out."""
+
+        class Answer(BaseModel):
+            total: int = Field(alias="totalCount")
+            log: str = Field("", exclude=True)
+
+        class InPython(Observation):
+            total: int
+
+        class InJson(Observation):
+            total: int = Field(alias="totalCount")
+
+        for kind in (InPython, InJson):
+            assert observation_of(Answer(totalCount=2), kind, "t").total == 2
+
+    def test_a_block_is_its_content(self):
+        """It has fields too, but none of an observation."""
+        block = TextContent(text="a")
+        assert observation_of(block, Observation, "t").content == [block]
 
     def test_a_plain_observation_says_what_failed(self):
         """A failure needs none of the fields of a success."""
@@ -188,6 +214,20 @@ class TestKinds:
 
         assert observation_of({"kind": "TallyObservation"}, Sorted, "t").kind == "TallyObservation"
 
+    def test_of_a_mapping_that_cannot_be_read_is_none(self):
+        """Such as a file that is closed: the result says what the mapping says of itself."""
+
+        class Closed(UserDict):
+            def __getitem__(self, name):
+                raise ValueError
+
+            get = __getitem__
+
+            def __repr__(self):
+                return "<closed>"
+
+        assert "<closed>" in observation_of(Closed(a=1), None, "t").text
+
 
 class TestImages:
     @pytest.mark.parametrize(
@@ -206,6 +246,11 @@ class TestImages:
         for binary in (data, bytearray(data), memoryview(data)):
             [block] = contents_of(binary)
             assert block.image_urls[0].startswith(f"data:image/{kind};base64,")
+
+    def test_beside_other_bytes_are_images(self):
+        """Whichever comes first: of a list of bytes each one is looked at."""
+        for pair in ([png(), b"\xffraw"], [b"\xffraw", png()]):
+            assert sorted(block.type for block in contents_of(pair)) == ["image", "text"]
 
     @pytest.mark.parametrize("data", [b"BMW is a car", b"RIFF\x10\0\0\0WAVEfmt ", b"GIF8"])
     def test_are_not_guessed(self, data):

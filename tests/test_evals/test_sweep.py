@@ -4,6 +4,7 @@ import signal
 import threading
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -284,6 +285,19 @@ class TestSaving:
         assert len(again) == 2
         texts = [path.read_text(), report.to_html(), report.to_text(), repr(again[0])]
         assert not any("hunter" in text for text in texts)
+
+    def test_a_value_that_contains_itself_hides_no_other(self):
+        """Beside a secret too, each argument keeps its name."""
+        circle = {"a": 1}
+        circle["again"] = circle
+
+        @tool(read_only=True)
+        def count(password: str, tree: Any) -> int:
+            """Count."""
+            return len(tree)
+
+        [row] = sweep(count, {"password": ["hunter-one"], "tree": [circle]})
+        assert row.arguments.keys() == {"password", "tree"}
 
 
 @pytest.mark.parametrize(

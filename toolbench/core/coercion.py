@@ -9,7 +9,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import is_dataclass
+from dataclasses import asdict, is_dataclass
 from enum import Enum
 from io import BytesIO
 from json import loads
@@ -107,15 +107,18 @@ def observation_of(
     if observation_type is None:
         return _of_any_class(result, named)
     target = named or observation_type
+    fields = _fields(result)
     try:
         if named is not None:
             return named.from_dict(result)
-        fields = _fields(result)
-        if fields is not None:
-            return observation_type.model_validate(fields)
-        return observation_type(content=contents_of(result))
+        if fields is None:
+            return observation_type(content=contents_of(result))
+        if isinstance(result, BaseModel):
+            # Its own names, and those of the models inside it, may differ from those in JSON
+            return observation_type.model_validate(fields, by_alias=True, by_name=True)
+        return observation_type.model_validate(fields)
     except ValidationError as error:
-        first = pydantic_problems(error, value=result)[0]
+        first = pydantic_problems(error, value=fields)[0]
         kind = indefinite(type(result).__name__)
         msg = f"{tool} returned {kind} that does not fit {target.__name__}: {first}."
         raise TypeError(msg) from error
@@ -140,7 +143,10 @@ def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Obse
     """
     if not isinstance(result, Mapping) or (expected is not None and takes_kind(expected)):
         return None
-    kind = result.get("kind")
+    kind = None
+    # A mapping of another library may fail
+    with suppress(Exception):
+        kind = result.get("kind")
     if expected is not None and kind == expected.__name__:
         return expected
     if not isinstance(kind, str):
@@ -162,12 +168,17 @@ def _of_any_class(result: Any, named: type[Observation] | None) -> Observation:
     return ResultObservation(content=contents_of(result), result=result)
 
 
-def _fields(result: Any) -> Any:
+def _fields(result: Any) -> dict[str, Any] | None:
     """Return what fills the fields of an observation; None if *result* has no names for its parts."""
+    if _is_content(result) or is_block(result):
+        return None
+    if isinstance(result, BaseModel):
+        # Without computed fields
+        return result.model_dump(round_trip=True)
     if isinstance(result, Mapping):
         return dict(result)
     if _has_names(result):
-        return _as_data(result)
+        return asdict(result)
     return None
 
 
@@ -175,17 +186,6 @@ def _has_names(value: Any) -> bool:
     """Tell whether *value* is a mapping, a model or a dataclass."""
     is_object = is_dataclass(value) and not isinstance(value, type)
     return is_object or isinstance(value, Mapping | BaseModel)
-
-
-def _as_data(value: Any) -> Any:
-    """Return *value*; models and dataclasses at any depth as dicts, members of enums as their values."""
-    # By the type: the `__class__` of an object may run code
-    if issubclass(type(value), Enum):
-        return value.value
-    inside = parts(value)
-    if inside is None:
-        return value
-    return mapped(inside, _as_data)
 
 
 # --- a returned value as content --------------------------------------------------------
@@ -262,14 +262,21 @@ _is_ipython = _comes_from("IPython", "DisplayObject")
 
 
 def _has_content(items: Any) -> bool:
-    """Tell whether *items* is a list with images or content blocks; one item of each type tells it."""
+    """Tell whether *items* is a list with images or content blocks.
+
+    Of bytes each item is looked at, of all other types only one.
+    """
     if not isinstance(items, list | tuple):
         return False
-    for kind, item in dict(zip(map(type, items), items, strict=True)).items():
-        if kind in _NO_CONTENT:
+    seen = set(_NO_CONTENT)
+    for item in items:
+        if type(item) in seen:
             continue
-        if _is_binary(item) and image_type(item):
-            return True
+        if _is_binary(item):
+            if image_type(item):
+                return True
+            continue
+        seen.add(type(item))
         if any(fits(item) for fits in (_is_content, _is_pil, _is_figure, _is_ipython, is_block)):
             return True
     return False
@@ -525,6 +532,19 @@ def frame_of(data: Any) -> Any:
         msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
         raise TypeError(msg)
     return frame(mapped(rows, _as_data))
+
+
+def _as_data(value: Any) -> Any:
+    """Return *value* as it is in JSON, but dates and the like as they are, at any depth."""
+    # By the type: the `__class__` of an object may run code
+    if issubclass(type(value), Enum):
+        return value.value
+    if isinstance(value, BaseModel):
+        return mapped(value.model_dump(by_alias=True), _as_data)
+    inside = parts(value)
+    if inside is None:
+        return value
+    return mapped(inside, _as_data)
 
 
 # --- secrets of a conversation ----------------------------------------------------------

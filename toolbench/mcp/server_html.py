@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.caps import left_out, text_line
-from toolbench.display.css import TEXT_COLOR, TEXT_FONT
+from toolbench.display.css import REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
@@ -73,7 +73,7 @@ def _server_text(server: "MCPServerSession") -> str:
     if server.error:
         lines.append(server.error)
     rows, notes = _tools_of(server)
-    lines += [f"  {name}: {text_line(purpose)}" for name, purpose in rows]
+    lines += [f"  {text_line(name)}: {text_line(purpose)}" for name, purpose in rows]
     return to_text("\n".join(lines + notes))
 
 
@@ -87,9 +87,11 @@ def _server_html(server: "MCPServerSession") -> str:
     if server.instructions.strip():
         html += markdown_html(server.instructions.strip(), limit=_INSTRUCTIONS)
     rows, notes = _tools_of(server)
+    count = counted(len(server.tools), "tool")
     if rows:
-        heads = (counted(len(server.tools), "tool"), "what it does")
-        html += listing_html(heads, rows, notes)
+        html += listing_html((count, "what it does"), rows, notes)
+    else:
+        html += f'<span style="{REMARK}">{count}</span>'
     return f'<div style="margin:0 0 10px">{html}</div>'
 
 
