@@ -24,6 +24,7 @@ from pydantic import Field
 
 from openhands.sdk import Action, ImageContent, Observation, TextContent, ToolDefinition
 from openhands.sdk.tool import ToolExecutor, register_tool
+from openhands.sdk.tool.registry import list_usable_tools
 
 
 class Kind(StrEnum):
@@ -148,7 +149,8 @@ def load(tmp_path, monkeypatch):
 
 def test_a_registered_tool_runs(load, tmp_path):
     """It is one of ours: created from its registration, checked, run and described to a model."""
-    load("notes_for_openhands", NOTES)
+    module = load("notes_for_openhands", NOTES)
+    assert "NoteTool" in module.list_usable_tools()
     [tool] = resolve_tool("NoteTool", ConversationState(tmp_path))
     assert isinstance(tool, ToolDefinition)
     assert tool.name == "note"

@@ -1,4 +1,5 @@
 import re
+from functools import cached_property
 from typing import ClassVar
 
 import pytest
@@ -60,6 +61,13 @@ class TestClassAttributes:
         wrong = type("WrongTool", (ToolDefinition,), {"action_type": dict})
         with pytest.raises(RegistrationError, match="action_type must be an Action class"):
             wrong()
+
+    @pytest.mark.parametrize("late", [property, cached_property])
+    @pytest.mark.parametrize("name", ["name", "description", "executor"])
+    def test_are_no_properties(self, name, late):
+        """A tool is frozen when it is made: what it says is not worked out later."""
+        with pytest.raises(RegistrationError, match=rf"LateTool.{name} is a property: make it a"):
+            type("LateTool", (ToolDefinition,), {name: late(str)})
 
     def test_of_one_class_say_nothing_of_another(self):
         """Tools made directly have none of it."""

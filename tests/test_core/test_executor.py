@@ -38,6 +38,14 @@ def keyword_only(action, *, conversation):
     return (action, conversation)
 
 
+def anything(*args, **kwargs):
+    return args
+
+
+def keywords(action, **kwargs):
+    return (action, kwargs["conversation"])
+
+
 def third(action, timeout=30, conversation=None):
     return (action, conversation) if timeout == 30 else timeout
 
@@ -61,6 +69,8 @@ TAKING = {
     "a class method": Plain.of_class,
     "a static method": Plain.static,
     "keyword only": keyword_only,
+    "*args": anything,
+    "**kwargs": keywords,
     "not the second": third,
     "by another name": by_another_name,
     "positional only": positional,
@@ -86,8 +96,6 @@ NOT_TAKING = {
     "a builtin": (len, 6),
     "a builtin with *args": (print, None),
     "a type": (str, "action"),
-    "*args": (lambda *args: args, ("action",)),
-    "**kwargs": (lambda action, **kwargs: kwargs, {}),
 }
 
 

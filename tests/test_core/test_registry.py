@@ -17,7 +17,7 @@ from toolbench import (
     resolve_tool,
 )
 from toolbench.core.declarations import Unusable
-from toolbench.core.registry import default_registry, resolve_one
+from toolbench.core.registry import default_registry, list_usable_tools, resolve_one
 from toolbench.errors import RegistrationError, ToolbenchError, ToolNotFoundError
 
 
@@ -353,7 +353,7 @@ class TestTheDefaultRegistry:
         """The functions of the reference work on one registry for all."""
         register_tool("test_default", INSTANCE)
         assert "test_default" in list_registered_tools()
-        assert "test_default" in default_registry.usable()
+        assert "test_default" in list_usable_tools()
         assert resolve_tool(Tool(name="test_default")) == [INSTANCE]
         assert resolve_one("test_default") is INSTANCE
 

@@ -30,6 +30,7 @@ OURS: Mapping[str, str] = {
     "FinishTool": "toolbench.core.builtins",
     "ThinkTool": "toolbench.core.builtins",
     "create_mcp_tools": "toolbench.mcp",
+    "list_usable_tools": "toolbench.core.registry",
 }
 """The module of toolbench for each name of the SDK. The same for each module of the SDK."""
 

@@ -10,6 +10,7 @@ from inspect import (
     isasyncgen,
     isasyncgenfunction,
     isawaitable,
+    isbuiltin,
     isclass,
     iscoroutinefunction,
     isgenerator,
@@ -219,8 +220,8 @@ def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]
 
     The conversation goes to the second parameter if it has no default or if a word of its name is
     `conv` or `conversation`: `conv_state`, not `convert`. Otherwise it goes to a parameter called
-    `conversation`. A function without any of these gets only the action. The signature is read
-    only once.
+    `conversation`, else to `*args` or `**kwargs`, which a decorator without `wraps` has. A
+    function without any of these gets only the action. The signature is read only once.
     """
 
     def without(action: Any, conversation: Any) -> Any:
@@ -236,16 +237,28 @@ def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]
     except (TypeError, ValueError):
         # A builtin without a signature
         return without
+    # `print(*args)` would print the conversation
+    if isbuiltin(function):
+        return without
+    kinds = {p.kind for p in parameters.values()}
     ordered = [p for p in parameters.values() if p.kind in _POSITIONAL]
-    if len(ordered) > 1:
-        words = ordered[1].name.split("_")
-        has_default = ordered[1].default is not Parameter.empty
-        if not has_default or "conv" in words or CONVERSATION in words:
-            return function
+    if len(ordered) > 1 and _takes_conversation(ordered[1]):
+        return function
     # A functools.partial may have one already
-    if CONVERSATION in parameters and CONVERSATION not in getattr(function, "keywords", {}):
+    if CONVERSATION in getattr(function, "keywords", {}):
+        return without
+    if CONVERSATION in parameters:
+        return by_name
+    if len(ordered) < 2 and Parameter.VAR_POSITIONAL in kinds:
+        return function
+    if Parameter.VAR_KEYWORD in kinds:
         return by_name
     return without
+
+
+def _takes_conversation(second: Parameter) -> bool:
+    words = second.name.split("_")
+    return second.default is Parameter.empty or "conv" in words or CONVERSATION in words
 
 
 def is_async(executor: Any) -> bool:

@@ -330,3 +330,8 @@ def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
 def list_registered_tools() -> list[str]:
     """Return the names of all registered tools."""
     return list(default_registry)
+
+
+def list_usable_tools() -> list[str]:
+    """Return the names of the registered tools that can work on this machine."""
+    return default_registry.usable()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import wraps
-from importlib import import_module
 from inspect import CO_OPTIMIZED, getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -35,12 +34,6 @@ _OWN = "mcp_arg_"
 # A name that has the prefix gets another one, so that no two names become equal
 _KINDS = re.compile(f"({_OWN})*kind")
 _SAVED_KIND = re.compile(f"^{_OWN}((?:{_OWN})*)kind$")
-
-
-def display_module(name: str) -> Any:
-    """Return the module *name* of `toolbench.display`, which makes the views of objects."""
-    # By name, at the first view: `display` is above this layer, and imports it
-    return import_module(f"toolbench.display.{name}")
 
 
 class Schema(BaseModel):
@@ -239,8 +232,9 @@ class Action(Schema):
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
         """Return the view of the call in a notebook."""
-        bundle: Mapping[str, str] = display_module("objects").action_bundle(self)
-        return bundle
+        from toolbench.display.objects import action_bundle  # noqa: PLC0415 - imports this module
+
+        return action_bundle(self)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Yield the fields for the repr, with a mark in place of each secret."""
@@ -292,8 +286,11 @@ class Observation(Schema):
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
         """Return the view of the result in a notebook."""
-        bundle: Mapping[str, str] = display_module("observations").observation_bundle(self)
-        return bundle
+        from toolbench.display.observations import (  # noqa: PLC0415 - imports this module
+            observation_bundle,
+        )
+
+        return observation_bundle(self)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Yield the fields for the repr, with a mark in place of each secret of the run."""

@@ -33,7 +33,7 @@ from toolbench.core.executor import (
 )
 from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
-from toolbench.core.schema import Action, Observation, Schema, display_module, hide_in_views
+from toolbench.core.schema import Action, Observation, Schema, hide_in_views
 from toolbench.core.tool_advice import class_advice, misfits, no_action, two_forms
 from toolbench.core.tool_formats import (
     core_schema_of,
@@ -199,6 +199,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     # --- how it is made -----------------------------------------------------------
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        for each in fields(cls):
+            if isinstance(vars(cls).get(each.name), property | cached_property):
+                msg = f"{cls.__name__}.{each.name} is a property: make it a plain attribute."
+                raise RegistrationError(msg)
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = tool_name(cls.__name__)
         # Last: from here on, other threads find the class by its kind
@@ -376,13 +380,15 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
         """Return the view of the tool in a notebook."""
-        bundle: Mapping[str, str] = display_module("objects").tool_bundle(self)
-        return bundle
+        from toolbench.display.objects import tool_bundle  # noqa: PLC0415 - imports this module
+
+        return tool_bundle(self)
 
     def getdoc(self) -> str:
         """Return the text that `?` and Shift+Tab show."""
-        text: str = display_module("objects").tool_text(self)
-        return text
+        from toolbench.display.objects import tool_text  # noqa: PLC0415 - imports this module
+
+        return tool_text(self)
 
     # --- its newest form ----------------------------------------------------------
 
