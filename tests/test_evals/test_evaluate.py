@@ -153,24 +153,22 @@ class TestExecution:
 
     def test_one_question_for_all_with_the_number_of_calls(self, monkeypatch):
         """A person is asked once, and reads how many calls there will be."""
-        questions = []
+        prompts = []
 
-        def asker(question):
-            questions.append(question)
-            from toolbench.runs.questions import Answer as Reply
+        def answer(prompt):
+            prompts.append(prompt)
+            return "y"
 
-            return Reply("accept", {"answer": True})
-
-        monkeypatch.setattr("toolbench.runs.policy.ask_in_cell", asker)
+        monkeypatch.setattr("builtins.input", answer)
         report = scripted(
             *[self.ANSWER] * 6,
             cases=[self.CASE, self.CASE],
             repeats=3,
             execute=True,
         )
-        assert len(questions) == 1
-        assert "6 calls" in questions[0].message
-        assert "wipe" in questions[0].message
+        assert len(prompts) == 1
+        assert "6 calls" in prompts[0]
+        assert "wipe" in prompts[0]
         assert [trial.results[0]["text"] for trial in report] == ["a is gone"] * 6
         assert [record.source for record in history()] == ["model"] * 6
 
