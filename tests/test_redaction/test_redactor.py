@@ -201,6 +201,13 @@ def test_bytes_that_are_no_text(written):
     assert redactor.data(b"a" + BINARY + b"z") == b"a" + MARK.encode() + b"z"
 
 
+def test_bytes_that_look_like_the_end_of_a_character():
+    """A stream holds back whole characters: half a one cannot be shown."""
+    redactor = Secrets({"KEY": b"\xa9" + BINARY}).redactor
+    stream = redactor.stream()
+    assert stream.feed("caf\xe9") + stream.feed(" \u2029") + stream.flush() == "caf\xe9 \u2029"
+
+
 def test_bytes_among_the_arguments():
     """They are secrets of a call like any text."""
     secrecy = Secrecy({"properties": {"key": {"format": "password"}}})

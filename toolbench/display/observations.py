@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -237,9 +238,11 @@ def _drawn_html(observation: Observation) -> str:
         return ""
     items = [result]
     if isinstance(result, list | tuple):
-        items = list(result)
-    if len(items) > _MOST_DRAWN:
-        return ""
+        if len(result) > _MOST_DRAWN:
+            return ""
+        # A subclass may raise; it is shown as text
+        with suppress(Exception):
+            items = list(result)
     drawn = ""
     for place, item in enumerate(items):
         if len(drawn) > _MOST_HTML:

@@ -38,6 +38,8 @@ SHORTEST_SETTING = 6
 _ANY = "surrogatepass"
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
+# Bytes of a character of UTF-8 after its first
+_LATER_BYTES = 3
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
@@ -240,6 +242,10 @@ class Stream:
                 break
             if last > start:
                 spans.append((max(first - start, 0), last - start))
+        for _ in range(_LATER_BYTES):
+            # A secret of bytes may begin inside a character
+            if end < len(data) and data[end] & 0xC0 == 0x80:
+                end -= 1
         end = max(start, end)
         self._held = data[end:]
         self._before = Bare(data[:end]).text[-BEFORE:]
