@@ -226,9 +226,13 @@ class KnownSecrets:
         masked: dict[str, Any] = self.redactor.value(self._secrecy.hide(arguments)[0])
         return masked
 
+    def argument(self, key: Any) -> Any:
+        """Return the argument *key* of the run, with a mark in place of each secret."""
+        return self.redactor.value(self._arguments[key])
+
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the run, with a mark in place of each secret."""
+        """The arguments of the run, with a mark in place of each secret, in their names too."""
         if not (redactor := self.redactor):
             return self._arguments
         masked: dict[str, Any] = redactor.value(self._arguments)

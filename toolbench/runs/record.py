@@ -651,14 +651,14 @@ class SentArguments(NamedTuple):
 
 def sent_by(run: Run) -> SentArguments:
     """Return the arguments of *run*, with those secrets hidden that are known by their places."""
-    masked = run.secrets.arguments
     arguments, lost, objects = dict[str, Any](), set[str](), dict[str, Any]()
     for key, value in run.arguments.items():
         name = key_text(key)
         has_form, form = _json_form(value)
         safe_form = form
-        if masked[key] is not value:
-            _, safe_form = _json_form(masked[key])
+        masked = run.secrets.argument(key)
+        if masked is not value:
+            _, safe_form = _json_form(masked)
         if _json_size(safe_form) > LIMIT:
             safe_form = _shortened(safe_form)
         arguments[name] = safe_form
