@@ -92,7 +92,7 @@ def waiting(session):
     """A run whose task has begun at the server and does not end by itself."""
     run = Run(session.tools["wait_for_release"], {}, source="button")
     start(run)
-    eventually(lambda: "task working" in run.progress_state.message)
+    eventually(lambda: "task working" in run.progress_view.state.message)
     return run
 
 

@@ -187,7 +187,7 @@ class TestProgress:
 
         run = run_here(server.tool("steps"), {"count": 2})
         assert perform(run).text == "done"
-        assert (run.progress_state.value, run.progress_state.message) == (2, "step 2")
+        assert (run.progress_view.state.value, run.progress_view.state.message) == (2, "step 2")
 
 
 class TestQuestions:

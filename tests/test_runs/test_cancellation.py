@@ -42,7 +42,7 @@ class TestAsking:
         run, _ = background(waiter.tool)
         assert waiter.begun.wait(PATIENCE)
         assert run.output.text == "waiting\n"
-        assert run.progress_state.value == 1
+        assert run.progress_view.state.value == 1
         stop(run)
         assert waiter.cancelled.wait(PATIENCE)
         assert run.done.wait(PATIENCE)

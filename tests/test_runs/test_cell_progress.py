@@ -9,7 +9,7 @@ from toolbench import current_run, tool
 from toolbench.display.escape import NO_MATHS
 from toolbench.runs import progress
 from toolbench.runs.perform import perform
-from toolbench.runs.progress import CellProgress, Progress
+from toolbench.runs.progress import Progress, ProgressView
 from toolbench.runs.run import run_here
 
 IN_A_KERNEL = """
@@ -125,6 +125,17 @@ def shell(monkeypatch):
     progress.line.reset()
 
 
+def of_a_cell(name="Copy"):
+    view = ProgressView(name)
+    view.in_cell = True
+    return view
+
+
+def draw(view, *progress):
+    view.state = Progress(*progress)
+    view.draw()
+
+
 def in_a_thread(work):
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(work).result()
@@ -133,9 +144,9 @@ def in_a_thread(work):
 class TestMeter:
     def test_is_one_line_that_goes_away(self, shell):
         """One output, drawn again, and empty once the run is over."""
-        line = CellProgress.here("Copy")
-        line.draw(Progress(1, 3, "a.txt"))
-        line.draw(Progress(2, 3, "b.txt"))
+        line = of_a_cell()
+        draw(line, 1, 3, "a.txt")
+        draw(line, 2, 3, "b.txt")
         line.erase()
         data, names, updates = zip(*shell.display_pub.published, strict=True)
         assert shell.texts == ["Copy: a.txt · 1 of 3", "Copy: b.txt · 2 of 3", ""]
@@ -145,9 +156,9 @@ class TestMeter:
 
     def test_is_not_there_without_progress(self, shell):
         """Most runs say nothing on the way, and leave nothing."""
-        line = CellProgress.here("Copy")
-        line.draw(Progress())
-        line.draw(Progress(0, 0))
+        line = of_a_cell()
+        draw(line)
+        draw(line, 0, 0)
         line.erase()
         shell.end_cell()
         assert shell.texts == []
@@ -155,35 +166,35 @@ class TestMeter:
     def test_waits_a_while(self, shell, monkeypatch):
         """What is done at once needs no line, and nobody reads a hundred lines a second."""
         monkeypatch.setattr(progress, "SOON", 3600)
-        CellProgress.here("Copy").draw(Progress(1, 2))
+        draw(of_a_cell(), 1, 2)
         assert shell.texts == []
         monkeypatch.setattr(progress, "SOON", 0)
         monkeypatch.setattr(progress, "EVERY", 3600)
-        line = CellProgress.here("Copy")
-        line.draw(Progress(1, 2))
-        line.draw(Progress(2, 2))
+        line = of_a_cell()
+        draw(line, 1, 2)
+        draw(line, 2, 2)
         assert shell.texts == ["Copy: 1 of 2"]
 
     def test_is_not_sent_twice(self, shell):
         """Progress that does not change costs no message."""
-        line = CellProgress.here("Copy")
+        line = of_a_cell()
         for _ in range(3):
-            line.draw(Progress(1, 2))
+            draw(line, 1, 2)
         assert shell.texts == ["Copy: 1 of 2"]
 
     def test_is_drawn_by_its_own_thread(self, shell):
         """Front ends lose what others display; what they cannot draw, they cannot erase."""
-        line = CellProgress.here("Copy")
-        in_a_thread(lambda: line.draw(Progress(1, 2)))
+        line = of_a_cell()
+        in_a_thread(lambda: draw(line, 1, 2))
         assert shell.texts == []
-        line.draw(Progress(1, 2))
+        draw(line, 1, 2)
         in_a_thread(line.erase)
         assert shell.texts == ["Copy: 1 of 2"]
-        assert in_a_thread(lambda: CellProgress.here("Copy")) is None
+        assert in_a_thread(lambda: line.drawer) is None
 
     def test_is_markup_of_nobody(self, shell):
         """What a tool says on the way is spelled out, in text and in HTML, and is no maths."""
-        CellProgress.here("\x1b[2J").draw(Progress(1, 2, "\x1b]0;owned\x07<script>$x$</script>"))
+        draw(of_a_cell("\x1b[2J"), 1, 2, "\x1b]0;owned\x07<script>$x$</script>")
         [(data, _, _)] = shell.display_pub.published
         assert "\x1b" not in data["text/plain"] + data["text/html"]
         assert "<script>" not in data["text/html"]
@@ -191,7 +202,7 @@ class TestMeter:
 
     def test_is_one_line_of_a_screen(self, shell):
         """A page of text becomes its beginning."""
-        CellProgress.here("Copy").draw(Progress(message="a\nb\t" + "c" * 1_000_000))
+        draw(of_a_cell(), 0, None, "a\nb\t" + "c" * 1_000_000)
         [text] = shell.texts
         assert text.startswith("Copy: a b ccc")
         assert len(text) <= 200
@@ -225,25 +236,25 @@ class TestMeter:
             shell.parent = {"msg_type": "comm_msg", "header": {"msg_id": "click"}}
         else:
             shell.display_pub = CapturingDisplayPublisher()
-        CellProgress.here("Copy").draw(Progress(1, 2))
+        draw(of_a_cell(), 1, 2)
         assert progress.line.is_empty
 
     def test_is_not_in_scripts(self, monkeypatch):
         """Nor in a terminal's IPython: they have no line that could be drawn again."""
-        assert CellProgress.here("Copy") is None
+        assert of_a_cell().drawer is None
         monkeypatch.setattr(progress, "running_shell", object)
-        assert CellProgress.here("Copy") is None
+        assert of_a_cell().drawer is None
 
 
 class TestLine:
     def test_is_shared(self, shell):
         """Runs side by side stand side by side, in one output of the cell."""
         one, other = (
-            CellProgress.here("one"),
-            CellProgress.here("other"),
+            of_a_cell("one"),
+            of_a_cell("other"),
         )
-        one.draw(Progress(1, 2))
-        other.draw(Progress(1, 3))
+        draw(one, 1, 2)
+        draw(other, 1, 3)
         one.erase()
         other.erase()
         both = "one: 1 of 2  |  other: 1 of 3"
@@ -252,19 +263,19 @@ class TestLine:
 
     def test_ends_with_its_cell(self, shell):
         """A task that goes on behind it shows nothing more: saved files would keep that."""
-        line = CellProgress.here("Copy")
-        line.draw(Progress(1, 2))
+        line = of_a_cell()
+        draw(line, 1, 2)
         shell.end_cell()
-        line.draw(Progress(2, 2))
+        draw(line, 2, 2)
         assert shell.texts == ["Copy: 1 of 2", ""]
         assert shell.callbacks == []
 
     def test_is_anothers_in_another_cell(self, shell):
         """The next cell has an output of its own."""
-        CellProgress.here("Copy").draw(Progress(1, 2))
+        draw(of_a_cell(), 1, 2)
         shell.end_cell()
         shell.parent = {"msg_type": "execute_request", "header": {"msg_id": "next"}}
-        CellProgress.here("Copy").draw(Progress(1, 2))
+        draw(of_a_cell(), 1, 2)
         (_, first, _), _, (_, second, update) = shell.display_pub.published
         assert first != second
         assert not update
@@ -296,7 +307,7 @@ class TestARun:
         run = run_here(login, {"password": "hunter2"})
         perform(run)
         assert shell.texts[0] == "login: with <secret-hidden> · 1 of 2"
-        assert "hunter2" not in run.progress_state.message
+        assert "hunter2" not in run.progress_view.state.message
 
 
 @pytest.mark.slow

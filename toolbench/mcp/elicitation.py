@@ -304,7 +304,7 @@ def desk_here(answerer: Answerer) -> Desk:
     run = active_run()
     draw = None
     if isinstance(run, Run):
-        draw = run.drawer
+        draw = run.progress_view.drawer
     return Desk(lambda question: as_answer(answerer(question)), draw)
 
 

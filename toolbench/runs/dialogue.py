@@ -349,10 +349,13 @@ class Desk:
                     settle(message.answer, Answer("cancel"))
 
 
-def settle(answer: "Future[Answer]", value: Answer) -> None:
-    """Put *value* into *answer*, unless there is an answer already."""
-    with suppress(InvalidStateError):
+def settle(answer: "Future[Answer]", value: Answer) -> bool:
+    """Put *value* into *answer*; return False if there is an answer already."""
+    try:
         answer.set_result(value)
+    except InvalidStateError:
+        return False
+    return True
 
 
 class _QuestionWithdrawn(BaseException):

@@ -100,7 +100,7 @@ def perform_together(
         if is_left():
             desk.tell(None)
         for job in running:
-            job.run.show_progress()
+            job.run.progress_view.draw()
 
     desk = Desk(decline, meanwhile)
     waiting = [_Job(run, executor, desk, work_in) for run in runs]
@@ -129,7 +129,7 @@ def _perform_all(waiting: list["_Job"], running: list["_Job"], desk: Desk, most:
         if ended is None:
             return
         running.remove(ended)
-        ended.run.hide_progress()
+        ended.run.progress_view.erase()
 
 
 def _run(tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | Action) -> Run:

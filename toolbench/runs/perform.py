@@ -197,7 +197,7 @@ def perform(
         finally:
             run.done.set()
             run.changed()
-            run.hide_progress()
+            run.progress_view.erase()
     if replaced is not None:
         # Outside `except`, so that *error* is not its context
         raise replaced
@@ -376,7 +376,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 def _awaited(run: Run) -> Observation:
     """Execute the async tool of *run* in the background loop, and answer its questions in this thread."""
     __tracebackhide__ = True
-    desk = Desk(run.dialogue.asker, run.drawer)
+    desk = Desk(run.dialogue.asker, run.progress_view.drawer)
     loop = portal.loop
     # Else its parent's thread answers
     if run.dialogue.desk is None:

@@ -10,7 +10,7 @@ from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.runs.control import RunCancelled, stop
 from toolbench.runs.page import outcome_of
 from toolbench.runs.perform import execute, perform
-from toolbench.runs.progress import EVERY
+from toolbench.runs.progress import EVERY, ProgressView
 from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
 
@@ -74,7 +74,9 @@ async def _recorded_async(
 
     at_home = tool.is_async or hasattr(tool.executor, "acall")
     carry_out = partial(perform, run, work=execute_at_home if at_home else execute)
-    drawing = create_task(_drawing(run)) if run.cell_progress is not None else None
+    drawing = None
+    if run.progress_view.drawer is not None:
+        drawing = create_task(_drawing(run.progress_view))
     try:
         return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
     except BaseException:
@@ -86,11 +88,11 @@ async def _recorded_async(
             drawing.cancel()
 
 
-async def _drawing(run: Run) -> None:
-    """Update the shown progress of *run* regularly, in the thread of the cell."""
+async def _drawing(progress: ProgressView) -> None:
+    """Update the shown *progress* regularly, in the thread of the cell."""
     try:
         while True:
             await sleep(EVERY)
-            run.show_progress()
+            progress.draw()
     finally:
-        run.hide_progress()
+        progress.erase()

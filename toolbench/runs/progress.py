@@ -1,6 +1,6 @@
 """The progress of a run as its executor reports it, and the line of a cell that shows it.
 
-`CellProgress` draws the progress of one run on the line that all runs of a cell share;
+`ProgressView` shows the progress of one run on the line that all runs of a cell share;
 `connecting_stages` shows there what connecting a server is doing.
 """
 
@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from math import inf, isfinite
+from math import isfinite
 from queue import Empty, SimpleQueue
 from threading import current_thread, main_thread
 from time import monotonic
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from toolbench.core.background_loop import portal
@@ -34,13 +34,6 @@ class Progress:
     value: float = 0.0
     total: float | None = None
     message: str = ""
-
-    @classmethod
-    def of(cls, value: float, total: float | None, message: str) -> Self:
-        """Return the progress for numbers of any size, as an executor or a server reports them."""
-        if total is not None:
-            total = _float(total)
-        return cls(_float(value), total, message)
 
     @property
     def share(self) -> float | None:
@@ -64,16 +57,6 @@ class Progress:
         return " · ".join(filter(None, (self.message, self.counted)))
 
 
-def _float(number: float) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        # An integer of more than 308 digits
-        if number > 0:
-            return inf
-        return -inf
-
-
 def _read(number: float) -> str:
     if isfinite(number) and abs(number) < _EXACT and number == round(number):
         return f"{number:,.0f}"
@@ -90,37 +73,39 @@ _WIDTH = 200
 T = TypeVar("T")
 
 
-class CellProgress:
-    """The progress of one run. Only the thread that made this object, the cell's thread, draws it.
+class ProgressView:
+    """The progress of one run, as its executor reports it; the cell that waits for the run shows it.
 
-    Front ends lose or misplace output that other threads display. So other threads only set the
-    progress of the run, and the thread that waits for the run draws it.
+    Front ends lose or misplace output that other threads display. So any thread may set `state`, and
+    the main thread, which waits for the run, draws.
     """
 
+    in_cell = False
+    """Whether the thread that made the run waits for it, such as the thread of a cell."""
+
     def __init__(self, name: str) -> None:
-        """Prepare to draw the progress of the tool *name*, always in the calling thread."""
+        """Begin without progress, for a run of the tool *name*."""
+        self.state = Progress()
+        """The latest report of the executor."""
         self._name = name
-        self._thread = current_thread()
         self._due: float | None = None
 
-    @classmethod
-    def here(cls, name: str) -> Self | None:
-        """Return an object that draws the progress of the tool *name* here; None outside a cell."""
-        is_kernel = getattr(running_shell(), "kernel", None) is not None
-        if not is_kernel or current_thread() is not main_thread():
-            return None
-        return cls(name)
-
     @property
-    def is_here(self) -> bool:
-        """Whether the calling thread is the thread that can draw."""
-        return current_thread() is self._thread
+    def drawer(self) -> Callable[[], None] | None:
+        """The method `draw`, for regular calls during a wait; None if this thread cannot draw."""
+        is_cell = self.in_cell and current_thread() is main_thread()
+        if not is_cell or getattr(running_shell(), "kernel", None) is None:
+            return None
+        return self.draw
 
-    def draw(self, progress: Progress) -> None:
-        """Show *progress* on the line, unless it is empty or it is too early to draw again."""
+    def draw(self) -> None:
+        """Show the progress on the line of the cell, unless it is empty or it is too early.
+
+        Outside of a cell, or in another thread, this does nothing.
+        """
         now = monotonic()
         is_early = self._due is not None and now < self._due
-        if is_early or not self.is_here or not (text := progress.text):
+        if is_early or self.drawer is None or not (text := self.state.text):
             return
         if self._due is None:
             self._due = now + SOON
@@ -129,8 +114,8 @@ class CellProgress:
             line.put(self, f"{self._name}: {text}")
 
     def erase(self) -> None:
-        """Remove this run's progress from the line."""
-        if self.is_here and self._due is not None:
+        """Remove the progress from the line; other threads than the main one leave it."""
+        if self._due is not None and current_thread() is main_thread():
             line.take(self)
 
 

@@ -25,7 +25,7 @@ from toolbench.runs.current_run import active_run
 from toolbench.runs.dialogue import Dialogue
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.output import Output, OutputFilter
-from toolbench.runs.progress import CellProgress, Progress
+from toolbench.runs.progress import Progress, ProgressView
 from toolbench.runs.questions import Answer, Asker, Preset, Question, decline, preset_in_context
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Run:
         control: Cancels and stops the run.
         dialogue: The questions of the run, and who answers them.
         secrets: The secrets of the run, and how to hide them.
+        progress_view: The progress of the run, and how a cell shows it.
     """
 
     is_renewed = False
@@ -103,8 +104,6 @@ class Run:
     """Why the run may not start; None if it may, or is not judged yet."""
     unchecked = False
     """Whether arguments are sent that the server has to check."""
-    is_of_a_cell = False
-    """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
     decision = ""
     """What the policy decided, and why; empty before."""
     asks_because = ""
@@ -118,7 +117,6 @@ class Run:
     """Where in a cell the tool raised it."""
     error_kind: ErrorKind | None = None
     """The kind of the error that the tool raised, if the network is the cause."""
-    progress_state = Progress()
 
     def __init__(
         self,
@@ -183,6 +181,7 @@ class Run:
             outer = parent.dialogue
             self.dialogue = Dialogue(outer.asker, self.secrets, outer, takes_presets=is_inside)
             self.dialogue.desk = outer.desk
+        self.progress_view = ProgressView(tool.title)
         self.done = Event()
         self.started = datetime.now(UTC)
         self._state: State = "new"
@@ -192,7 +191,6 @@ class Run:
         self._lock = RLock()
         self._output: Output | None = None
         self._filter: OutputFilter | None = None
-        self._cell_progress: CellProgress | None = None
 
     def _take_rating(self) -> SecurityRisk | None:
         """Return the rating among the arguments, and take it out if the tool has no such argument."""
@@ -282,9 +280,11 @@ class Run:
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the present step of the work."""
         safe_message = self.secrets.redactor.text(str(message))
-        self.progress_state = Progress.of(value, total, safe_message)
+        if total is not None:
+            total = float(total)
+        self.progress_view.state = Progress(float(value), total, safe_message)
         self.changed()
-        self.show_progress()
+        self.progress_view.draw()
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
@@ -304,7 +304,7 @@ class Run:
         text = self.secrets.redactor.text(message)
         return Question.about(text, schema, self.tool.title)
 
-    # --- output and progress ---------------------------------------------------------------
+    # --- output ---------------------------------------------------------------------------
 
     @property
     def output(self) -> Output:
@@ -334,32 +334,6 @@ class Run:
         """Add a mime bundle to the output of the run, with secrets hidden; see `Output.show`."""
         self.output.show(self.filter.bundle(data), name)
         self.changed()
-
-    @property
-    def cell_progress(self) -> CellProgress | None:
-        """The object that draws the progress in the cell that waits for the run; None outside a cell."""
-        if self._cell_progress is None and self.is_of_a_cell:
-            self._cell_progress = CellProgress.here(self.tool.title)
-        return self._cell_progress
-
-    def show_progress(self) -> None:
-        """Show the progress of the run in the cell; only the thread of the cell can do this."""
-        if (cell_progress := self.cell_progress) is not None:
-            cell_progress.draw(self.progress_state)
-
-    @property
-    def drawer(self) -> Callable[[], None] | None:
-        """The function that shows progress during a wait; None if this thread cannot show it."""
-        cell_progress = self.cell_progress
-        is_here = cell_progress is not None and cell_progress.is_here
-        if not is_here:
-            return None
-        return self.show_progress
-
-    def hide_progress(self) -> None:
-        """Remove the progress that `show_progress` showed in the cell."""
-        if self._cell_progress is not None:
-            self._cell_progress.erase()
 
     # --- state -----------------------------------------------------------------------------
 
@@ -472,7 +446,7 @@ def run_here(
         is_plain=is_plain,
         parent=parent if isinstance(parent, Run) else None,
     )
-    run.is_of_a_cell = True
+    run.progress_view.in_cell = True
     return run
 
 

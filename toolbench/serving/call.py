@@ -2,7 +2,7 @@
 
 from asyncio import AbstractEventLoop, Queue
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +16,7 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.runs.control import Stop, StopCause, stop
+from toolbench.runs.dialogue import settle
 from toolbench.runs.perform import execute, start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Question
@@ -79,13 +80,15 @@ class ServedRun(Run):
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress, also to the agent."""
         super().progress(value, total, message)
-        text = self.progress_state.message
-        value, total = self.progress_state.value, self.progress_state.total
+        state = self.progress_view.state
         # JSON has only finite numbers
-        if isfinite(value):
-            known = total if total is not None and isfinite(total) else None
-            event = ProgressEvent(value, known, whole_characters(text))
-            self._call_of_agent.post(event)
+        if not isfinite(state.value):
+            return
+        total = state.total
+        if total is not None and not isfinite(total):
+            total = None
+        event = ProgressEvent(state.value, total, whole_characters(state.message))
+        self._call_of_agent.post(event)
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run, and send it to the agent."""
@@ -380,15 +383,6 @@ class ServedCall:
             return answer
         absence = f"no answer came within {self._answer_within:g} seconds"
         return Answer("decline", by_somebody=False, absence=absence)
-
-
-def settle(reply: "Future[Answer]", answer: Answer) -> bool:
-    """Put *answer* into *reply*; return False if *reply* already has an answer."""
-    try:
-        reply.set_result(answer)
-    except InvalidStateError:
-        return False
-    return True
 
 
 def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean
+from toolbench.runs.dialogue import settle
 from toolbench.runs.questions import Answer, Question
 from toolbench.serving.announcements import Announcements
 from toolbench.serving.call import (
@@ -23,7 +24,6 @@ from toolbench.serving.call import (
     ProgressEvent,
     QuestionEvent,
     ServedCall,
-    settle,
 )
 from toolbench.serving.client_questions import answer_of, can_ask, request_for
 from toolbench.serving.offer import Offer

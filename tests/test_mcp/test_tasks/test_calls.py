@@ -83,7 +83,7 @@ class TestWhileItRuns:
         """The server is told, and the task stands as cancelled."""
         run = Run(session.tools["never_ends"], {}, source="button")
         start(run)
-        eventually(lambda: "looked at 1" in run.progress_state.message)
+        eventually(lambda: "looked at 1" in run.progress_view.state.message)
         stop(run)
         assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
@@ -158,7 +158,7 @@ class TestTheIntervalOfTheServer:
             session = client.connect("long", f"{url}/mcp")
             run = Run(session.tools["never_ends"], {}, source="button")
             start(run)
-            eventually(lambda: "asked every 60 s" in run.progress_state.message)
+            eventually(lambda: "asked every 60 s" in run.progress_view.state.message)
             eventually(lambda: server.asked("tasks/get"))
             session.close()
 

@@ -26,7 +26,7 @@ def left_behind(request, tmp_path, monkeypatch):
         session = earlier.connect("long", entry)
         run = Run(session.tools["never_ends"], {}, source="button")
         start(run)
-        eventually(lambda: "looked at 1" in run.progress_state.message)
+        eventually(lambda: "looked at 1" in run.progress_view.state.message)
     assert run.done.wait(PATIENCE)
     # The client went away, not the task
     assert run.state == "error"
@@ -55,7 +55,7 @@ class TestALaterKernel:
         assert tool.name == "never_ends_task_1-a-long"
         run = Run(tool, {}, source="button")
         start(run)
-        eventually(lambda: "task working" in run.progress_state.message)
+        eventually(lambda: "task working" in run.progress_view.state.message)
         tool.executor.interrupt()
         assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"

@@ -146,7 +146,7 @@ def _head_html(call: ServedCall) -> Html:
     clock = f"{call.seconds:.0f} s"
     if patience is not None:
         clock = f"refused in {patience:.0f} s without an answer"
-    progress = call.run.progress_state.text
+    progress = call.run.progress_view.state.text
     facts = " · ".join(filter(None, (clock, progress)))
     return Html(
         f'<div>{badge(words(call), tone(call))}<span style="{CODE_FONT};overflow-wrap:anywhere">'

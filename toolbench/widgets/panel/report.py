@@ -245,13 +245,13 @@ class RunReport:
             words += [_OTHER_ARGUMENTS] if self._is_of_others else []
         else:
             digits = 1 if seconds < _TENTHS else 0
-            words = [f"{seconds:.{digits}f} s", run.progress_state.text]
+            words = [f"{seconds:.{digits}f} s", run.progress_view.state.text]
         words += ["from the earlier code"] if self._is_old else []
         text = " · ".join(filter(None, words))
         return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 
     def _show_progress(self, run: Run) -> None:
-        share = run.progress_state.share
+        share = run.progress_view.state.share
         moving = share is not None and run.state not in ENDED
         if moving and self._bar is None:
             bar = {"min": 0, "max": 1, "value": share}
