@@ -183,7 +183,7 @@ def _consenting(consent: ConsentLabels, answer: "Future[Answer]", parts: Parts) 
     return [*more, parts.row(refuse, accept)]
 
 
-def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]) -> list[Any]:
+def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], object]) -> list[Any]:
     """Return the button to consent and, if allowed, a checkbox to remember the consent.
 
     Args:
