@@ -1,12 +1,11 @@
-"""Hide secrets in the texts of messages and saved events, but not in their structure.
+"""Hide secrets in the text of messages and saved events, but not in their structure.
 
-A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is
-searched: texts, values of arguments, results. Keys, roles, types, ids and names of tools stay
-unchanged.
+A secret may be a common word or a PIN. So only what the user, a model or a tool wrote is searched:
+text, values of arguments, results. Keys, roles, types, ids and names of tools stay unchanged.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -66,7 +65,7 @@ _LIMITS = frozenset({"const", "enum", "pattern"})
 _REMARK = "One of the allowed values is secret, and is not listed."
 _SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
-"""Keys of a saved event whose values are texts."""
+"""Keys of a saved event whose values are strings that the user, a model or a tool wrote."""
 # Characters: a shorter secret can be in the base64 of an image by chance
 _LONG = 8
 
@@ -79,34 +78,41 @@ class Masking:
         self._redactor = redactor
 
     def message(self, message: Json) -> Json:
-        """Return *message*, of any provider, with secrets hidden in its texts, arguments and results."""
-        masked: Json = self._message(message) if self._redactor else message
+        """Return *message*, of any provider, with secrets hidden in its text, arguments and results."""
+        if not self._redactor:
+            return message
+        masked: Json = self._message(message)
         return masked
 
     def content(self, content: Sequence[Content]) -> tuple[Content, ...]:
         """Return the blocks of *content* with secrets hidden."""
-        return tuple(map(self._block, content)) if self._redactor else tuple(content)
+        if not self._redactor:
+            return tuple(content)
+        return tuple(map(self._block, content))
 
     def offered(self, tool: Json) -> Json:
-        """Return *tool*, in a provider's format, with secrets hidden in its texts and samples.
+        """Return *tool*, in a provider's format, with secrets hidden in its descriptions and samples.
 
         A value of `enum`, `const` or `pattern` that contains a secret is left out, and the
         description says so.
         """
-        masked: Json = self._offered(tool) if self._redactor else tool
+        if not self._redactor:
+            return tool
+        masked: Json = self._offered(tool)
         return masked
 
     def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return *data*, a saved event, with secrets hidden. The event can still be loaded."""
         if not self._redactor:
             return dict(data)
-        return {
-            key: self._event_part(key, part, str(data.get("kind"))) for key, part in data.items()
-        }
+        kind = str(data.get("kind"))
+        return {key: self._event_part(key, part, kind) for key, part in data.items()}
 
     def values(self, value: Any) -> Any:
-        """Return JSON *value* with secrets hidden in its texts, but not in its keys."""
-        return _mapped(value, self._text) if self._redactor else value
+        """Return JSON *value* with secrets hidden in its strings, but not in its keys."""
+        if not self._redactor:
+            return value
+        return self._values(value)
 
     # --- parts ------------------------------------------------------------------------
 
@@ -115,8 +121,19 @@ class Masking:
         return Redactor(s for s in self._redactor.secrets if len(s) >= _LONG)
 
     def _text(self, text: str) -> str:
-        hide = self._long if text.startswith("data:") else self._redactor
-        return hide.text(text)
+        # An image
+        if text.startswith("data:"):
+            return self._long.text(text)
+        return self._redactor.text(text)
+
+    def _values(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, list | tuple):
+            return [self._values(item) for item in value]
+        if isinstance(value, Mapping):
+            return {key: self._values(item) for key, item in value.items()}
+        return value
 
     def _message(self, part: Any) -> Any:
         if isinstance(part, str):
@@ -133,20 +150,22 @@ class Masking:
         # An image
         if key == "data" and isinstance(value, str):
             return self._long.text(value)
+        if key == "arguments" and isinstance(value, str):
+            return self._json_text(value)
         if key in _WORKLOAD:
-            return self._json_text(value) if key == "arguments" else self.values(value)
+            return self._values(value)
         return self._message(value)
 
-    def _json_text(self, arguments: Any) -> Any:
-        """Return *arguments* of a call with secrets hidden; a text that is JSON stays JSON."""
-        if not isinstance(arguments, str):
-            return self.values(arguments)
+    def _json_text(self, arguments: str) -> str:
+        """Return *arguments* of a call with secrets hidden; a string that is JSON stays JSON."""
         try:
             parsed = json.loads(arguments)
         except ValueError:
             return self._text(arguments)
-        masked = self.values(parsed)
-        return arguments if masked == parsed else json.dumps(masked, ensure_ascii=False)
+        masked = self._values(parsed)
+        if masked == parsed:
+            return arguments
+        return json.dumps(masked, ensure_ascii=False)
 
     def _block(self, block: Content) -> Content:
         if isinstance(block, TextContent):
@@ -179,26 +198,34 @@ class Masking:
         if key in _BY_NAME and isinstance(value, Mapping):
             return {name: self._offered(schema) for name, schema in value.items()}
         if key in _SAMPLES:
-            return self.values(value)
+            return self._values(value)
         if key not in _LIMITS:
             return self._offered(value)
         if key == "enum" and isinstance(value, list):
-            return [item for item in value if self.values(item) == item]
-        return value if self.values(value) == value else None
+            return [item for item in value if self._values(item) == item]
+        if self._values(value) == value:
+            return value
+        return None
 
     def _event_part(self, key: str, part: Any, kind: str) -> Any:
         match key:
             case "message" | "content":
                 return self._message(part)
             case "tool_call":
-                return {k: self._of_call(k, value) for k, value in part.items()}
+                return self._call(part)
             case "observation":
                 return {k: self._of_observation(k, value) for k, value in part.items()}
+        # The reason of a stop is one of a few words
         is_word = kind == "StopEvent" and key == "reason"
-        return self.values(part) if key in _TEXTS and not is_word else part
+        if key in _TEXTS and not is_word:
+            return self._values(part)
+        return part
 
-    def _of_call(self, key: str, value: Any) -> Any:
-        return self.values(value) if key == "arguments" or key in _TEXTS else value
+    def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        masked = dict(call)
+        for key in masked.keys() & {"arguments", *_TEXTS}:
+            masked[key] = self._values(masked[key])
+        return masked
 
     def _of_observation(self, key: str, value: Any) -> Any:
         if key == "kind":
@@ -206,15 +233,10 @@ class Masking:
         if key == "content":
             return self._message(value)
         if key == "transcript" and isinstance(value, list):
-            return [self.event(v) if isinstance(v, Mapping) else v for v in value]
-        return self.values(value)
+            return [self._event_of_task(event) for event in value]
+        return self._values(value)
 
-
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list | tuple):
-        return [_mapped(item, change) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _mapped(item, change) for key, item in value.items()}
-    return value
+    def _event_of_task(self, event: Any) -> Any:
+        if isinstance(event, Mapping):
+            return self.event(event)
+        return event
