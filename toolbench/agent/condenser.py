@@ -82,9 +82,13 @@ class LLMSummarizingCondenser:
             ValueError: If *keep_tokens* is not below *max_tokens*, or if *keep_tokens* or *keep_first*
                 is negative.
         """
-        self._model = None if llm is None else as_model(llm)
+        if llm is not None:
+            llm = as_model(llm)
+        if keep_tokens is None:
+            keep_tokens = max_tokens // 3
+        self._model: Model | None = llm
         self.max_tokens = max_tokens
-        self.keep_tokens = max_tokens // 3 if keep_tokens is None else keep_tokens
+        self.keep_tokens = keep_tokens
         self.keep_first = keep_first
         if not 0 <= self.keep_tokens < max_tokens or keep_first < 0:
             msg = (
@@ -115,7 +119,9 @@ class LLMSummarizingCondenser:
         if len(text) > _LONGEST:
             half = _LONGEST // 2
             text = f"{text[:half]}\n[…]\n{text[-half:]}"
-        chosen = model if self._model is None else self._model
+        chosen = model
+        if self._model is not None:
+            chosen = self._model
         provider = chosen.provider
         request = [
             system_message(_INSTRUCTIONS, provider),
@@ -129,8 +135,13 @@ class LLMSummarizingCondenser:
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
         """Return the index of the first of the newest turns that stay; the last turn always stays."""
-        room, place = self.keep_tokens, len(turns) - 1
-        room -= turns[-1].tokens if turns else 0
-        while place > 0 and (room := room - turns[place - 1].tokens) >= 0:
+        if not turns:
+            return 0
+        place = len(turns) - 1
+        room = self.keep_tokens - turns[place].tokens
+        while place > 0:
+            room -= turns[place - 1].tokens
+            if room < 0:
+                break
             place -= 1
-        return max(place, 0)
+        return place

@@ -51,7 +51,9 @@ def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
         images = value.get("parts") or ()
         count += len(images)
         left = {key: item for key, item in value.items() if key != "parts"}
-        return left | ({"response": {**left["response"], "images": LEFT_OUT}} if images else {})
+        if images:
+            left["response"] = {**left["response"], "images": LEFT_OUT}
+        return left
 
     return part(message), count
 
@@ -101,7 +103,9 @@ class Context:
         """
         self.provider = provider
         self._hide = hide
-        self._head = [hide(system_message(system_prompt, provider))] if system_prompt else []
+        self._head: list[Json] = []
+        if system_prompt:
+            self._head.append(hide(system_message(system_prompt, provider)))
         self._messages = list(self._head)
         self.turns: list[Turn] = []
         """The turns, oldest first. A new turn is appended; any other change makes a new list."""
@@ -173,7 +177,7 @@ class Context:
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Put a text in place of each image of the events *event_ids*; return the number of images.
+        """Put a note in place of each image of the events *event_ids*; return the number of images.
 
         Images in a message of the model stay.
         """
@@ -181,10 +185,12 @@ class Context:
         for place, turn in enumerate(turns):
             if ids.isdisjoint(turn.event_ids):
                 continue
-            # The model's own message stays
-            own = 0 if turn.is_users else 1
-            messages = [*turn.messages[:own]]
-            for message in turn.messages[own:]:
+            messages: list[Json] = []
+            for message in turn.messages:
+                # The model's own message stays
+                if not (messages or turn.is_users):
+                    messages.append(message)
+                    continue
                 changed, count = without_images(message, self.provider)
                 messages.append(changed)
                 total += count
@@ -213,14 +219,17 @@ def tokens_of(message: Json) -> int:
 
 def _without_images(part: Any) -> Any:
     if isinstance(part, str):
-        return _IMAGE if part.startswith("data:") and ";base64," in part[:99] else part
+        if part.startswith("data:") and ";base64," in part[:99]:
+            return _IMAGE
+        return part
     if isinstance(part, list | tuple):
         return [_without_images(item) for item in part]
     if not isinstance(part, Mapping):
         return part
     inside = {key: _without_images(value) for key, value in part.items()}
-    is_data = isinstance(part.get("data"), str) and not _KINDS.isdisjoint(part)
-    return {**inside, "data": _IMAGE} if is_data else inside
+    if isinstance(part.get("data"), str) and not _KINDS.isdisjoint(part):
+        inside["data"] = _IMAGE
+    return inside
 
 
 def message_content(message: Any) -> list[Content]:
@@ -230,12 +239,14 @@ def message_content(message: Any) -> list[Content]:
         ToolbenchError: If the message is empty.
     """
     is_empty = message is None or (isinstance(message, list | tuple) and not message)
-    content = [] if is_empty else contents_of(message)
-    texts = [block.text for block in content if isinstance(block, TextContent)]
-    if len(texts) == len(content) and not "".join(texts).strip():
-        msg = f"There is nothing in the message {message!r}: give a text, or contents."
-        raise ToolbenchError(msg)
-    return content
+    content: list[Content] = []
+    if not is_empty:
+        content = contents_of(message)
+    for block in content:
+        if not isinstance(block, TextContent) or block.text.strip():
+            return content
+    msg = f"There is nothing in the message {message!r}: give a string, or contents."
+    raise ToolbenchError(msg)
 
 
 # --- messages in the format of another provider ---------------------------------------
@@ -246,28 +257,31 @@ def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) 
 
     With it, a conversation can go on with a model of another provider.
     """
-    sent = [_call(call, provider) for call in calls]
+    parts = [_call(call, provider) for call in calls]
     match provider:
         case "anthropic":
-            texts = [{"type": "text", "text": text}] if text else []
-            return {"role": "assistant", "content": [*texts, *sent]}
+            if text:
+                parts.insert(0, {"type": "text", "text": text})
+            return {"role": "assistant", "content": parts}
         case "gemini":
-            parts = [{"text": text}] if text else []
-            return {"role": "model", "parts": [*parts, *sent]}
+            if text:
+                parts.insert(0, {"text": text})
+            return {"role": "model", "parts": parts}
         case "responses":
-            part = {"type": "output_text", "text": text, "annotations": []}
-            item = {"type": "message", "role": "assistant", "content": [part]}
-            return {
-                "role": "assistant",
-                "output": [*([item] if text else []), *sent],
-            }
+            if text:
+                part = {"type": "output_text", "text": text, "annotations": []}
+                parts.insert(0, {"type": "message", "role": "assistant", "content": [part]})
+            return {"role": "assistant", "output": parts}
     message: Json = {"role": "assistant", "content": text or None}
-    return message | ({"tool_calls": sent} if sent else {})
+    if parts:
+        message["tool_calls"] = parts
+    return message
 
 
 def _call(call: ToolCall, provider: Provider) -> Json:
-    unknown = call.metadata.sent_name or call.name or "unknown"
-    tool = call.tool if call.tool is not None else ToolDefinition(name=unknown)
+    tool = call.tool
+    if tool is None:
+        tool = ToolDefinition(name=call.metadata.sent_name or call.name or "unknown")
     return PAYLOADS[provider](tool, call.arguments, id=call.id)
 
 
@@ -284,11 +298,14 @@ def with_ids(message: Json, ids: Sequence[str], provider: Provider) -> Json:
     if provider not in places or not ids:
         return message
     where, key, kind = places[provider]
-    left = list(ids)
-
-    def numbered(part: Any) -> Any:
-        is_call = isinstance(part, Mapping) and kind in (None, part.get("type"))
-        return {**part, key: left.pop(0)} if is_call and left else part
-
     parts = message.get(where)
-    return {**message, where: [*map(numbered, parts)]} if isinstance(parts, list) else message
+    if not isinstance(parts, list):
+        return message
+    left, numbered = list(ids), []
+    for part in parts:
+        is_call = isinstance(part, Mapping) and kind in (None, part.get("type"))
+        if is_call and left:
+            numbered.append({**part, key: left.pop(0)})
+        else:
+            numbered.append(part)
+    return {**message, where: numbered}

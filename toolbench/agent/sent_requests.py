@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from toolbench.agent.context import text_of, tokens_of
@@ -57,7 +56,9 @@ class SentRequest:
     @property
     def cost(self) -> float | None:
         """The cost of the answer in dollars, as the model reports it; None if not known."""
-        return None if self.usage is None else self.usage.cost
+        if self.usage is None:
+            return None
+        return self.usage.cost
 
     def to_dict(self) -> dict[str, Any]:
         """Return the request as JSON data."""
@@ -84,32 +85,28 @@ class SentRequest:
         Args:
             exact: Whether to show the exact request too, which is long.
         """
-        rows = zip(self.messages, self.message_tokens, strict=True)
-        messages = _table(
-            "Message",
-            [(str(m.get("role", "?")), text_of(m), n) for m, n in rows],
-        )
-        tools = _table(
-            "Tool",
-            [
-                (name, _description(tool), tokens)
-                for (name, tokens), tool in zip(self.tool_tokens.items(), self.tools, strict=False)
-            ],
-        )
-        whole = fold("The exact request", self._exact_html()) if exact else ""
-        return Html(
-            f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}">{messages}{tools}{whole}</div>'
-        )
+        message_rows = []
+        for message, tokens in zip(self.messages, self.message_tokens, strict=True):
+            message_rows.append((str(message.get("role", "?")), text_of(message), tokens))
+        tool_rows = []
+        for (name, tokens), tool in zip(self.tool_tokens.items(), self.tools, strict=False):
+            tool_rows.append((name, str(_function(tool).get("description", "")), tokens))
+        html = _table("Message", message_rows) + _table("Tool", tool_rows)
+        if exact:
+            html += fold("The exact request", self._exact_html())
+        return Html(f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}">{html}</div>')
 
     def _exact_html(self) -> Html:
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1, default=str)
-        left_out = len(text) - _EXACT
-        note = f"The last {left_out:,} characters are left out: .messages and .tools have them."
         html = (
             f'<pre {NO_MATHS} tabindex="0" style="max-height:30em;overflow:auto;'
             f'white-space:pre-wrap;overflow-wrap:anywhere">{escape(text[:_EXACT])}</pre>'
         )
-        return Html(html + (notice(note, "neutral") if left_out > 0 else ""))
+        left_out = len(text) - _EXACT
+        if left_out > 0:
+            note = f"The last {left_out:,} characters are left out: .messages and .tools have them."
+            html += notice(note, "neutral")
+        return Html(html)
 
     def __repr__(self) -> str:
         return f"<Request to {self.model}: {self.summary}>"
@@ -130,7 +127,7 @@ class SentRequests(Sequence[SentRequest]):
         """Make an empty list of requests.
 
         Args:
-            hide: Returns a message with its secrets hidden, before a person sees it.
+            hide: Returns a message with its secrets hidden, before the user sees it.
         """
         self._hide = hide
         self._requests: list[tuple[list[Json], int, SentRequest]] = []
@@ -143,9 +140,12 @@ class SentRequests(Sequence[SentRequest]):
 
     def add(self, messages: list[Json], request: SentRequest) -> None:
         """Add *request*. Its messages are all items that *messages* has now; the list may grow later."""
-        known = self._requests[-1][2].tools if self._requests else ()
-        tools = known if list(known) == list(request.tools) else request.tools
-        entry = replace(request, messages=(), tools=tools)
+        entry = replace(request, messages=())
+        if self._requests:
+            known = self._requests[-1][2].tools
+            # One list for all of them, if they are the same
+            if list(known) == list(request.tools):
+                entry = replace(entry, tools=known)
         self._requests.append((messages, len(messages), entry))
 
     def answered(self, usage: Usage | None) -> None:
@@ -168,31 +168,31 @@ class SentRequests(Sequence[SentRequest]):
 
 def name_of(tool: Mapping[str, Any]) -> str:
     """Return the name of *tool*, in any provider's format."""
-    function = tool.get("function")
-    inner = function if isinstance(function, Mapping) else tool
-    return str(inner.get("name", "?"))
+    return str(_function(tool).get("name", "?"))
 
 
-def _description(tool: Mapping[str, Any]) -> str:
+def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     function = tool.get("function")
-    inner = function if isinstance(function, Mapping) else tool
-    return str(inner.get("description", ""))
+    if isinstance(function, Mapping):
+        return function
+    return tool
 
 
 def _table(title: str, rows: Sequence[tuple[str, str, int]]) -> Html:
     if not rows:
         return Html("")
-    lines = "".join(
-        f'<tr><th scope="row" style="{CELL};font-weight:600;white-space:nowrap">{short(name)}</th>'
-        f'<td style="{CELL};width:100%">{short(text, _BRIEF)}</td>'
-        f'<td style="{CELL};text-align:right">{tokens:,}</td></tr>'
-        for name, text, tokens in islice(rows, _ROWS)
-    )
+    head = lines = rest = ""
+    for word in (title, "Text", "Tokens"):
+        head += f'<th scope="col" style="{CELL}">{word}</th>'
+    for name, text, tokens in rows[:_ROWS]:
+        lines += (
+            f'<tr><th scope="row" style="{CELL};font-weight:600;white-space:nowrap">{short(name)}'
+            f'</th><td style="{CELL};width:100%">{short(text, _BRIEF)}</td>'
+            f'<td style="{CELL};text-align:right">{tokens:,}</td></tr>'
+        )
     more = len(rows) - _ROWS
-    rest = f'<div style="{REMARK}">{more:,} more are left out.</div>' if more > 0 else ""
-    head = "".join(
-        f'<th scope="col" style="{CELL}">{word}</th>' for word in (title, "Text", "Tokens")
-    )
+    if more > 0:
+        rest = f'<div style="{REMARK}">{more:,} more are left out.</div>'
     return Html(
         f'<table {NO_MATHS} style="{TABLE};width:100%;margin-bottom:8px"><thead><tr>{head}</tr>'
         f"</thead><tbody>{lines}</tbody></table>{rest}"

@@ -1,6 +1,6 @@
 """Undo the edits of a step, if its tools can."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -68,7 +68,7 @@ class Undone:
     """The numbers of the undone calls."""
 
 
-def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
+def last_edits(events: Sequence[Event]) -> Sequence[Edit]:
     """Find the last step with edits that a tool can undo, and return these edits.
 
     Edits that were already undone do not count.
@@ -76,47 +76,55 @@ def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
     answers: dict[int | None, ObservationEvent] = {}
     changed: dict[int, CallEdit] = {}
     undone: set[int] = set()
-    steps: list[list[ActionEvent]] = []
     for event in events:
         if isinstance(event, ObservationEvent):
             answers[event.action_id] = event
-        if isinstance(event, CallEdit):
+        elif isinstance(event, CallEdit):
             changed[event.action_id] = event
-        if isinstance(event, MessageEvent):
+        elif isinstance(event, MessageEvent):
             undone.update(event.undone)
+    for step in reversed(_steps(events)):
+        edits: list[Edit] = []
+        for made in step:
+            call = _as_run(made, changed.get(made.id))
+            answer = answers.get(call.id)
+            if answer is not None and call.id not in undone and _can_undo(call, answer):
+                edits.append(Edit(call, answer))
+        if edits:
+            return edits
+    return []
+
+
+def _steps(events: Iterable[Event]) -> list[list[ActionEvent]]:
+    """Return the calls among *events*, those of one answer of the model together."""
+    steps: list[list[ActionEvent]] = []
+    for event in events:
         if isinstance(event, ActionEvent):
             if event.metadata is None or event.metadata.index == 0 or not steps:
                 steps.append([])
             steps[-1].append(event)
-    edits = (
-        [
-            Edit(call, answers[call.id])
-            for call in (_as_run(call, changed.get(call.id)) for call in step)
-            if call.id in answers and _is_undoable(call, answers[call.id], undone)
-        ]
-        for step in reversed(steps)
-    )
-    return next(filter(None, edits), [])
-
-
-def _is_undoable(call: ActionEvent, answer: ObservationEvent, undone: Container[int]) -> bool:
-    return call.id not in undone and _has_run(call, answer) and _changes(call)
+    return steps
 
 
 def _as_run(call: ActionEvent, edit: CallEdit | None) -> ActionEvent:
-    """Return *call* with the arguments of *edit*, if a person changed them."""
+    """Return *call* with the arguments of *edit*, if the user changed them."""
     if edit is None:
         return call
     return replace(call, tool_call=edit.tool_call, action=edit.tool_call.action)
 
 
-def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
-    """Tell whether *answer* comes from the tool of *call* itself, and is not an error."""
-    is_own = not answer.by_hand and answer.tool_name in ("", call.tool_name)
-    return is_own and not answer.observation.is_error
+def _can_undo(call: ActionEvent, answer: ObservationEvent) -> bool:
+    """Tell whether the tool of *call* made an edit that it can undo, and gave *answer* itself."""
+    if answer.by_hand or answer.observation.is_error:
+        return False
+    # Else a backup tool took its place
+    if answer.tool_name not in ("", call.tool_name):
+        return False
+    executor = getattr(call.tool_call.tool, "executor", None)
+    return isinstance(executor, Undoing) and executor.undoes(call.action)
 
 
-def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
+def take_back_last(events: Sequence[Event], asker: Asker | None) -> Undone:
     """Undo all edits of the last step that made edits.
 
     Args:
@@ -133,16 +141,14 @@ def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
             continue
         calls.append(edit.call.id)
         lines.append(f"{name}: {observation.text}")
-    report = ["[The person takes back what you did.]", *lines] if lines else []
-    notice = ["This could not be taken back:", *failures] if failures else []
-    if not lines and not failures:
+    report, notice = list[str](), list[str]()
+    if lines:
+        report = ["[The person takes back what you did.]", *lines]
+    if failures:
+        notice = ["This could not be taken back:", *failures]
+    elif not lines:
         notice = ["No tool of the last step can take anything back."]
     return Undone("\n".join(report), "\n".join(notice), tuple(calls))
-
-
-def _changes(call: ActionEvent) -> bool:
-    executor = getattr(call.tool_call.tool, "executor", None)
-    return isinstance(executor, Undoing) and executor.undoes(call.action)
 
 
 def take_back(edit: Edit, asker: Asker) -> Observation:
