@@ -69,11 +69,11 @@ class TestTool:
             ({"env": {"A": "\ud800"}}, "half a character"),
             (
                 {"env": "x"},
-                "env: variables are a dict of texts by their names, not a str",
+                "env: variables are a dict of strings by their names, not a str",
             ),
             (
                 {"env": ""},
-                "env: variables are a dict of texts by their names, not a str",
+                "env: variables are a dict of strings by their names, not a str",
             ),
             (
                 {"max_processes": "x"},

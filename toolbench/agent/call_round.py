@@ -50,7 +50,7 @@ class Round:
         self.answers: dict[int, AnswerEvent] = {}
         """The answers by the number of the call's event."""
         self.edited: set[int] = set()
-        """The numbers of the calls whose arguments a person changed."""
+        """The numbers of the calls whose arguments the user changed."""
 
     @property
     def waiting(self) -> list[ActionEvent]:
@@ -90,7 +90,7 @@ class Round:
     def messages(self) -> list[Json]:
         """Return the messages of the round: the model's message, and the answers to its calls.
 
-        If the model wrote its calls as text, each answer is sent as a text with the role of the user.
+        If the model wrote its calls as text, each answer is sent as text with the role of the user.
         """
         pairs = []
         for call in self.calls:
@@ -117,7 +117,7 @@ class _Read(Observation):
         return self.content
 
 
-# --- which calls; their answers by a person -----------------------------------------
+# --- which calls; their answers by the user -----------------------------------------
 
 
 def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
@@ -142,7 +142,7 @@ def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
 
 
 def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
-    """Return an answer to *call* with *result*, which a person gave in place of the tool.
+    """Return an answer to *call* with *result*, which the user gave in place of the tool.
 
     Args:
         call: The call.
@@ -217,7 +217,7 @@ def without_lost_secret(call: ToolCall) -> ToolCall:
 
 
 def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of each text in *value* that contains the mark of a secret."""
+    """Yield the path of each string in *value* that contains the mark of a secret."""
     if isinstance(value, str) and MARK in value:
         yield place
     elif isinstance(value, Mapping):

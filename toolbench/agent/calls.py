@@ -90,7 +90,7 @@ class Calls:
     def run(self, current: Round, chosen: Chosen = None) -> None:
         """Run and answer the waiting calls of the round *current*.
 
-        If the person stops the work before the calls run, the calls go on waiting.
+        If the user stops the work before the calls run, the calls go on waiting.
 
         Args:
             current: The round with the calls.
@@ -100,7 +100,7 @@ class Calls:
         try:
             self._run(current, chosen)
         except BaseException:
-            # Also an interrupt: every call gets an answer
+            # Even at an interrupt: every call gets an answer
             self._await_stopped()
             self.break_off(current)
             raise
@@ -117,7 +117,7 @@ class Calls:
 
     @property
     def asking(self) -> frozenset[int]:
-        """The numbers of the running calls whose tools wait for the answer of a person."""
+        """The numbers of the running calls whose tools wait for an answer of the user."""
         # A copy: another thread may change it
         runs = dict(self._in_hand).items()
         return frozenset(id_ for id_, run in runs if run and run.state == "waiting")
@@ -305,7 +305,7 @@ class Calls:
         return again
 
     def _reflection(self, call: ActionEvent) -> str:
-        """Return a text that asks the model to think; only for the first failure of a tool, else ""."""
+        """Return a request to think, for the model; "" if the tool failed before."""
         if not self._agent.recovery.reflect or call.tool_name in self._reflected:
             return ""
         self._reflected.add(call.tool_name)
@@ -352,7 +352,7 @@ def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
 
 
 def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
-    """Return *answer* with a note that the person changed the arguments of *call*."""
+    """Return *answer* with a note that the user changed the arguments of *call*."""
     if not isinstance(answer, ObservationEvent):
         return answer
     arguments = dumps(plain(call.shown_arguments), ensure_ascii=False)

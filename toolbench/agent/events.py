@@ -64,7 +64,7 @@ class Event:
 
     @property
     def visualize(self) -> RenderableType:
-        """The event as a person sees it; any Rich renderable."""
+        """The event as the user sees it; any Rich renderable."""
         return Text(type(self).__name__)
 
     # Hides the secrets of the conversation
@@ -84,7 +84,7 @@ class Event:
         return self._known.text(text)
 
     def _safe_text(self, text: str) -> str:
-        """Return *text* for a person: secrets are hidden, control characters made visible."""
+        """Return *text* for the user: secrets are hidden, control characters made visible."""
         return visible(self._hidden(text))
 
     def _brief(self, arguments: Any) -> str:
@@ -142,7 +142,7 @@ class ActionEvent(Event):
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call: the provider's id or, without one, an id made of the event's number."""
+        """The id of the call: the provider's id or, without one, an id made from the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property
@@ -171,7 +171,7 @@ class ActionEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class CallEdit(Event):
-    """A person's change of the arguments of a waiting call; the model's message stays as it was."""
+    """The user's change of the arguments of a waiting call; the model's message stays as it was."""
 
     tool_call: ToolCall
     """The call with the new arguments."""
@@ -225,13 +225,13 @@ class ObservationEvent(AnswerEvent):
     seconds: float = field(default=0.0, kw_only=True, compare=False)
     """The seconds of work, without `waited`."""
     waited: float = field(default=0.0, kw_only=True, compare=False)
-    """The seconds in which the call waited for the answer of a person."""
+    """The seconds in which the call waited for an answer of the user."""
     stopped: str = field(default="", kw_only=True)
     """Why the call was stopped before its end, such as `interrupted`; empty if it was not."""
     version: str = field(default="", kw_only=True)
     """The version label of the tool, or of its server, if there is one."""
     by_hand: bool = field(default=False, kw_only=True)
-    """Whether a person answered in place of the tool, which did not run."""
+    """Whether the user answered in place of the tool, which did not run."""
 
     @property
     def answer(self) -> Observation:
@@ -263,7 +263,7 @@ class AgentErrorEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class UserRejectObservation(AnswerEvent):
-    """A call that a person or the policy declined, or that was interrupted."""
+    """A call that the user or the policy declined, or that was interrupted."""
 
     reason: str = ""
     rejection_source: Literal["user", "interrupt"] = "user"
@@ -302,7 +302,7 @@ class Condensation(Event):
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """A note about something that the loop did itself: it tried again, used a backup tool, cut a text."""
+    """A note about something that the loop did itself: it tried again, used a backup tool, cut long text."""
 
     text: str
     left_out: tuple[int, ...] = field(default=(), kw_only=True)
@@ -370,6 +370,6 @@ def secrets_in(events: Sequence[Event]) -> set[str]:
             secrecy = tool.secrecy if tool else Secrecy({})
             secrets.update(secrecy.secrets_in(event.tool_call.arguments))
         elif isinstance(event, ObservationEvent):
-            # Also the secrets of delegated tasks
+            # And the secrets of delegated tasks
             secrets.update(redactor_of(event.observation).secrets)
     return secrets

@@ -16,7 +16,7 @@ from toolbench.runs.run import Run
 ErrorClass = Literal[
     "arguments", "refused", "stopped", "timeout", "network", "permission", "failed"
 ]
-"""Why a call has no result: its arguments do not fit; the person declined it; it was cancelled; it
+"""Why a call has no result: its arguments do not fit; the user declined it; it was cancelled; it
 took too long; something could not be reached or is busy; something is not allowed; anything else."""
 
 PASSING: frozenset[ErrorClass] = frozenset({"timeout", "network"})

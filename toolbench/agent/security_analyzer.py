@@ -44,7 +44,7 @@ class RuleSecurityAnalyzer:
         Args:
             *rules: Functions of an `ActionEvent` that return a rating or None.
             patterns: Regular expressions with the rating for a match, as in `{r"rm\s+-rf":
-                SecurityRisk.HIGH}`. They are searched in a text: the tool's name, a space, and the
+                SecurityRisk.HIGH}`. They are searched in a string: the tool's name, a space, and the
                 arguments as JSON.
         """
         self._rules = [

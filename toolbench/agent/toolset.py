@@ -129,7 +129,7 @@ class Toolset:
                         self._add(tool)
             self._search = self._search_of([*self._tools.values()])
         except BaseException:
-            # Also after an interrupt, no server may stay open
+            # Even after an interrupt, no server may stay open
             self.close()
             raise
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # Characters of a list or object inside of a result
 _LONGEST = 40
-# Characters of a text that are read for its line
+# Characters of text that are read for its line
 _ROOM = 1_600
 # Parts of a JSON value that are written
 _MOST = 40
@@ -154,7 +154,7 @@ def bundle(
 
 
 def masked(event: Event, masking: Masking) -> Event:
-    """Return *event* with secrets hidden; do this before texts are cut: a cut may split a secret."""
+    """Return *event* with secrets hidden; do this before text is cut: a cut may split a secret."""
     if isinstance(event, MessageEvent):
         return replace(event, content=masking.content(event.content))
     if isinstance(event, ActionEvent | CallEdit):
@@ -241,7 +241,7 @@ def events_html(
         events: The events.
         depth: How many conversations contain the conversation of the events.
         is_running: Whether calls without an answer run now; if not, they wait.
-        asking: The numbers of the running calls whose tools ask the person.
+        asking: The numbers of the running calls whose tools ask the user.
     """
     answers: dict[int | None, AnswerEvent] = {}
     edits: dict[int, CallEdit] = {}
@@ -338,11 +338,11 @@ def call_html(
     Args:
         event: The call.
         answer: The answer to the call, if there is one.
-        edit: A person's change of the call, if there is one.
+        edit: The user's change of the call, if there is one.
         number: The number of the call among the calls of the conversation.
         depth: How many conversations contain the conversation of the call.
         is_running: Whether the call runs now, if there is no answer yet.
-        is_asking: Whether the tool of the running call waits for the answer of the person.
+        is_asking: Whether the tool of the running call waits for an answer of the user.
     """
     arguments = event.shown_arguments
     if edit is not None:

@@ -63,7 +63,7 @@ class Undone:
     report: str
     """The message for the model; "" for none."""
     notice: str
-    """The message for the person; "" for none."""
+    """The message for the user; "" for none."""
     calls: tuple[int, ...]
     """The numbers of the undone calls."""
 
@@ -129,7 +129,7 @@ def take_back_last(events: Sequence[Event], asker: Asker | None) -> Undone:
 
     Args:
         events: All events of the conversation.
-        asker: Asks the person before an edit of another executor is undone, because the data of
+        asker: Asks the user before an edit of another executor is undone, because the data of
             this edit may come from an unknown file. A preset answer (see `answering`) is used
             instead; without any asker, the cell asks.
     """

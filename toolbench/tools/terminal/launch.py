@@ -242,7 +242,7 @@ def check_environment(env: Any) -> None:
     """
     if not isinstance(env, Mapping):
         kind = type(env).__name__
-        msg = f"env: variables are a dict of texts by their names, not {indefinite(kind)}."
+        msg = f"env: variables are a dict of strings by their names, not {indefinite(kind)}."
         raise ValueError(msg)  # noqa: TRY004 - every parameter has the same error
     for name, text in env.items():
         if not isinstance(name, str) or not name or "=" in name or not _fits(name):
