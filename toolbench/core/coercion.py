@@ -192,7 +192,8 @@ def _has_names(value: Any) -> bool:
 
 _NUMBERS = frozenset({bool, int, float})
 _DATA = _NUMBERS | {dict}
-_NO_CONTENT = _DATA | {str, list, tuple, type(None)}
+_LEAVES = _NUMBERS | {str, type(None)}
+_NO_CONTENT = _LEAVES | {dict, list, tuple}
 
 
 def contents_of(value: Any) -> list[Content]:
@@ -386,7 +387,7 @@ def _called(value: Any, name: str, **options: Any) -> Any:
 
 
 def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
-    """Return what a model reads of *value*, for which `is_drawn` is true: an image, or a text.
+    """Return what a model reads of *value*, for which `is_drawn` is true: an image, or text.
 
     The text is its markdown, or its `repr`, or if that says nothing LaTeX, JSON, HTML or SVG. Of long
     HTML a model gets the beginning, unless *is_whole*.
@@ -536,6 +537,8 @@ def frame_of(data: Any) -> Any:
 
 def _as_data(value: Any) -> Any:
     """Return *value* as it is in JSON, but dates and the like as they are, at any depth."""
+    if type(value) in _LEAVES:
+        return value
     # By the type: the `__class__` of an object may run code
     if issubclass(type(value), Enum):
         return value.value

@@ -71,7 +71,7 @@ _FIRST_BYTES = {
     "image/gif": re.compile(rb"GIF8[79]a"),
     # Other RIFF files are sounds and films
     "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
-    # After 14 bytes, the size of the header: a text may begin with BM
+    # After 14 bytes, the size of the header: other data may begin with BM
     "image/bmp": re.compile(rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", re.DOTALL),
 }
 """The images that every browser shows."""

@@ -245,7 +245,7 @@ def _in_base64(core: dict[str, Any]) -> dict[str, Any]:
     inner: Any = {**core, "metadata": {**core.get("metadata", {}), BASE64: True}}
     reference = inner.pop("ref", None)
     write = plain_serializer_function_ser_schema(base64_of, when_used="json")
-    # A union tries each of its types strictly first: in `bytes | str` a text stays text
+    # A union tries each of its types strictly first: in `bytes | str` a string stays one
     changed = lax_or_strict_schema(
         lax_schema=no_info_before_validator_function(_read, inner),
         strict_schema={**inner, "strict": True},

@@ -62,7 +62,7 @@ def visible(text: str) -> str:
         return text
     if _SPLIT.search(text):
         text = _PAIR.sub(_join, text)
-    # Faster than str.translate: most texts have few such characters
+    # Faster than str.translate: most strings have few such characters
     return _HIDDEN.sub(_spell, text)
 
 

@@ -32,7 +32,7 @@ def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
     """Return the object or list in *text*, if this is JSON; None for anything else.
 
     Return None also for an object with the same key twice, since a tree would hide one value, and
-    for a text that would take too long to parse.
+    for a string that would take too long to parse.
     """
     if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None

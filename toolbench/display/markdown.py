@@ -1,4 +1,4 @@
-"""Show a text from an author who is not trusted as Markdown: formatted, but harmless."""
+"""Show the Markdown of an author who is not trusted: formatted, but harmless."""
 
 from toolbench.display.caps import cap
 from toolbench.display.css import TEXT_FONT

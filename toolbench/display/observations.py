@@ -256,7 +256,7 @@ def _drawn_html(observation: Observation) -> str:
 
 
 def _data_html(observation: Observation, limit: int, later: int) -> str:
-    """Return the result as a table, pictures or a JSON tree; empty if it is a text."""
+    """Return the result as a table, pictures or a JSON tree; empty if it is text."""
     returned = returned_frame(observation)
     if returned is not None:
         table = partial(table_html, later=later, typed=True)

@@ -31,7 +31,7 @@ ROWS = 50
 """The number of rows of a table to show, by default."""
 
 Mask = Callable[[list[list[str]]], list[list[str]]]
-"""Hides the secrets in texts."""
+"""Hides the secrets in strings."""
 _Side = Literal["left", "right"]
 _COLUMNS = 20
 # Characters of one cell
@@ -202,7 +202,7 @@ def shown_of(frame: Frame, mask: Mask) -> Frame | None:
 
 
 def head_of(frame: Frame, mask: Mask = list) -> TableHead:
-    """Return the first rows of *frame*; a cell that is not a number becomes a text, cut if it is long.
+    """Return the first rows of *frame*; a cell that is not a number becomes a string, cut if it is long.
 
     Args:
         frame: The table.
@@ -509,7 +509,7 @@ def _is_number_or_empty(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether *value* is a number, or a text of a number, such as `≈ 2,161`."""
+    """Tell whether *value* is a number, or a string that writes one, such as `≈ 2,161`."""
     if isinstance(value, str):
         return _WRITTEN.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
