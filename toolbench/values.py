@@ -26,6 +26,8 @@ from pydantic_core import to_jsonable_python
 NOT_KEPT = ", not kept"
 """The end of a string that is in place of a value that is too large to keep."""
 
+# Levels to write of a value that has a part without JSON
+_DEEPEST = 100
 # Bits: Python's limit cannot be set below 640 digits
 _SURELY_SHORT = 2_000
 COLLECTIONS = (list, tuple, set, frozenset, deque)
@@ -336,44 +338,33 @@ def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
     Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN
     and infinities become strings, and so do objects that have no JSON form, unless *form_of* knows
     a form of them. An integer that is too long for Python to write becomes a string with the number
-    of its digits. A value that contains itself, or is nested too deeply, becomes its text; in a dict,
-    only the items that do.
+    of its digits. In place of a value inside itself, and of one that is nested too deeply, is "...".
     """
     try:
         form = to_jsonable_python(value, fallback=form_of, bytes_mode="base64")
     except Exception:  # noqa: BLE001 - as above; it may also be too deep, or contain itself
-        form = _json_by_parts(value)
+        form = _json_by_parts(value, ())
     return mapped(form, _writable)
 
 
-def _json_by_parts(value: Any) -> Any:
-    try:
-        return mapped(value, _json_of_part, key_text)
-    except Exception:  # noqa: BLE001 - as above
-        if not isinstance(value, dict):
-            return text_of(value)
-    form = {}
-    for name, item in value.items():
-        try:
-            form[key_text(name)] = mapped(item, _json_of_part, key_text)
-        except Exception:  # noqa: BLE001 - as above
-            form[key_text(name)] = text_of(item)
-    return form
-
-
-def _json_of_part(value: Any) -> Any:
-    """Return the JSON of *value*, a part of a value that has a part without JSON."""
+def _json_by_parts(value: Any, above: tuple[int, ...]) -> Any:
+    """Return the JSON of *value*, which has a part without JSON; *above* are the ids of what it is in."""
     if type(value) in _JSON_LEAVES:
         return value
+    if id(value) in above or len(above) > _DEEPEST:
+        return "..."
+    inner = (*above, id(value))
     try:
         if isinstance(value, bytes | bytearray):
             return base64_of(value)
+        if isinstance(value, COLLECTIONS):
+            return [_json_by_parts(item, inner) for item in value]
         inside = parts(value)
+        if isinstance(inside, dict):
+            return {key_text(key): _json_by_parts(item, inner) for key, item in inside.items()}
         if inside is not None:
-            return mapped(inside, _json_of_part, key_text)
+            return [_json_by_parts(item, inner) for item in inside]
         return to_jsonable_python(value, fallback=str)
-    except RecursionError:
-        raise
     except Exception:  # noqa: BLE001 - as above
         return text_of(value)
 
