@@ -123,7 +123,9 @@ class MessageEvent(Event):
         """The sender and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
         text = Text.assemble((_SPEAKERS[self.source], "bold"), self._safe_text(self.text))
-        return text.append(f" [{counted(images, 'image')}]" if images else "", style="dim")
+        if images:
+            text.append(f" [{counted(images, 'image')}]", style="dim")
+        return text
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,8 +283,9 @@ class UserRejectObservation(AnswerEvent):
     @property
     def state_words(self) -> str:
         """How the call ended, in words for people."""
-        is_user = self.rejection_source == "user"
-        return STATE_WORDS["denied" if is_user else "cancelled"]
+        if self.rejection_source == "user":
+            return STATE_WORDS["denied"]
+        return STATE_WORDS["cancelled"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -324,8 +327,10 @@ class StopEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The reason and its details."""
-        detail = f": {self._safe_text(self.detail)}" if self.detail else ""
-        return Text(ended(_STOPS.get(self.reason, "Stopped") + detail), style="dim")
+        words = _STOPS.get(self.reason, "Stopped")
+        if self.detail:
+            words += f": {self._safe_text(self.detail)}"
+        return Text(ended(words), style="dim")
 
 
 def begins_answer(event: Event) -> bool:
@@ -356,7 +361,9 @@ def result_of(events: Sequence[Event], name: str | None) -> Observation:
     for event in reversed(events):
         if isinstance(event, ObservationEvent) and name in (None, event.tool_name):
             return event.observation
-    what = "No tool" if name is None else f"No tool called {name!r}"
+    what = "No tool"
+    if name is not None:
+        what = f"No tool called {name!r}"
     msg = f"{what} has answered in this conversation yet."
     raise LookupError(msg)
 
