@@ -207,7 +207,7 @@ def test_parts():
         assert parts(value) == expected
     circle = [1, {"a": None}]
     circle.append(circle)
-    assert list(every_part(circle)) == [circle, circle[1], None, 1]
+    assert list(every_part(circle)) == [circle, 1, circle[1], None]
     assert holds_null(circle)
 
 

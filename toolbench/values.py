@@ -52,10 +52,13 @@ def parts(value: Any) -> dict[Any, Any] | list[Any] | None:
     """
     if type(value) in _JSON_LEAVES:
         return None
-    if isinstance(value, Mapping):
+    # Before mappings of other classes, for which Python asks the class
+    if isinstance(value, dict):
         return dict(value)
     if isinstance(value, COLLECTIONS):
         return value._asdict() if hasattr(value, "_asdict") else list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, RootModel):
         return parts(value.root)
     if isinstance(value, BaseModel):
@@ -85,6 +88,7 @@ def argument_name(model: BaseModel, field: str) -> str:
     return field
 
 
+_QUICK = (dict, *COLLECTIONS)
 # Mappings of classes that are not Python's: some make a new one each time they are read
 _MOST_MAPPINGS = 10_000
 
@@ -101,15 +105,12 @@ def every_part(value: Any) -> Iterator[Any]:
     mappings = 0
     while waiting:
         part = waiting.pop()
-        if type(part) in _JSON_LEAVES:
-            yield part
-            continue
         if id(part) in visited:
             continue
         visited[id(part)] = part
         yield part
         try:
-            if isinstance(part, Mapping) and not isinstance(part, dict):
+            if not isinstance(part, _QUICK) and isinstance(part, Mapping):
                 mappings += 1
                 if mappings > _MOST_MAPPINGS:
                     continue
@@ -117,9 +118,12 @@ def every_part(value: Any) -> Iterator[Any]:
         except Exception:  # noqa: BLE001 - it may be a user's code
             inside = None
         if isinstance(inside, dict):
-            waiting.extend(inside.values())
-        elif inside is not None:
-            waiting.extend(inside)
+            inside = list(inside.values())
+        for item in inside or ():
+            if type(item) in _JSON_LEAVES:
+                yield item
+            else:
+                waiting.append(item)
 
 
 def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
@@ -136,13 +140,25 @@ def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | N
     Raises:
         RecursionError: If *value* is nested too deeply, or contains itself.
     """
-    if type(value) not in _JSON_LEAVES:
-        if isinstance(value, dict):
-            if key is None:
-                return {name: mapped(item, leaf) for name, item in value.items()}
-            return {key(name): mapped(item, leaf, key) for name, item in value.items()}
-        if isinstance(value, COLLECTIONS):
-            return [mapped(item, leaf, key) for item in value]
+    # Each leaf costs one call, because results are large
+    if isinstance(value, dict):
+        fields = {}
+        for name, item in value.items():
+            if key is not None:
+                name = key(name)
+            if type(item) in _JSON_LEAVES:
+                fields[name] = leaf(item)
+            else:
+                fields[name] = mapped(item, leaf, key)
+        return fields
+    if isinstance(value, COLLECTIONS):
+        items = []
+        for item in value:
+            if type(item) in _JSON_LEAVES:
+                items.append(leaf(item))
+            else:
+                items.append(mapped(item, leaf, key))
+        return items
     return leaf(value)
 
 
@@ -314,14 +330,28 @@ def number_in(text: str) -> int | float | None:
 def is_json(value: Any) -> bool:
     """Tell whether *value* consists only of dicts, lists, strings, numbers, booleans and None.
 
-    An object of a subclass, such as a member of a `StrEnum`, does not count as one of these.
+    An object of a subclass, such as a member of a `StrEnum`, does not count as one of these, and
+    neither does a value that contains itself or is nested too deeply.
     """
-    for part in every_part(value):
-        kind = type(part)
-        if kind is dict:
-            if not all(type(key) is str for key in part):
+    try:
+        return _is_json(value)
+    except RecursionError:
+        return False
+
+
+def _is_json(value: Any) -> bool:
+    kind = type(value)
+    if kind is dict:
+        for key in value:
+            if type(key) is not str:
                 return False
-        elif kind is not list and kind not in _JSON_LEAVES:
+        value = value.values()
+    elif kind is not list:
+        return kind in _JSON_LEAVES
+    for item in value:
+        if type(item) in _JSON_LEAVES:
+            continue
+        if not _is_json(item):
             return False
     return True
 

@@ -158,6 +158,33 @@ class TestHide:
                 {"a": 1, "x": "s"},
                 {"a": 1, "x": MARK},
             ),
+            (
+                {"properties": {"x": {}}, "then": {"properties": {"x": {"writeOnly": True}}}},
+                {"x": "s"},
+                {"x": MARK},
+            ),
+            ({"if": {"minLength": 1}, "then": {"format": "password"}}, "s", MARK),
+            ({"then": {"allOf": [{"then": {"items": {"writeOnly": True}}}]}}, ["s"], MARK),
+            ({"contains": {"writeOnly": True}}, ["s"], MARK),
+            (
+                {"contains": {"properties": {"x": {"writeOnly": True}}}},
+                [{"x": "s", "y": "t"}],
+                [{"x": MARK, "y": "t"}],
+            ),
+            ({"unevaluatedItems": {"writeOnly": True}}, ["s"], MARK),
+            (
+                {"items": [{}], "additionalItems": {"writeOnly": True}},
+                ["a", "s"],
+                [MARK, MARK],
+            ),
+            (
+                {
+                    "properties": {"x": {"type": "string"}},
+                    "anyOf": [{"properties": {"x": {"writeOnly": True}}}, {"required": ["y"]}],
+                },
+                {"x": "s"},
+                {"x": MARK},
+            ),
             ({"$ref": "secret.json"}, "s", MARK),
             ({"$ref": "https://a.example/secret.json"}, "s", MARK),
             ({"$ref": "https://a.example/root#/$defs/P"}, "s", MARK),
@@ -249,6 +276,17 @@ class TestHide:
         }
         whole = {"properties": {"v": schema}, "$defs": parts}
         assert hide({"v": value}, whole) == {"v": MARK}
+
+    def test_the_same_name_elsewhere_is_no_secret(self):
+        """What one object calls a secret, another may call by the same name."""
+        schema = {
+            "properties": {
+                "login": {"properties": {"value": {"format": "password"}}},
+                "query": {"properties": {"value": {"type": "string"}}},
+            }
+        }
+        value = {"login": {"value": "s"}, "query": {"value": "t"}}
+        assert hide(value, schema) == {"login": {"value": MARK}, "query": {"value": "t"}}
 
     def test_shows_what_an_alternative_describes(self):
         """Text is no secret where text may stand beside an object that holds one."""

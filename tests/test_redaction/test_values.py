@@ -172,6 +172,8 @@ class TestCircles:
         for _ in range(5_000):
             deep = [deep]
         assert redactor.value(deep) == MARK
+        assert redactor.error(ValueError(deep, 1)).args == (MARK,)
+        assert redactor.value([ValueError(deep, 1)])[0].args == (MARK,)
 
 
 CONVERSATION = Conversation(ConversationState(secrets={"T": SECRET}))

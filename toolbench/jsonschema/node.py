@@ -31,6 +31,7 @@ from toolbench.jsonschema.walk import (
     every,
     mapping,
     required_of,
+    says_secret,
     sequence,
     types_of,
 )
@@ -224,11 +225,7 @@ class Node:
         schemas = list(self.merged)
         for node in self.alternatives:
             schemas += [node.schema, *node.merged]
-        for schema in schemas:
-            own = schema if isinstance(schema, Mapping) else {}
-            if own.get("format") == "password" or own.get("writeOnly") is True:
-                return True
-        return False
+        return any(map(says_secret, schemas))
 
     # --- its values -----------------------------------------------------------------
 

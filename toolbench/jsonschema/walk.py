@@ -149,6 +149,13 @@ def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
                 todo.append((inner, sub))
 
 
+def says_secret(schema: Any) -> bool:
+    """Tell whether *schema* itself says that its value is a secret: `format: password`, `writeOnly`."""
+    if not isinstance(schema, Mapping):
+        return False
+    return schema.get("format") == "password" or schema.get("writeOnly") is True
+
+
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
     """Return a copy of *schema* in which each schema was replaced by *change*, the inner ones first.
 

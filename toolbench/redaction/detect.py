@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr
 
 from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json, types_of_value
-from toolbench.jsonschema.walk import every, mapping
+from toolbench.jsonschema.walk import every, mapping, says_secret
 from toolbench.redaction import MARK
 from toolbench.redaction.names import (
     is_misspelt,
@@ -181,8 +182,10 @@ def is_secret(name: str, node: Node) -> bool:
 class _Place:
     """A place in a value: what its node says about secrets, and the places inside, each made once."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, unread: frozenset[str] = frozenset()) -> None:
         self.node = node
+        self.unread = unread
+        """The names of secrets at any place; see `_unread_secrets`."""
         self._inside: dict[str | int | None, _Place] = {}
         self._says_so = node.is_secret
         self._is_open = self._is_number = False
@@ -237,6 +240,8 @@ class _Place:
     @cached_property
     def has_secrets(self) -> bool:
         """Whether a part of the value, at any depth, is a secret."""
+        if self.unread:
+            return True
         return any(_Place(node).is_secret(name) for name, node in _every_node(self.node))
 
     def name_of(self, key: str, above: str) -> str:
@@ -245,6 +250,8 @@ class _Place:
         *above* is the name of this place. If *key* is not declared and looks like a misspelt name
         of a declared secret, the result is `secret`.
         """
+        if key in self.unread:
+            return "secret"
         if key in self.declared:
             return key
         if self.declared and is_misspelt(key, self.secrets):
@@ -256,7 +263,7 @@ class _Place:
         # Undeclared keys may be any number: they are not remembered
         if key not in self.declared:
             if self._has_patterns:
-                return _Place(self.node.at(key))
+                return _Place(self.node.at(key), self.unread)
             return self._at(None, key)
         return self._at(key, key)
 
@@ -267,7 +274,7 @@ class _Place:
 
     def _at(self, known: str | int | None, step: str | int) -> "_Place":
         if known not in self._inside:
-            self._inside[known] = _Place(self.node.at(step))
+            self._inside[known] = _Place(self.node.at(step), self.unread)
         return self._inside[known]
 
 
@@ -293,6 +300,21 @@ def _nodes_in(above: str, node: Node) -> Iterator[tuple[str, Node]]:
         for other in [*others, *alternative.patterns.values()]:
             if other is not None:
                 yield above, other
+
+
+def _unread_secrets(schema: Any, whole: Node) -> frozenset[str]:
+    """Return the names that *schema* says are secret where no node in *whole* says it.
+
+    They are under keywords such as `then` and `contains`, which only some values have to fit.
+    """
+    names = set()
+    for place, part in islice(every(schema), _MOST_PLACES):
+        if says_secret(part):
+            names.add(place.rpartition(".")[2].rstrip("[]"))
+    names.discard("")
+    if names:
+        names -= {name for name, node in _every_node(whole) if node.is_secret}
+    return frozenset(names)
 
 
 # Of a schema that is made of ever new parts
@@ -335,7 +357,8 @@ class Secrecy:
     @cached_property
     def _place(self) -> _Place:
         """The place of the whole value; not made for a schema of which only `defaults` are read."""
-        return _Place(self._view.node(self._schema))
+        whole = self._view.node(self._schema)
+        return _Place(whole, _unread_secrets(self._schema, whole))
 
     @property
     def has_secrets(self) -> bool:
@@ -393,7 +416,7 @@ class Secrecy:
         if whole.is_secret("") or "object" not in whole.types:
             return frozenset()
         for name in whole.declared:
-            if is_secret_argument(name):
+            if is_secret_argument(name) or name in whole.unread:
                 continue
             if whole.has_secrets:
                 # Not kept: there may be thousands

@@ -63,8 +63,7 @@ def masked_value(redactor: Any, value: Any) -> Any:
     try:
         return _Copy(redactor).of(value)
     except RecursionError:
-        # The deepest parts are unknown
-        return MARK
+        return _unknown(value)
 
 
 def masked_error(redactor: Any, error: _Error) -> _Error | Exception:
@@ -292,7 +291,17 @@ class _Copy:
             return self.of(value)
         except RecursionError:
             # Only the attribute that is too deep is hidden whole
-            return MARK
+            return _unknown(value)
+
+
+def _unknown(value: Any) -> Any:
+    """Return the mark in place of *value*, whose deepest parts are unknown; a tuple remains a tuple.
+
+    Python makes a tuple of the `args` of an error: of a string, one of its letters.
+    """
+    if type(value) is tuple:
+        return (MARK,)
+    return MARK
 
 
 def _same(parts: Any, others: Any) -> bool:

@@ -42,7 +42,8 @@ def _texts(secret: str) -> set[str]:
     A key in a `.env` file, or in the JSON of a service account, is a single line: each line end is a
     backslash and an n. The first and last line of a PEM file are no secrets.
     """
-    texts = {secret, secret.strip()}
+    # Without a last backslash: that counts as a part of a written colour after it, `\\u001b[0m`
+    texts = {secret, secret.strip(), secret.rstrip("\\")}
     in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n").strip()
     if "\n" not in in_lines:
         return texts
