@@ -1,5 +1,6 @@
 """One engine replaces secrets, however they are written, and in pieces as in the whole."""
 
+import json
 import pickle
 from base64 import b64encode, urlsafe_b64encode
 from urllib.parse import quote
@@ -47,6 +48,33 @@ def test_a_secret_is_found_however_it_is_written(secret, subtests):
             frame, rest = f"before {''.join(write(''))} after", text.replace(MARK, "")
             # But what fills a group up
             assert len(rest.replace("=", "")) <= len(frame) + FEW
+
+
+def escaped(text, letters, form):
+    for letter in letters:
+        text = text.replace(letter, form.format(ord(letter)))
+    return text
+
+
+OTHER_JSON = {
+    "PHP": lambda value: json.dumps(value).replace("/", "\\/"),
+    "Go": lambda value: escaped(json.dumps(value, ensure_ascii=False), "<>&", "\\u{:04x}"),
+    ".NET": lambda value: escaped(json.dumps(value), "<>&'+`", "\\u{:04X}"),
+}
+
+
+@pytest.mark.parametrize("language", OTHER_JSON)
+@pytest.mark.parametrize("secret", ["wJalrXUtn/K7MDENG/bPx+RfiCY", "R&D <pass> 'word'"])
+def test_a_secret_is_found_in_the_json_of_other_languages(language, secret):
+    """They escape more letters than Python does, as servers do that are written in them."""
+    write = OTHER_JSON[language]
+    once = write({"a": f"in {secret} b"})
+    for message in (once, write(once)):
+        before, _, after = message.partition(write(secret)[1:-1])
+        text = Redactor([secret]).text(message)
+        if after:
+            assert text == f"{before}{MARK}{after}"
+        assert MARK in text
 
 
 class TestLines:

@@ -1,15 +1,20 @@
 """What one known secret costs: searches are counted, because times differ from machine to machine."""
 
 import os
+import sys
+import threading
 
 import pytest
 from forked import run_python
 from IPython.core.formatters import DisplayFormatter
+from patience import PATIENCE
 
 from toolbench import history, tool
 from toolbench.redaction import MARK
-from toolbench.redaction.known import RememberedSecrets
+from toolbench.redaction.detect import BY_NAMES
+from toolbench.redaction.known import KnownSecrets, RememberedSecrets
 from toolbench.redaction.matcher import Matcher
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.perform import start
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.redirect import forget_secrets
@@ -131,3 +136,25 @@ def test_a_new_secret_builds_little(monkeypatch):
         assert remembered.redactor.text(f"secret-{n:04}, secret-0000") == f"{MARK}, {MARK}"
     whole = len(Matcher(remembered.redactor._matchers[-1].patterns))
     assert sum(built) < 16 * whole
+
+
+def test_threads_of_one_run_lose_no_secret_of_each_other(monkeypatch):
+    """A tool may ask for secrets in several threads."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    monkeypatch.setattr("toolbench.redaction.known.remembered", RememberedSecrets())
+    known = KnownSecrets({}, BY_NAMES)
+
+    def learn(thread):
+        for n in range(20):
+            known.include(Redactor([f"secret-{n}-of-{thread}"]))
+
+    threads = [threading.Thread(target=learn, args=(n,)) for n in range(4)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+    finally:
+        sys.setswitchinterval(before)
+    assert len(known.own.secrets) == 80

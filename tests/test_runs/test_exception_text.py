@@ -1,15 +1,18 @@
 """What a model and a person read of what an executor raised."""
 
 import asyncio
+import logging
 import sqlite3
 from pathlib import Path
 from threading import Thread
 
 import pytest
 from patience import join
+from pydantic import BaseModel, ValidationError
 
 import toolbench
 from toolbench import history, run_tool, tool
+from toolbench.redaction import MARK
 from toolbench.runs.exception_text import sentence_of, traceback_of
 
 
@@ -64,6 +67,33 @@ def test_notes_are_read_too():
     assert run_tool(find, shelf="d").text == text
     assert history()[-1].observation.text == text
     assert "hunter22" not in run_tool(find, shelf="d", password="hunter22").text
+
+
+def test_a_value_that_pydantic_cut_is_hidden_whole(caplog):
+    """Both ends of a long secret are nearly all of it, whether it is the value or inside of it."""
+    secret = "sk-0123456789-abcdefghij-" * 4
+
+    class Login(BaseModel):
+        user: int
+        password: str
+
+    @tool
+    def enter(password: str, user: str = "") -> str:
+        """Log in."""
+        fields = {"password": password, "user": user or password}
+        try:
+            Login.model_validate(fields)
+        except ValidationError:
+            logging.getLogger("enter").exception("no")
+        del fields["user"]
+        Login.model_validate(fields)
+        return "in"
+
+    observation = run_tool(enter, password=secret)
+    assert "Field required" in observation.text
+    for text in (observation.text, history()[-1].traceback, caplog.text):
+        assert f"input_value={MARK}, input_type=" in text
+        assert not any(secret[n : n + 6] in text for n in range(len(secret) - 5))
 
 
 def test_a_connection_of_another_thread_says_where_to_open_it():

@@ -154,6 +154,8 @@ class KnownSecrets:
     ) -> None:
         """Find the secrets in *arguments* with *secrecy*; add the *secrets* of a conversation."""
         self._secrecy = secrecy
+        # The code of a run may ask for secrets in several threads
+        self._lock = Lock()
         self._begin: Callable[[], None] | None = None
         self._arguments = dict(arguments)
         self.own = NO_SECRETS if secrets is None else secrets.redactor
@@ -207,19 +209,22 @@ class KnownSecrets:
             self._add(redactor.secrets)
 
     def _add(self, secrets: Iterable[str]) -> None:
-        self.own = self.own.including(secrets)
-        if self.own.secrets:
-            remembered.add(self.own.secrets)
+        with self._lock:
+            self.own = self.own.including(secrets)
+            if not self.own.secrets:
+                return
             begin, self._begin = self._begin, None
-            if begin is not None:
-                begin()
+        remembered.add(self.own.secrets)
+        if begin is not None:
+            begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
         """Call *begin* when the first secret is added; at once if there is a secret already."""
-        if self.redactor:
-            begin()
-        else:
-            self._begin = begin
+        with self._lock:
+            if not self.redactor:
+                self._begin = begin
+                return
+        begin()
 
     def hide(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return *arguments*, other forms of arguments of the run, with a mark in place of each secret."""

@@ -22,7 +22,7 @@ def hide_in_record(record: logging.LogRecord, redactor: Redactor) -> None:
             record.msg, record.args = redactor.text(message), None
         if record.exc_info and not record.exc_text:
             text = logging.Formatter().formatException(record.exc_info)
-            record.exc_text = redactor.text(text)
+            record.exc_text = redactor.error_text(text)
 
 
 class _Hiding(logging.Filter):

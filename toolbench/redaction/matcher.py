@@ -1,7 +1,7 @@
 """Find many patterns of bytes in one pass, also in data with colours, and in data that goes on."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 from string import ascii_letters, digits
@@ -72,16 +72,22 @@ class Matcher:
                 if end[start:] in self._short_beginnings:
                     return size
                 continue
-            for pattern in self._beginnings.get(end[start : start + _BEGINNING], ()):
+            patterns = self._beginnings.get(end[start : start + _BEGINNING])
+            if patterns is None:
+                continue
+            rest = end[start:]
+            first = bisect_left(patterns, rest)
+            # They are in order: if the first one is only the rest, the second one may go on
+            for pattern in patterns[first : first + 2]:
                 is_open = len(pattern) > size or pattern in self.words
-                if is_open and pattern.startswith(end[start:]):
+                if is_open and pattern.startswith(rest):
                     return size
         return 0
 
     @cached_property
     def _beginnings(self) -> dict[bytes, list[bytes]]:
         beginnings = dict[bytes, list[bytes]]()
-        for pattern in self._all:
+        for pattern in sorted(self._all):
             beginnings.setdefault(pattern[:_BEGINNING], []).append(pattern)
         return beginnings
 

@@ -5,6 +5,7 @@ A secret is found in each of its writings (`writings.py`), by one search for all
 only where the result is shown, by the redactor that the result holds (`core.schema.redactor_of`).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from html import escape
@@ -38,6 +39,7 @@ SHORTEST_SETTING = 6
 _ANY = "surrogatepass"
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
+_CUT_VALUE = re.compile(r"(?<=\binput_value=).*\.\.\..*(?=, input_type=)")
 # Bytes of a character of UTF-8 after its first
 _LATER_BYTES = 3
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
@@ -148,6 +150,16 @@ class Redactor:
             if size >= SHORTEST:
                 pieces[index] = data[:-size].decode(errors=_ANY) + MARK
         return "…".join(pieces)
+
+    def error_text(self, text: str) -> str:
+        """Return *text*, the sentence or the traceback of an error, without secrets.
+
+        pydantic cuts the middle out of long values, so no search finds a secret in what remains:
+        such a value is hidden whole.
+        """
+        if not self.secrets:
+            return text
+        return self.text(_CUT_VALUE.sub(MARK, text))
 
     def problems(self, problems: Iterable[Problem]) -> list[Problem]:
         """Return *problems* with the secrets hidden in their messages."""

@@ -75,8 +75,17 @@ def _in_json(text: str) -> Iterator[str]:
 
 
 def _json_forms(text: str) -> Iterator[str]:
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield json.dumps(text)[1:-1]
+    """Yield *text* in JSON, also with the escapes that PHP, Go and .NET add: it may stand in HTML."""
+    for form in (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]):
+        yield form
+        of_go = of_dotnet = form
+        for letter in "<>&":
+            of_go = of_go.replace(letter, f"\\u{ord(letter):04x}")
+        for letter in "<>&'+`":
+            of_dotnet = of_dotnet.replace(letter, f"\\u{ord(letter):04X}")
+        yield form.replace("/", "\\/")
+        yield of_go
+        yield of_dotnet.replace('\\"', "\\u0022")
 
 
 def _in_repr(text: str) -> Iterator[str]:

@@ -361,7 +361,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
         run.enter("cancelled")
         struck = isinstance(error, RunCancelled) and run.parent is not None
         return interrupted or struck
-    hide = run.secrets.redactor.text
+    hide = run.secrets.redactor.error_text
     run.error_kind = error_kind(error)
     if isinstance(error, ArgumentsError) and error.tool == run.tool.name:
         run.problems = error.problems

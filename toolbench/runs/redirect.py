@@ -342,8 +342,8 @@ def _showing_errors(show: Callable[..., None]) -> Callable[..., None]:
             parts = [line]
         redactor = remembered.redactor_of_cell
         if redactor:
-            parts = [redactor.text(part) for part in parts]
-            message = redactor.text(str(error))
+            parts = [redactor.error_text(part) for part in parts]
+            message = redactor.error_text(str(error))
             if message != str(error):
                 # A kernel sends it beside the traceback, and the notebook keeps it
                 error = Exception(message)
@@ -358,7 +358,7 @@ def _showing_groups(show: Callable[..., None]) -> Callable[..., None]:
         redactor = remembered.redactor_of_cell
         if redactor and _is_group(error):
             text = "".join(format_exception(error))
-            hidden = redactor.text(text)
+            hidden = redactor.error_text(text)
             if hidden != text:
                 sys.stderr.write(hidden)
                 return
