@@ -25,10 +25,9 @@ from tiers import (  # noqa: F401 - hooks of pytest
     pytest_configure,
 )
 
-from toolbench import history
 from toolbench.core.registry import default_registry
 from toolbench.redaction.known import remembered
-from toolbench.runs.policy import policy
+from toolbench.runs.session import reset
 
 # A timing, which no test may fail by
 SLOW = [HealthCheck.too_slow]
@@ -52,6 +51,13 @@ def _no_search_of_earlier_modules_for_garbage():
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _new_session():
+    """A module leaves no runs, records, verdicts or secrets to the next one."""
+    yield
+    reset()
+
+
 @pytest.fixture(autouse=True)
 def _no_secrets_of_earlier_tests():
     """A test's secrets are hidden in that test: another may have them for plain words."""
@@ -61,12 +67,10 @@ def _no_secrets_of_earlier_tests():
 
 @pytest.fixture
 def no_records():
-    """A test starts and ends without records and verdicts; a folder may ask that of all its tests."""
-    history().clear()
-    policy.reset()
+    """A test starts and ends in a new session; a folder may ask that of all its tests."""
+    reset()
     yield
-    history().clear()
-    policy.reset()
+    reset()
 
 
 @pytest.fixture

@@ -34,13 +34,8 @@ def erase(path: str) -> str:
 """A cell that loads the extension and defines what can be watched, stopped and refused."""
 FORGET = """
 %unload_ext toolbench
-from toolbench import history
-from toolbench.core.registry import default_registry
-from toolbench.runs.policy import policy
-history().clear()
-policy.reset()
-for name in list(default_registry):
-    default_registry.unregister(name)
+from toolbench.runs.session import reset
+reset()
 get_ipython().reset()
 """
 """A cell after which the next user of a shared kernel finds it as a new one."""

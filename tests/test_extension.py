@@ -3,7 +3,7 @@ from patience import PATIENCE
 from shells import new_shell
 from test_runs.tools import Steps
 
-from toolbench.core.tool import calls
+from toolbench.core.tool import hooks
 from toolbench.widgets.panel.panel import open_panels
 
 MAGICS = {
@@ -26,7 +26,7 @@ def state(shell):
         "matchers": len(shell.Completer.custom_matchers),
         "formatters": set(shell.display_formatter.mimebundle_formatter.type_printers),
         "events": len(shell.events.callbacks["post_run_cell"]),
-        "calls": calls.around,
+        "calls": hooks.around,
     }
 
 

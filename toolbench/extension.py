@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from toolbench.core.registry import default_registry
-from toolbench.core.tool import listings
+from toolbench.core.tool import hooks
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics
@@ -13,7 +13,7 @@ from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
-from toolbench.runs.kernel import cell_ids, running_cell
+from toolbench.runs.kernel import cell_begins, cell_ends, running_cell
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.redirect import CellErrors, forget_secrets
 from toolbench.runs.screen import flush_descriptors
@@ -24,6 +24,9 @@ from toolbench.widgets.kit.ticker import ticker
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
+
+# In the shell's `meta`, IPython's place for what extensions keep of a shell
+_NAME = "toolbench"
 
 
 class Workbench:
@@ -85,7 +88,7 @@ class Workbench:
         shown_views.begin(running_cell(self._shell))
         record_calls()
         default_registry.find_in_notebook = self.catalog.find
-        self._forget_listings = listings.listen(lambda: ticker.watch(_check_panels))
+        self._forget_listings = hooks.listings.listen(lambda: ticker.watch(_check_panels))
         self._errors.begin()
 
     def unload(self) -> None:
@@ -126,12 +129,12 @@ class Workbench:
     def _before_cell(self, info: Any = None) -> None:
         """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
         active.watch.cell_begins()
-        cell_ids.begin(self._shell, info)
+        cell_begins(self._shell, info)
         shown_views.begin(getattr(info, "cell_id", None))
 
     def _after_cell(self, result: Any = None) -> None:
         """Store the id of the cell, also of the one with `%load_ext`; update the views of tools."""
-        cell_ids.end(self._shell, result)
+        cell_ends(self._shell, result)
         shown_views.end()
         _after_cell(result)
 
@@ -168,17 +171,14 @@ def _after_cell(result: Any = None) -> None:
     refresh_explorers()
 
 
-_loaded: dict[Any, Workbench] = {}
-
-
 def load_ipython_extension(shell: Any) -> None:
     """Load toolbench into *shell*; IPython calls this for `%load_ext toolbench`."""
-    if shell not in _loaded:
-        _loaded[shell] = Workbench(shell)
-        _loaded[shell].load()
+    if _NAME not in shell.meta:
+        shell.meta[_NAME] = Workbench(shell)
+        shell.meta[_NAME].load()
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Remove toolbench from *shell*; IPython calls this for `%unload_ext toolbench`."""
-    if shell in _loaded:
-        _loaded.pop(shell).unload()
+    if _NAME in shell.meta:
+        shell.meta.pop(_NAME).unload()

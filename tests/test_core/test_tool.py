@@ -17,7 +17,7 @@ from toolbench import (
 )
 from toolbench.core.builtins import FinishTool
 from toolbench.core.declarations import DeclaredResources
-from toolbench.core.tool import calls
+from toolbench.core.tool import hooks
 from toolbench.errors import ArgumentsError, KindError, RegistrationError
 
 
@@ -280,11 +280,11 @@ class TestCalls:
             names.append(tool.name)
             return tool.execute(action, conversation)
 
-        calls.around = around
+        hooks.around = around
         try:
             make()({"a": 1})
         finally:
-            calls.around = None
+            hooks.around = None
         make()({"a": 1})
         assert names == ["add"]
 

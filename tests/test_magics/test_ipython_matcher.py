@@ -1,8 +1,6 @@
 import pytest
 from IPython.core.completer import CompletionContext, provisionalcompleter
 
-from toolbench.extension import _loaded
-
 PICK = """
 from typing import Literal
 from toolbench import tool
@@ -33,7 +31,7 @@ odd, lazy, mapping, _hidden = Odd(), Lazy(), Dict(), server
 
 @pytest.fixture
 def complete(shell):
-    matcher = _loaded[shell]._matcher
+    matcher = shell.meta.toolbench._matcher
 
     def complete(text):
         lines = text.split("\n")

@@ -6,16 +6,11 @@ import pytest
 from kernels import FORGET, OLDEST, OURS, python_of
 
 from test_runs.kernel import Kernel
-from toolbench.runs.control import active, stop
-from toolbench.runs.redirect import forget_secrets
 
 
 @pytest.fixture(autouse=True)
 def _clean(no_records):
-    forget_secrets()
-    yield
-    for run in active:
-        stop(run)
+    pass
 
 
 @pytest.fixture(scope="session")

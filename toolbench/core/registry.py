@@ -12,7 +12,8 @@ from toolbench.core.kinds import place_of
 from toolbench.core.schema import Action
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
-from toolbench.core.tool import ToolDefinition, after_reload, definitions
+from toolbench.core.tool import ToolDefinition, after_reload, hooks
+from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import (
     RegistrationError,
     ToolbenchError,
@@ -39,6 +40,10 @@ class ToolRegistry:
         self._lock = RLock()
         self.find_in_notebook: Callable[[str], ToolDefinition[Any, Any]] | None = None
         """Finds a tool by name in the notebook, at its servers, and here; `%load_ext` sets it."""
+        self.find_at_server: Callable[[ToolAddress, Any], ToolDefinition[Any, Any]] | None = None
+        """Finds a tool at an address of a server, if it is there now; connecting a server sets it.
+
+        The second argument is the tool that was there, or None if it is not known."""
 
     def register(self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()) -> None:
         """Register *recipe* as *name*; warn if this replaces a recipe from another place in the code.
@@ -65,7 +70,7 @@ class ToolRegistry:
             old = self._recipes.get(name)
             self._recipes[name] = recipe
             self._aliases |= dict.fromkeys(aliases, name)
-        definitions.changed()
+        hooks.definitions.changed()
         if old is None:
             return
         # A cell that runs again defines its recipe at the same places
@@ -80,7 +85,14 @@ class ToolRegistry:
         with self._lock:
             self._recipes.pop(name, None)
             self._aliases = {a: n for a, n in self._aliases.items() if n != name}
-        definitions.changed()
+        hooks.definitions.changed()
+
+    def clear(self) -> None:
+        """Remove all recipes and aliases."""
+        with self._lock:
+            self._recipes.clear()
+            self._aliases.clear()
+        hooks.definitions.changed()
 
     def resolve(self, spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
         """Return the tools that *spec*, a name or a `Tool`, describes, made for *conv_state*.

@@ -67,18 +67,6 @@ _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDiction
 _CALLERS = ("model", "app")
 
 
-class Calls:
-    """Functions of `(tool, action, conversation)`. If they are set, they run each direct call of a tool.
-
-    `%load_ext toolbench` sets them, by `record_calls`.
-    """
-
-    around: Callable[[Any, Any, Any], Any] | None = None
-    """Runs a call `tool(...)` and returns its observation."""
-    around_async: Callable[[Any, Any, Any], Awaitable[Any]] | None = None
-    """Runs a call `await tool.acall(...)` and returns its observation."""
-
-
 class Listeners:
     """Functions without arguments that are called after each change of something."""
 
@@ -105,11 +93,23 @@ class Listeners:
             listener()
 
 
-calls = Calls()
-definitions = Listeners()
-"""Tells that a tool was made, registered or unregistered."""
-listings = Listeners()
-"""Tells that a server has added, changed or removed tools."""
+class Hooks:
+    """What a session adds to tools: functions that run their calls, and listeners to changes."""
+
+    def __init__(self) -> None:
+        """Begin without functions and without listeners; `record_calls` sets the functions."""
+        self.around: Callable[[Any, Any, Any], Any] | None = None
+        """Takes the tool, action and conversation of a call `tool(...)`; returns its observation."""
+        self.around_async: Callable[[Any, Any, Any], Awaitable[Any]] | None = None
+        """The same for a call `await tool.acall(...)`."""
+        self.definitions = Listeners()
+        """Tells that a tool was made, registered or unregistered."""
+        self.listings = Listeners()
+        """Tells that a server has added, changed or removed tools."""
+
+
+hooks = Hooks()
+"""The hooks of this process."""
 
 
 class ToolBase(ABC, Generic[ActionT, ObservationT]):
@@ -229,7 +229,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         set_field(self, "_invoke", self._invoker())
         if self.executor is not None and not is_local(self._place):
             _latest[self._place] = self
-        definitions.changed()
+        hooks.definitions.changed()
 
     def _check_type(self, attribute: str, base: type[Schema], expected: str) -> None:
         value: Any = getattr(self, attribute)
@@ -527,9 +527,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         __tracebackhide__ = True
         tool = after_reload(self)
         action = tool._input_of_call(action, arguments)
-        if calls.around is None:
+        if hooks.around is None:
             return cast("ObservationT", tool.execute(action, conversation))
-        return cast("ObservationT", calls.around(tool, action, conversation))
+        return cast("ObservationT", hooks.around(tool, action, conversation))
 
     def _input_of_call(self, action: Any, arguments: Mapping[str, Any]) -> Any:
         """Return the action or the mapping of a call that passes *action*, or keywords instead."""
@@ -593,9 +593,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         __tracebackhide__ = True
         tool = after_reload(self)
         action = tool._input_of_call(action, arguments)
-        if calls.around_async is None:
+        if hooks.around_async is None:
             return cast("ObservationT", await tool.execute_async(action, conversation))
-        observation = await calls.around_async(tool, action, conversation)
+        observation = await hooks.around_async(tool, action, conversation)
         return cast("ObservationT", observation)
 
     async def execute_async(self, action: Any, conversation: Any = None) -> ObservationT:

@@ -5,9 +5,9 @@ from itertools import count
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from toolbench.core.registry import default_registry
 from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ToolNotFoundError, did_you_mean
-from toolbench.runs.record import reruns
 
 _THERE = ("connected", "incomplete", "lost")
 
@@ -44,6 +44,7 @@ class ConnectedServers:
     def add(self, session: Session) -> None:
         """Add *session*, which was just connected."""
         self._numbers[session] = next(self._count)
+        default_registry.find_at_server = self.tool_again
 
     def session(self, server: str) -> Session | None:
         """Return the newest session of the server called *server*; None if it is not connected."""
@@ -75,21 +76,17 @@ class ConnectedServers:
         )
         raise ToolNotFoundError(msg)
 
+    def tool_again(self, address: ToolAddress, tool: Any) -> Any:
+        """Return *tool* as it is listed now; if its session is over, that of the present session."""
+        if tool is not None:
+            caller = getattr(tool.executor, "caller", None)
+            if caller in self.sessions or self.session(address.server) is None:
+                return tool.as_listed()
+        return self.tool(*address)
+
 
 connected = ConnectedServers()
 """The servers of this process."""
-
-
-def _tool_again(address: ToolAddress, tool: Any) -> Any:
-    """Return *tool* as it is listed now; if its session is over, that of the present session."""
-    if tool is not None:
-        caller = getattr(tool.executor, "caller", None)
-        if caller in connected.sessions or connected.session(address.server) is None:
-            return tool.as_listed()
-    return connected.tool(*address)
-
-
-reruns.tool_of = _tool_again
 
 
 async def all_closed(sessions: Iterable[Session]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from toolbench.core.background_loop import portal
 from toolbench.core.schema import hide_in_views
-from toolbench.core.tool import listings
+from toolbench.core.tool import hooks
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.portable import portable_entry
@@ -311,7 +311,7 @@ class MCPServerSession:
     def _when_approved(self) -> None:
         """Let the yeses to the tools count on, and the new definitions take the place of the old ones."""
         policy.renew(*self.tools)
-        listings.changed()
+        hooks.listings.changed()
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of what the server offers, to keep in a file or to compare."""

@@ -11,9 +11,7 @@ import signal
 import sys
 import threading
 from asyncio import sleep
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from toolbench.core.background_loop import portal
 
@@ -46,42 +44,36 @@ def running_cell(shell: Any) -> str | None:
     return None
 
 
-class CellIds:
-    """The ids of the cells that ran, as the front end sent them: a cell keeps its id when it is edited."""
+def cell_ids(shell: Any) -> dict[int, str]:
+    """Return the ids of the cells that ran in *shell*, by the numbers of the cells.
 
-    def __init__(self) -> None:
-        """Begin without any id."""
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the ids of all shells."""
-        self._ids: WeakKeyDictionary[Any, dict[int, str]] = WeakKeyDictionary()
-
-    def begin(self, shell: Any, info: Any) -> None:
-        """Store the id of the cell that begins in *shell*; *info* is what IPython tells about it."""
-        ids = self._ids.setdefault(shell, {})
-        if getattr(info, "store_history", False):
-            number = len(shell.history_manager.input_hist_parsed)
-            # Of a run before `%reset`
-            ids.pop(number, None)
-            self._store(ids, number, info)
-
-    def end(self, shell: Any, result: Any) -> None:
-        """Store the id of the cell that ended in *shell*, where its begin was not seen: `%load_ext`."""
-        ids, info = self._ids.setdefault(shell, {}), getattr(result, "info", None)
-        if getattr(info, "store_history", False) and result.execution_count:
-            self._store(ids, result.execution_count, info)
-
-    def of(self, shell: Any) -> Mapping[int, str]:
-        """Return the ids of the cells that ran in *shell*, by the numbers of the cells."""
-        return self._ids.get(shell, {})
-
-    def _store(self, ids: dict[int, str], number: int, info: Any) -> None:
-        if cell_id := getattr(info, "cell_id", None):
-            ids[number] = cell_id
+    They are those that the front end sent: a cell keeps its id when it is edited. They are kept in
+    the shell's `meta`, IPython's place for what extensions keep of a shell.
+    """
+    ids: dict[int, str] = shell.meta.setdefault("toolbench_cell_ids", {})
+    return ids
 
 
-cell_ids = CellIds()
+def cell_begins(shell: Any, info: Any) -> None:
+    """Store the id of the cell that begins in *shell*; *info* is what IPython tells about it."""
+    if getattr(info, "store_history", False):
+        number = len(shell.history_manager.input_hist_parsed)
+        # Of a run before `%reset`
+        cell_ids(shell).pop(number, None)
+        _store(shell, number, info)
+
+
+def cell_ends(shell: Any, result: Any) -> None:
+    """Store the id of the cell that ended in *shell*, where its begin was not seen: `%load_ext`."""
+    info = getattr(result, "info", None)
+    if getattr(info, "store_history", False) and result.execution_count:
+        _store(shell, result.execution_count, info)
+
+
+def _store(shell: Any, number: int, info: Any) -> None:
+    cell_id = getattr(info, "cell_id", None)
+    if cell_id:
+        cell_ids(shell)[number] = cell_id
 
 
 # Two seconds: a busy machine takes long to ask for the end

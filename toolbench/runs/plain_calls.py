@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition, calls
+from toolbench.core.tool import ToolDefinition, hooks
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.runs.control import RunCancelled, stop
 from toolbench.runs.page import outcome_of
@@ -20,12 +20,12 @@ _CALLER = 3
 
 def record_calls() -> None:
     """Record every direct call `tool(...)` from now on, as `%load_ext toolbench` does."""
-    calls.around, calls.around_async = _recorded, _recorded_async
+    hooks.around, hooks.around_async = _recorded, _recorded_async
 
 
 def forget_calls() -> None:
     """Stop recording direct calls."""
-    calls.around = calls.around_async = None
+    hooks.around = hooks.around_async = None
 
 
 def _recorded(tool: ToolDefinition[Any, Any], call: Any, conversation: Any) -> Observation:

@@ -5,7 +5,7 @@ it keeps of the arguments and answers. `history` holds records, and writes them 
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from datetime import date, datetime, time
 from keyword import iskeyword
@@ -25,7 +25,7 @@ from toolbench.core.coercion import (
     masked_observation,
 )
 from toolbench.core.content import TextContent
-from toolbench.core.registry import find_tool
+from toolbench.core.registry import default_registry, find_tool
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
@@ -336,27 +336,6 @@ def _is_broken(state: str, outcome: Observation | None) -> bool:
 # --- the record -------------------------------------------------------------------------
 
 
-def _same(address: ToolAddress, tool: AnyTool | None) -> AnyTool:
-    if tool is not None:
-        return tool
-    msg = (
-        f"Tool {address.name!r} belongs to server {address.server!r}, which is not connected. "
-        f"Connect it first: %mcp connect {address.server} ..."
-    )
-    raise ToolNotFoundError(msg)
-
-
-class Reruns:
-    """Holds the function that finds a server's tool again; `toolbench.mcp`, a higher layer, sets it."""
-
-    tool_of: Callable[[ToolAddress, AnyTool | None], AnyTool] = staticmethod(_same)
-    """Returns the tool at an address of a server now. The second argument is the tool that ran, if
-    it is known."""
-
-
-reruns = Reruns()
-
-
 @dataclass(frozen=True, repr=False)
 class RunRecord:
     """The record of a run that has ended: JSON, without secrets.
@@ -499,7 +478,16 @@ class RunRecord:
 
     def _tool(self) -> AnyTool:
         if self.address is not None and self.address.server:
-            return reruns.tool_of(self.address, self.definition)
+            if default_registry.find_at_server is not None:
+                return default_registry.find_at_server(self.address, self.definition)
+            if self.definition is None:
+                server = self.address.server
+                msg = (
+                    f"Tool {self.address.name!r} belongs to server {server!r}, which is not "
+                    f"connected. Connect it first: %mcp connect {server} ..., or "
+                    f"client.connect({server!r}, ...)."
+                )
+                raise ToolNotFoundError(msg)
         if self.definition is not None:
             return self.definition.latest()
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from toolbench.core.tool import ToolDefinition, definitions, listings
+from toolbench.core.tool import ToolDefinition, hooks
 from toolbench.errors import MissingExtraError
 from toolbench.runs.questions import Question
 from toolbench.serving.access.client_config import Client, ClientConfig
@@ -88,7 +88,7 @@ class Served:
             # Also after an interrupt, nothing stays open
             self._server.close()
             raise
-        self._forget = definitions.listen(self.look), listings.listen(self.look)
+        self._forget = hooks.definitions.listen(self.look), hooks.listings.listen(self.look)
         open_servers.append(self)
         atexit.register(self.close)
 

@@ -11,9 +11,7 @@ from test_mcp.task_server import TaskServer, app
 
 pytestmark = pytest.mark.slow
 CONNECT = "%load_ext toolbench\n%mcp connect long {url}/mcp"
-TOOL = (
-    "from toolbench.extension import _loaded\ntool = next(iter(_loaded.values())).client[{name!r}]"
-)
+TOOL = "tool = get_ipython().meta.toolbench.client[{name!r}]"
 IN_A_CELL = "tool({})"
 A_PANEL = "from toolbench.widgets.panel import ToolPanel; panel = ToolPanel(tool); panel"
 IN_A_PANEL = f"{A_PANEL}.run()"

@@ -75,7 +75,7 @@ def statements_of(module: ModuleType) -> list[Statement]:
             for line in [_failed_line(history, number)]
             for statement in _of_cell(cell, is_main=True)
         ]
-        return list(_with_later_runs(statements, cell_ids.of(shell)))
+        return list(_with_later_runs(statements, cell_ids(shell)))
     return list(_of_cell(getsource(module), is_main=False))
 
 

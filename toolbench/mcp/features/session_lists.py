@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from toolbench.core.tool import listings
+from toolbench.core.tool import hooks
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.item_list import RemoteList
@@ -57,7 +57,7 @@ class SessionLists:
         await self._tools.list_anew(connection, self._seconds, used=used)
         self._on_tools()
         if self._tools.last_change is not before:
-            listings.changed()
+            hooks.listings.changed()
         self._inbox.changes.note("tools")
 
     def note_change(self, name: str) -> None:

@@ -9,7 +9,7 @@ from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
 from toolbench.core.declarations import Effect
 from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition, listings
+from toolbench.core.tool import ToolDefinition, hooks
 from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html
 from toolbench.display.markdown import markdown_html
@@ -77,7 +77,7 @@ class WaitingCall:
         thought = [parts.html(markdown_html(call.thought))] if call.thought else []
         line = parts.html(_line_html(call, number), kind="toolbench-waiting-line")
         self._reason = parts.html(_reason_html(call))
-        self._forget = listings.listen(lambda: ticker.watch(self._renew_reason))
+        self._forget = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
         self.widget = parts.column(
             *thought,
             parts.row(line, *buttons),

@@ -1,0 +1,33 @@
+"""The state that a session keeps in modules, and `reset`, which puts all of it back.
+
+It is kept in `policy`, `history()`, `numbers`, `active` and `line` of this package, in
+`default_registry`, and in the secrets that are remembered and the functions that hide them. What
+`%load_ext` adds stays until `%unload_ext`, and servers stay connected until they are closed.
+"""
+
+from toolbench.core.registry import default_registry
+from toolbench.runs.control import Stop, StopCause, active
+from toolbench.runs.history import history
+from toolbench.runs.policy import policy
+from toolbench.runs.progress import line
+from toolbench.runs.redirect import forget_secrets
+from toolbench.runs.run import numbers
+
+
+def reset() -> None:
+    """Put the state of this session back to that of a new process: for tests.
+
+    Background runs are told to stop. Records, verdicts, registered tools, remembered secrets and
+    the line of the cell are forgotten; the next run is number 1 again.
+
+        @pytest.fixture(autouse=True)
+        def new_session():
+            reset()
+    """
+    active.stop_all(Stop(StopCause.PROGRAM, "stopped: the session was reset"))
+    history().clear()
+    numbers.reset()
+    policy.reset()
+    line.reset()
+    default_registry.clear()
+    forget_secrets()
