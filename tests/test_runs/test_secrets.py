@@ -126,6 +126,22 @@ class TestConversations:
         assert say({}, theirs).text == say.execute({}, theirs).text
         assert not perform(run_here(say, {}, conversation=theirs)).is_error
 
+    def test_keep_their_names_if_a_secret_is_the_same_word(self):
+        """A password may be the word `password`, and later calls have an argument of that name."""
+
+        @tool
+        def login(user: str, password: str) -> str:
+            """Log in."""
+            return "ok"
+
+        for password in ("password", "correct-horse-9"):
+            assert run_tool(login, user="ada", password=password).text == "ok"
+            assert history()[-1].arguments == {"user": "ada", "password": MARK}
+            assert history()[-1].lost == ("password",)
+        unknown = {"user": "ada", "password": "sesame-open-9", "sesame-open-9": 1}
+        assert run_tool(login, unknown).is_error
+        assert "sesame" not in everything()
+
     @pytest.mark.parametrize("secret", ["abc", 123])
     def test_hide_a_short_secret_in_all_that_is_shown(self, secret, recorded, capsys):
         """Whoever declares a secret means it: of two or three characters too."""

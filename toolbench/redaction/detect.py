@@ -365,6 +365,10 @@ class Secrecy:
         """Whether a value of the schema can have a secret by its name or schema, at any depth."""
         return self._place.has_secrets
 
+    def declares(self, name: Any) -> bool:
+        """Tell whether the schema declares a property *name*."""
+        return name in self._place.declared
+
     @cached_property
     def defaults(self) -> list[str]:
         """The secrets among the defaults in the schema: a server may put secrets there.

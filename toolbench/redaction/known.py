@@ -226,10 +226,14 @@ class KnownSecrets:
                 return
         begin()
 
-    def hide(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *arguments*, other forms of arguments of the run, with a mark in place of each secret."""
-        masked: dict[str, Any] = self.redactor.value(self._secrecy.hide(arguments)[0])
-        return masked
+    def shown_name(self, name: Any) -> Any:
+        """Return *name*, of an argument, or a mark if it is a secret that the tool does not declare.
+
+        A password may be the word `password`.
+        """
+        if self._secrecy.declares(name):
+            return name
+        return self.redactor.value(name)
 
     def argument(self, key: Any) -> Any:
         """Return the argument *key* of the run, with a mark in place of each secret."""
@@ -237,8 +241,11 @@ class KnownSecrets:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the run, with a mark in place of each secret, in their names too."""
-        if not (redactor := self.redactor):
+        """The arguments of the run by their `shown_name`, with a mark in place of each secret."""
+        redactor = self.redactor
+        if not redactor:
             return self._arguments
-        masked: dict[str, Any] = redactor.value(self._arguments)
+        masked = dict[str, Any]()
+        for name, value in self._arguments.items():
+            masked[self.shown_name(name)] = redactor.value(value)
         return masked

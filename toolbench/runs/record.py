@@ -641,7 +641,7 @@ def sent_by(run: Run) -> SentArguments:
     """Return the arguments of *run*, with those secrets hidden that are known by their places."""
     arguments, lost, objects = dict[str, Any](), set[str](), dict[str, Any]()
     for key, value in run.arguments.items():
-        name = key_text(key)
+        name = key_text(run.secrets.shown_name(key))
         has_form, form = _json_form(value)
         safe_form = form
         masked = run.secrets.argument(key)
@@ -662,15 +662,17 @@ def sent_by(run: Run) -> SentArguments:
 def _kept_arguments(run: Run) -> SentArguments:
     """Return the arguments of *run* for its record: without the secrets that it learned since it began."""
     sent = run.sent or sent_by(run)
-    masked: dict[str, Any] = run.secrets.redactor.value(sent.arguments)
-    if masked is sent.arguments:
+    secrets = run.secrets
+    if not secrets.redactor:
         return sent
-    lost, objects = set(sent.lost), dict(sent.objects)
-    for name, value in masked.items():
-        if name not in sent.arguments or value != sent.arguments[name]:
-            lost.add(name)
+    arguments, lost, objects = dict[str, Any](), set(sent.lost), dict(sent.objects)
+    for name, value in sent.arguments.items():
+        shown = secrets.shown_name(name)
+        arguments[shown] = secrets.redactor.value(value)
+        if shown != name or arguments[shown] is not value:
+            lost.add(shown)
             objects.pop(name, None)
-    return SentArguments(masked, frozenset(lost), objects)
+    return SentArguments(arguments, frozenset(lost), objects)
 
 
 def _json_form(value: Any) -> tuple[bool, Any]:
