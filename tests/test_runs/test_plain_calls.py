@@ -197,13 +197,12 @@ class TestSecrets:
         assert "hunter2222" not in f"{record.to_dict()}{record.to_html()}"
 
     def test_that_are_the_name_of_an_argument_stop_no_later_call(self):
-        """The call runs; its record hides the name."""
+        """The call runs; the name, which its tool declares, is no secret."""
         with suppress(ValueError):
             tools.unlock(user="Ada", password="description")
         describe = tool(lambda description: description.upper(), name="describe")
         assert describe(description="all").text == "ALL"
-        assert [*history()[-1].arguments.values()] == ["all"]
-        assert "description" not in history()[-1].arguments
+        assert history()[-1].arguments == {"description": "all"}
 
 
 def frames_of(error):
