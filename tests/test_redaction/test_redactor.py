@@ -1,7 +1,9 @@
 """One engine replaces secrets, however they are written, and in pieces as in the whole."""
 
 import json
+import os
 import pickle
+import subprocess
 from base64 import b64encode, urlsafe_b64encode
 from urllib.parse import quote
 
@@ -75,6 +77,15 @@ def test_a_secret_is_found_in_the_json_of_other_languages(language, secret):
         if after:
             assert text == f"{before}{MARK}{after}"
         assert MARK in text
+
+
+def test_a_secret_is_found_as_a_shell_lists_it():
+    """In double quotes, where a shell would else read a variable or a command."""
+    secret = 'pa$$w`rd"or\\so'
+    environment = {"PATH": os.environ["PATH"], "TOKEN": secret}
+    listed = subprocess.run(["bash", "-c", "export -p"], env=environment, capture_output=True)
+    text = Redactor([secret]).text(listed.stdout.decode())
+    assert f'TOKEN="{MARK}"' in text
 
 
 class TestLines:

@@ -118,7 +118,7 @@ class Redactor:
         return bool(self.spans(text))
 
     def may_occur_in(self, data: bytes) -> bool:
-        """Tell whether *data*, in which texts stand between other bytes, may have a secret in a text."""
+        """Tell whether *data*, in which strings stand between other bytes, may have a secret in one."""
         bare = Bare(data)
         return any(matcher.may_occur_in(bare.text) for matcher in self._matchers)
 
@@ -166,7 +166,7 @@ class Redactor:
         return [Problem(p.path, self.sentence(p.message)) for p in problems]
 
     def stream(self) -> "Stream":
-        """Return a filter that replaces the secrets in a text that comes in pieces."""
+        """Return a filter that replaces the secrets in text that comes in pieces."""
         return Stream(self)
 
     # --- anything else ----------------------------------------------------------------
@@ -204,7 +204,7 @@ class Redactor:
 
 
 class Stream:
-    """A filter that replaces secrets in a text that comes in pieces.
+    """A filter that replaces secrets in text that comes in pieces.
 
     The returned pieces together equal what the redactor returns for the whole text. Only an end
     that may belong to a secret is held back.

@@ -130,7 +130,8 @@ def _in_html(text: str) -> Iterator[str]:
 
 
 def _in_shell(text: str) -> Iterator[str]:
-    """Yield *text* in single quotes of a shell."""
+    """Yield *text* in single quotes of a shell, and in double quotes, as `export -p` writes it."""
+    yield re.sub(r'[\\"$`]', r"\\\g<0>", text)
     yield text.replace("'", "'\\''")
     yield text.replace("'", "'\"'\"'")
 
@@ -177,7 +178,7 @@ WRITINGS: tuple[Callable[[str], Iterator[str]], ...] = (
     _in_base64,
     _in_hex,
 )
-"""The functions that write a text as programs do; as it is, it is searched for anyway."""
+"""The functions that write a string as programs do; as it is, it is searched for anyway."""
 
 
 # --- parts that are secrets too ---------------------------------------------------

@@ -26,7 +26,7 @@ _MAX_ERRORS = 3
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Tell whether *error* means that there was too little memory, also if Rust code raised it."""
+    """Tell whether *error* means that there was too little memory, even if Rust code raised it."""
     # pyo3's class of that name is not an Exception, and no module exports it
     return isinstance(error, MemoryError) or type(error).__name__ == "PanicException"
 
