@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from functools import partial, wraps
+from unittest.mock import Mock
 
 import pytest
 from patience import PATIENCE
@@ -70,6 +71,7 @@ TAKING = {
     "a static method": Plain.static,
     "keyword only": keyword_only,
     "*args": anything,
+    "a mock": Mock(side_effect=lambda *args: args),
     "**kwargs": keywords,
     "not the second": third,
     "by another name": by_another_name,

@@ -244,8 +244,7 @@ def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]
     ordered = [p for p in parameters.values() if p.kind in _POSITIONAL]
     if len(ordered) > 1 and _takes_conversation(ordered[1]):
         return function
-    # A functools.partial may have one already
-    if CONVERSATION in getattr(function, "keywords", {}):
+    if isinstance(function, partial) and CONVERSATION in function.keywords:
         return without
     if CONVERSATION in parameters:
         return by_name
