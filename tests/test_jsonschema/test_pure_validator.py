@@ -83,8 +83,10 @@ def test_same_verdicts_at_the_same_places(schema, value):
 
 
 def test_messages_are_plain():
-    """What is missing or unknown is said as elsewhere, the rest as the library says it, and shortly."""
+    """A missing or unknown name and a pattern are said as elsewhere, the rest as the library says it."""
     _, pure = both(OBJECT)
+    [problem] = pure.problems({"n": 3, "word": "b"})
+    assert problem.message == "should match the pattern ^a\\d$"
     found = {p.where: p.message for p in pure.problems({"n": "x" * 1_000, "other": 1})}
     assert found["word"] == "is required"
     assert found["other"] == "is an unknown argument; expected: n, word"

@@ -19,6 +19,7 @@ from toolbench.jsonschema.problems import REQUIRED, schema_problems, unknown_nam
 from toolbench.jsonschema.refs import MISSING, follow
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import REFERENCES, every, mapping, rewritten
+from toolbench.jsonschema.words import demand
 from toolbench.values import not_in_json
 
 # 15 MB: loaded with the first foreign schema
@@ -278,6 +279,10 @@ def _pure_problems(error: Any) -> list[Problem]:
         for name in error.validator_value:
             if error.message.startswith(f"{name!r} is"):
                 return [Problem((*path, name), REQUIRED)]
+    if error.validator == "pattern":
+        # As the schema has it, not in Python's notation
+        pattern = error.validator_value.removeprefix("(?a:").removesuffix(")")
+        return [Problem(path, demand("pattern", pattern.replace(r"\Z", "$")))]
     if error.validator == "additionalProperties" and error.validator_value is False:
         known = list(mapping(error.schema, "properties"))
         patterns = mapping(error.schema, "patternProperties")
