@@ -3,15 +3,17 @@
 import os
 import sys
 import threading
+import time
 
 import pytest
 from forked import run_python
+from hostile_schemas import deep, ref
 from IPython.core.formatters import DisplayFormatter
 from patience import PATIENCE
 
 from toolbench import history, tool
 from toolbench.redaction import MARK
-from toolbench.redaction.detect import BY_NAMES
+from toolbench.redaction.detect import BY_NAMES, hide
 from toolbench.redaction.known import KnownSecrets, RememberedSecrets
 from toolbench.redaction.matcher import Matcher
 from toolbench.redaction.redactor import Redactor
@@ -158,3 +160,26 @@ def test_threads_of_one_run_lose_no_secret_of_each_other(monkeypatch):
     finally:
         sys.setswitchinterval(before)
     assert len(known.own.secrets) == 80
+
+
+def test_a_circle_of_ever_new_lists_is_searched_soon():
+    """Each union of a circle merges its own items into the next one: there is no end of new schemas."""
+    kinds = {
+        "d0": {"anyOf": [ref("d1"), ref("d5")]},
+        "d1": {"anyOf": [ref("d0"), ref("d6")]},
+        "d2": {"items": ref("d0"), "anyOf": [ref("d3")]},
+        "d3": {**ref("d2"), "anyOf": [ref("d9")], "items": ref("d0")},
+        "d4": {"items": ref("d6"), "anyOf": [ref("d8")], "type": "array"},
+        "d5": {**ref("d0"), "anyOf": [ref("d1"), ref("d5")], "type": "string"},
+        "d6": {"anyOf": [ref("d7")], "items": ref("d5")},
+        "d7": {"items": ref("d4"), "anyOf": [ref("d2")]},
+        "d8": {"items": ref("d5")},
+        "d9": {"anyOf": [ref("d1")], "items": ref("d2")},
+    }
+    schema = {"properties": {"a": ref("d0"), "b": ref("d1")}, "$defs": kinds}
+    begin = time.process_time()
+    assert hide({"a": deep(20, "x", "p"), "password": "correct-horse-9"}, schema) == {
+        "a": deep(20, "x", "p"),
+        "password": MARK,
+    }
+    assert time.process_time() - begin < 3

@@ -186,6 +186,7 @@ class _Place:
         self.node = node
         self.unread = unread
         """The names of secrets at any place; see `_unread_secrets`."""
+        self._whole = self
         self._inside: dict[str | int | None, _Place] = {}
         self._says_so = node.is_secret
         self._is_open = self._is_number = False
@@ -242,6 +243,8 @@ class _Place:
         """Whether a part of the value, at any depth, is a secret."""
         if self.unread:
             return True
+        if self._whole is not self and not self._whole.has_secrets:
+            return False
         return any(_Place(node).is_secret(name) for name, node in _every_node(self.node))
 
     def name_of(self, key: str, above: str) -> str:
@@ -263,7 +266,7 @@ class _Place:
         # Undeclared keys may be any number: they are not remembered
         if key not in self.declared:
             if self._has_patterns:
-                return _Place(self.node.at(key), self.unread)
+                return self._made(key)
             return self._at(None, key)
         return self._at(key, key)
 
@@ -274,8 +277,13 @@ class _Place:
 
     def _at(self, known: str | int | None, step: str | int) -> "_Place":
         if known not in self._inside:
-            self._inside[known] = _Place(self.node.at(step), self.unread)
+            self._inside[known] = self._made(step)
         return self._inside[known]
+
+    def _made(self, step: str | int) -> "_Place":
+        place = _Place(self.node.at(step), self.unread)
+        place._whole = self._whole
+        return place
 
 
 def _every_node(whole: Node) -> Iterator[tuple[str, Node]]:
@@ -308,7 +316,7 @@ def _unread_secrets(schema: Any, whole: Node) -> frozenset[str]:
     They are under keywords such as `then` and `contains`, which only some values have to fit.
     """
     names = set()
-    for place, part in islice(every(schema), _MOST_PLACES):
+    for place, part in islice(every(schema), _MOST_SCHEMAS):
         if says_secret(part):
             names.add(place.rpartition(".")[2].rstrip("[]"))
     names.discard("")
@@ -317,8 +325,9 @@ def _unread_secrets(schema: Any, whole: Node) -> frozenset[str]:
     return frozenset(names)
 
 
-# Of a schema that is made of ever new parts
-_MOST_PLACES = 10_000
+# Of a schema that is made of ever new parts; the most in a public tool is 400
+_MOST_PLACES = 1_000
+_MOST_SCHEMAS = 10_000
 
 
 # --- the secrets in a value ------------------------------------------------------------
@@ -546,14 +555,14 @@ def _is_hidden_whole(value: Any, inside: Any, name: str, place: _Place) -> bool:
     if isinstance(value, str) and is_secret_argument(name) and value not in place.choices:
         # Whatever type the schema wants
         return True
-    # What the schema describes as something else, as an object that is sent as a string
-    if not place.types or not place.has_secrets:
-        return False
     # Objects without a JSON type count as text
     read = value
     if inside is not None:
         read = inside
-    return place.types.isdisjoint(types_of_value(read) or {"string"})
+    if not place.types or place.types & (types_of_value(read) or {"string"}):
+        return False
+    # What the schema describes as something else, as an object that is sent as a string
+    return place.has_secrets
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
