@@ -39,7 +39,8 @@ SHORTEST_SETTING = 6
 _ANY = "surrogatepass"
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
-_CUT_VALUE = re.compile(r"(?<=\binput_value=).*\.\.\..*(?=, input_type=)")
+# pydantic leaves at most 50 characters, and the text may be hostile
+_CUT_VALUE = re.compile(r"(?<=\binput_value=).{0,50}\.\.\..{0,50}(?=, input_type=)")
 # Bytes of a character of UTF-8 after its first
 _LATER_BYTES = 3
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
