@@ -1,8 +1,9 @@
 """The state that a session keeps in modules, and `reset`, which puts all of it back.
 
-It is kept in `policy`, `history()`, `numbers`, `active` and `line` of this package, in
-`default_registry`, and in the secrets that are remembered and the functions that hide them. What
-`%load_ext` adds stays until `%unload_ext`, and servers stay connected until they are closed.
+In this package it is in `policy`, `history()`, `numbers`, `active`, `line` and the functions that
+hide secrets (`redirect`), in `core` in `default_registry`, in `redaction` in `remembered` and
+`secrets_of_servers`. What `%load_ext` adds (`core.tool.hooks`, and the shell's `meta`) stays until
+`%unload_ext`, and servers stay connected until they are closed.
 """
 
 from toolbench.core.registry import default_registry
