@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, eventually
 
 from test_runs import tools
 from toolbench import (
@@ -363,6 +363,34 @@ class TestInterrupting:
             run_tools([(tool, {"n": n}) for n in range(3)])
         assert stuck.stop_event.wait(PATIENCE)
         assert stuck.numbers == [0]
+
+    def test_counts_no_time_for_a_question_of_another_call(self, monkeypatch):
+        """A call is recorded after the thread that asks had its turn, but took no longer for that."""
+        turn = 2.0
+        monkeypatch.setattr("toolbench.runs.parallel._LONGEST_TURN", turn)
+        monkeypatch.setattr("toolbench.runs.parallel._SWIFT", 0)
+        asked = threading.Event()
+
+        def answer(prompt):
+            asked.set()
+            eventually(lambda: len(history()), what="the record of the other call")
+            return "y"
+
+        monkeypatch.setattr("builtins.input", answer)
+
+        @tool(read_only=True)
+        def ask() -> str:
+            return current_run().ask("Go on?").action
+
+        @tool(read_only=True)
+        def other() -> str:
+            assert asked.wait(PATIENCE)
+            return "done"
+
+        results = run_tools([(other, {}), (ask, {})])
+        assert [result.text for result in results] == ["done", "accept"]
+        assert history()[0].tool == "other"
+        assert history()[0].seconds < turn
 
     @pytest.mark.slow
     @pytest.mark.parametrize("executor", ["None", "ProcessPoolExecutor(3)"])

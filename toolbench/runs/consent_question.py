@@ -113,7 +113,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def _of_all(shown: str, text: str) -> str:
-    """Return how long *text* is, if *shown* is only the begin of it; else an empty text."""
+    """Return how long *text* is, if *shown* is only its beginning; else an empty string."""
     if len(shown) == len(text):
         return ""
     return f"… ({counted(len(text), 'character')})"

@@ -304,7 +304,7 @@ class Desk:
             loop.call_soon_threadsafe(self._begin, call, loop)
             end: _End = self.serve()
         except BaseException:
-            # Also at KeyboardInterrupt: cancel the task
+            # Even at KeyboardInterrupt: cancel the task
             self.cancel(loop)
             raise
         finally:

@@ -175,6 +175,7 @@ class _Job:
         try:
             return self._work(run)
         finally:
+            run.end_work()
             if self._can_be_interrupted and run.seconds > _SWIFT:
                 self._let_interrupt_come_first()
 

@@ -1,6 +1,7 @@
 """Record direct calls of tools, `tool(action)` and `await tool.acall(action)`, as runs."""
 
 from asyncio import create_task, get_running_loop, sleep
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -53,8 +54,10 @@ async def _recorded_async(
     warn_of_earlier_class(tool, stacklevel=_CALLER)
     run = run_here(tool, call, conversation=conversation, is_plain=True)
     if not have_threads():
-        outcome = await outcome_of(run) if tool.is_async else execute
-        return perform(run, work=outcome)
+        work: Callable[[Run], Observation] = execute
+        if tool.is_async:
+            work = await outcome_of(run)
+        return perform(run, work=work)
     scope = CancelScope()
     run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
 
@@ -72,15 +75,16 @@ async def _recorded_async(
             raise RunCancelled
         return observation
 
-    at_home = tool.is_async or hasattr(tool.executor, "acall")
-    carry_out = partial(perform, run, work=execute_at_home if at_home else execute)
+    carry_out = partial(perform, run)
+    if tool.is_async or hasattr(tool.executor, "acall"):
+        carry_out = partial(perform, run, work=execute_at_home)
     drawing = None
     if run.progress_view.drawer is not None:
         drawing = create_task(_drawing(run.progress_view))
     try:
         return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
     except BaseException:
-        # Also when the caller is cancelled: cancel the run too
+        # Even if only the caller is cancelled: cancel the run too
         stop(run)
         raise
     finally:

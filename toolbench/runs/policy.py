@@ -305,7 +305,7 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
         who = "the person declined"
     elif answer.by_somebody:
         who = "a preset answer declined"
-    # Who gave answers is not absent, also if they do not suffice
+    # Who gave answers is not absent, even if they do not suffice
     is_absent = preset is None and not answer.by_somebody
     may_be_alone = is_asked_once and (run is None or not run.is_from_outside)
     return Consent(

@@ -44,7 +44,7 @@ class Progress:
 
     @property
     def counted(self) -> str:
-        """The numbers as a person reads them: `3 of 10`, or `3`, or an empty text."""
+        """The numbers as a person reads them: `3 of 10`, or `3`, or an empty string."""
         if self.total:
             return f"{_read(self.value)} of {_read(self.total)}"
         if self.value:

@@ -116,7 +116,7 @@ class Question:
         return [str(problem) for problem in found]
 
     def format_problems(self, content: Mapping[str, Any]) -> list[Problem]:
-        """Return a problem for each text of *content* that is not in the format which `schema` names.
+        """Return a problem for each string in *content* that is not in the format which `schema` names.
 
         The secrets of *content* are hidden in the problems.
         """

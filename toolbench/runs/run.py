@@ -374,9 +374,14 @@ class Run:
                 self._clock = monotonic()
             self._state = state
             if state in ENDED:
-                self._ended = monotonic()
+                self.end_work()
                 self.dialogue.end()
         self.changed()
+
+    def end_work(self) -> None:
+        """Count no more `seconds`: the tool has ended, even if the run is not recorded yet."""
+        if self._ended is None:
+            self._ended = monotonic()
 
     def give_up(self) -> None:
         """Let callers no longer wait for the run: it was stopped, but its call goes on.
