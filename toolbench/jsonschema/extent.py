@@ -91,7 +91,7 @@ def check_length(text: str) -> None:
         raise SchemaError(msg)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Measured:
     """What was counted in a schema; nothing yet while the schemas inside it are still counted.
 
@@ -147,6 +147,9 @@ class Extent:
         self.schemas = len(self._objects)
         if self._repeats() or len(self._objects) > MOST_FOR_ONE_VALUE:
             self.schemas = self._measure(entry, 0).schemas
+        # Validators are kept, and these are needed no more
+        self._objects.clear()
+        self._measured.clear()
 
     def is_too_much(self, value: Any) -> bool:
         """Tell whether checking *value* would take longer than a few seconds."""
