@@ -50,7 +50,7 @@ class Problem:
 
     @property
     def where(self) -> str:
-        """The path as a person writes it: `items[2].name`; empty if the whole value is wrong."""
+        """The path as in Python: `items[2].name`; empty if the whole value is wrong."""
         where = ""
         for step in self.path:
             if isinstance(step, int):
@@ -127,7 +127,7 @@ class ExportError(ToolbenchError, ValueError):
 
 
 class FileError(ToolbenchError, OSError):
-    """A file that a person named already has other content, or cannot be written."""
+    """A file that the user named already has other content, or cannot be written."""
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
@@ -207,7 +207,7 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
 
 class ToolStoppedError(ToolFailedError):
-    """A tool that a magic should run was refused by a person or the policy, or its run was stopped."""
+    """A tool that a magic should run was refused by the user or the policy, or its run was stopped."""
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):

@@ -38,7 +38,7 @@ def _refuse_link(path: str | os.PathLike[str]) -> None:
 def write_whole(
     path: Path, content: str | bytes, *, errors: str = "strict", is_private: bool = True
 ) -> None:
-    """Write *content* to the file at *path*, in place of its old content; a text is written as UTF-8.
+    """Write *content* to the file at *path*, in place of its old content; a string is written as UTF-8.
 
     Args:
         path: The file; its folder must exist. If writing fails, the old content stays.
@@ -131,7 +131,7 @@ def write_named(
 
     Args:
         path: The file; `~` is the home directory.
-        content: The new content; a text is written as UTF-8.
+        content: The new content; a string is written as UTF-8.
         overwrite: Replace a file that has other content. One that is empty, or has this content
             already, needs no permission.
         is_private: As in `write_whole`.

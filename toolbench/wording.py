@@ -19,7 +19,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return *seconds* as a person reads a time: `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
+    """Return *seconds* in words: `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -35,7 +35,7 @@ def time_taken(seconds: float, waited: float) -> str:
 
     Args:
         seconds: The seconds of work.
-        waited: The seconds in which the run waited for the answer of a person.
+        waited: The seconds in which the run waited for an answer.
     """
     if waited < _ANSWER:
         return duration(seconds)

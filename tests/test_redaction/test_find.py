@@ -185,6 +185,7 @@ class TestHide:
                 {"x": "s"},
                 {"x": MARK},
             ),
+            ({"$dynamicRef": "#secret"}, "s", MARK),
             ({"$ref": "secret.json"}, "s", MARK),
             ({"$ref": "https://a.example/secret.json"}, "s", MARK),
             ({"$ref": "https://a.example/root#/$defs/P"}, "s", MARK),
@@ -200,6 +201,7 @@ class TestHide:
             "O": {"properties": {"x": {"$ref": "#/$defs/P"}}},
             "S": {
                 "$id": "secret.json",
+                "$dynamicAnchor": "secret",
                 "format": "password",
             },
         }
@@ -287,6 +289,9 @@ class TestHide:
         }
         value = {"login": {"value": "s"}, "query": {"value": "t"}}
         assert hide(value, schema) == {"login": {"value": MARK}, "query": {"value": "t"}}
+        unused = {"P": schema["properties"]["login"]}
+        schema = {"properties": {"value": {"type": "integer"}}, "$defs": unused}
+        assert hide({"value": "t"}, schema) == {"value": "t"}
 
     def test_shows_what_an_alternative_describes(self):
         """Text is no secret where text may stand beside an object that holds one."""

@@ -17,17 +17,20 @@ from toolbench.jsonschema.compose import (
     resolve,
     with_limits_as_numbers,
 )
-from toolbench.jsonschema.refs import definition_name, definitions_of, leads_out
+from toolbench.jsonschema.refs import definition_name, definitions_of, follow, leads_out
 from toolbench.jsonschema.types import CLASSES, TYPES, Json, Schema, type_of
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.jsonschema.walk import (
     COMPOSITION,
+    DEFINITIONS,
     DEPENDENT,
     LISTS,
     MAPPINGS,
+    REFERENCES,
     SINGLE,
     TOGETHER,
     alternatives_in,
+    children,
     every,
     mapping,
     required_of,
@@ -43,6 +46,8 @@ _ENCODINGS = frozenset({"base64", "binary", "byte"})
 _MOST = 200
 # The most alternatives inside of each other of which only one is left
 _HOPS = 40
+# The most schemas to search for secrets
+_MOST_PLACES = 10_000
 # A schema without these is in normal form already, if it has one known type
 _FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
 # If the schema has one of these keywords, it may refuse a value that it lists
@@ -623,6 +628,30 @@ class SchemaView:
         """Yield the whole schema and every schema in it: the place in the value, and the node."""
         for place, part in every(self.root):
             yield place, self.node(part)
+
+    def names_of_secrets(self, schema: Any) -> frozenset[str]:
+        """Return the names of the values that *schema*, a part of the whole schema, says are secret.
+
+        Any keyword counts, also one that only some values have to fit, such as `then` or `contains`.
+        """
+        names, visited = set[str](), set[tuple[str, int]]()
+        todo: list[tuple[str, Any]] = [("", schema)]
+        while todo and len(visited) < _MOST_PLACES:
+            name, part = todo.pop()
+            if not isinstance(part, Mapping) or (name, id(part)) in visited:
+                continue
+            visited.add((name, id(part)))
+            if name and says_secret(part):
+                names.add(name)
+            for key in REFERENCES:
+                if key in part:
+                    todo.append((name, follow(self.root, part[key])))
+            for key, place, inner in children(part, ""):
+                if key == "properties":
+                    todo.append((place, inner))
+                elif key not in DEFINITIONS:
+                    todo.append((name, inner))
+        return frozenset(names)
 
     def node(self, schema: Any) -> Node:
         """Return the node of *schema*, which is a part of the whole schema or made of such parts."""

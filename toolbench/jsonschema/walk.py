@@ -18,11 +18,12 @@ CASES = ("if", "then", "else")
 """The keywords with a schema that tests the same value, or describes it in some cases."""
 DEPENDENT = ("dependentSchemas", "dependencies")
 """The keywords with schemas for the same value, each for the case that it has a certain property."""
+DEFINITIONS = ("$defs", "definitions")
+"""The keywords with schemas that describe a value only where a reference leads to them."""
 MAPPINGS = (
     "properties",
     "patternProperties",
-    "$defs",
-    "definitions",
+    *DEFINITIONS,
     "dependentSchemas",
 )
 LISTS = (*TOGETHER, "prefixItems")

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
-from itertools import islice
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -13,7 +12,7 @@ from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr
 
 from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json, types_of_value
-from toolbench.jsonschema.walk import every, mapping, says_secret
+from toolbench.jsonschema.walk import every, mapping
 from toolbench.redaction import MARK
 from toolbench.redaction.names import (
     is_misspelt,
@@ -49,8 +48,8 @@ def secrets_in(
 ) -> Iterator[str]:
     """Yield the secrets in *value*, JSON data whose name is *name*.
 
-    A text with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too. In
-    any text, the password or token of a URL is a secret, and so is the value after the name of a
+    A string with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too. In
+    any string, the password or token of a URL is a secret, and so is the value after the name of a
     secret: in `name=value`, `Name: value`, a parameter of a URL, or a member of a JSON object.
     *is_secret* tells by a name and its value whether the value is a secret.
     """
@@ -89,11 +88,6 @@ def is_short_secret(name: str, value: str) -> bool:
     A switch such as `AUTH=none` is none, and neither is what a weaker name has, such as `SORT_KEY=name`.
     """
     return is_secret_argument(name) and value.lower() not in _SWITCHES
-
-
-def may_hold_secret(text: str) -> bool:
-    """Tell quickly whether `secrets_in_argument` may find something in *text*."""
-    return "://" in text or bool(_BEGINNING.match(text))
 
 
 def secrets_in_argument(text: str) -> Iterator[str]:
@@ -185,7 +179,7 @@ class _Place:
     def __init__(self, node: Node, unread: frozenset[str] = frozenset()) -> None:
         self.node = node
         self.unread = unread
-        """The names of secrets at any place; see `_unread_secrets`."""
+        """The names that are secret by a keyword such as `then` or `contains`, which nodes leave out."""
         self._whole = self
         self._inside: dict[str | int | None, _Place] = {}
         self._says_so = node.is_secret
@@ -241,7 +235,7 @@ class _Place:
     @cached_property
     def has_secrets(self) -> bool:
         """Whether a part of the value, at any depth, is a secret."""
-        if self.unread:
+        if self.unread and self.types.isdisjoint(_WITHOUT_PARTS):
             return True
         if self._whole is not self and not self._whole.has_secrets:
             return False
@@ -303,6 +297,9 @@ def _nodes_in(above: str, node: Node) -> Iterator[tuple[str, Node]]:
     """Yield the node of each direct part, with its name; an item has the name of its list, *above*."""
     yield from node.conditional.items()
     for alternative in node.alternatives:
+        # Most nodes, which have no parts
+        if alternative.type in _WITHOUT_PARTS:
+            continue
         yield from alternative.properties.items()
         others = [alternative.additional, alternative.items, *alternative.prefix_items]
         for other in [*others, *alternative.patterns.values()]:
@@ -310,24 +307,9 @@ def _nodes_in(above: str, node: Node) -> Iterator[tuple[str, Node]]:
                 yield above, other
 
 
-def _unread_secrets(schema: Any, whole: Node) -> frozenset[str]:
-    """Return the names that *schema* says are secret where no node in *whole* says it.
-
-    They are under keywords such as `then` and `contains`, which only some values have to fit.
-    """
-    names = set()
-    for place, part in islice(every(schema), _MOST_SCHEMAS):
-        if says_secret(part):
-            names.add(place.rpartition(".")[2].rstrip("[]"))
-    names.discard("")
-    if names:
-        names -= {name for name, node in _every_node(whole) if node.is_secret}
-    return frozenset(names)
-
-
+_WITHOUT_PARTS = frozenset({"string", "integer", "number", "boolean", "null"})
 # Of a schema that is made of ever new parts; the most in a public tool is 400
 _MOST_PLACES = 1_000
-_MOST_SCHEMAS = 10_000
 
 
 # --- the secrets in a value ------------------------------------------------------------
@@ -367,7 +349,10 @@ class Secrecy:
     def _place(self) -> _Place:
         """The place of the whole value; not made for a schema of which only `defaults` are read."""
         whole = self._view.node(self._schema)
-        return _Place(whole, _unread_secrets(self._schema, whole))
+        names = self._view.names_of_secrets(self._schema)
+        if names:
+            names -= {name for name, node in _every_node(whole) if node.is_secret}
+        return _Place(whole, names)
 
     @property
     def has_secrets(self) -> bool:
@@ -393,7 +378,7 @@ class Secrecy:
         for name, node in _every_node(self._place.node):
             for part in {node, *node.alternatives}:
                 if part.has_default:
-                    known += secrets_of_sample(part.default, name, node)
+                    known += _secrets_of_sample(part.default, name, node)
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
@@ -486,7 +471,7 @@ class Secrecy:
         return Redactor(self.secrets_in(arguments))
 
 
-def secrets_of_sample(sample: Any, name: str, node: Node) -> list[str]:
+def _secrets_of_sample(sample: Any, name: str, node: Node) -> list[str]:
     """Return the secrets in *sample*, a default or an example of *node* with the name *name*."""
     secrets: SecretsByPath = {}
     with suppress(RecursionError):
@@ -578,17 +563,17 @@ def _in_texts(value: Any) -> Iterator[str]:
     Their names in the strings show that they are secrets: in JSON, in addresses, and in settings.
     """
     for text in texts(value):
-        if len(text) > _LONGEST:
+        if len(text) > _LONGEST or not _may_hold(text):
             continue
-        if may_hold_secret(text):
-            yield from secrets_in_argument(text)
+        yield from secrets_in_argument(text)
         if _JSON.match(text):
             with suppress(ValueError, RecursionError):
                 yield from BY_NAMES.hide(json.loads(text))[1]
 
 
 def _may_hold(text: str) -> bool:
-    return may_hold_secret(text) or bool(_JSON.match(text))
+    """Tell quickly whether a secret may be inside *text*: in an address, a setting, or JSON."""
+    return "://" in text or bool(_BEGINNING.match(text) or _JSON.match(text))
 
 
 def _name_beside(pair: dict[Any, Any]) -> str:
@@ -703,4 +688,4 @@ def _has_secret(sample: Any, name: str, field: Json, view: SchemaView) -> bool:
     if isinstance(sample, str):
         may_have = may_have or not _SIGNS.isdisjoint(sample)
     node = view.node(field)
-    return (may_have or is_secret(name, node)) and bool(secrets_of_sample(sample, name, node))
+    return (may_have or is_secret(name, node)) and bool(_secrets_of_sample(sample, name, node))

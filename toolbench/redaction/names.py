@@ -56,11 +56,11 @@ _ARGUMENTS = re.compile(
 )
 _SETTINGS = re.compile(rf"({'|'.join(r.words for r in _TABLE)})s?{_SAME}(?![a-z])")
 
-# tokens for the next page of a list, tokens of a text, and names of a repeated request
+# tokens for the next page of a list, tokens that a model counts, and names of a repeated request
 _TOKENS = re.compile(
     r"(^|_)(next|previous|prev|page|pagination|continuation|continue|cursor|resume|sync|"
     r"start|end|first|last|stop|bos|eos|pad|sep|cls|mask|unk|idempotency|client_request)_token$"
-    # Tokens of a text, except names such as `access_tokens` below
+    # Tokens that a model counts, except names such as `access_tokens` below
     r"|(^|_)tokens$"
 )
 _OWNED_TOKENS = re.compile(r"(^|_)(access|api|auth|bearer|id|refresh|session)_tokens$")
@@ -77,7 +77,7 @@ _PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")
 
 @lru_cache(maxsize=4096)
 def is_secret_argument(name: str) -> bool:
-    """Tell whether a text with the name *name* is a secret among the arguments of a tool."""
+    """Tell whether a string with the name *name* is a secret among the arguments of a tool."""
     words = _snake(name)
     if not _ARGUMENTS.search(words):
         return False
@@ -135,7 +135,8 @@ def name_at(path: Iterable[Any]) -> str:
     """Return the name of the value at *path*; an item has the name of its list."""
     name = ""
     for step in path:
-        name = step if isinstance(step, str) else name
+        if isinstance(step, str):
+            name = step
     return name
 
 
@@ -144,7 +145,9 @@ def name_in_map(key: str, above: str) -> str:
 
     In a map of secrets, the name of the map decides: `api_keys={"work": ...}`.
     """
-    return above if is_secret_argument(above) and not says_where(key) else key
+    if is_secret_argument(above) and not says_where(key):
+        return above
+    return key
 
 
 def _snake(name: str) -> str:
