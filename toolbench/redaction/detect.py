@@ -486,11 +486,13 @@ def _masked(
     """Return *value* without secrets, a value at *place* with the name *name*; add them to *secrets*."""
     if value is None or isinstance(value, bool):
         return value
-    before, root = len(secrets), value
+    before, root, inside = len(secrets), value, None
     try:
-        while isinstance(root, RootModel):
-            root = root.root
-        inside = parts_of(root)
+        # A large argument has many of these
+        if type(value) not in _SIMPLE:
+            while isinstance(root, RootModel):
+                root = root.root
+            inside = parts_of(root)
         if _is_hidden_whole(root, inside, name, place):
             secrets[path] = root
             return MARK
@@ -562,7 +564,7 @@ def _in_texts(value: Any) -> Iterator[str]:
 
     Their names in the strings show that they are secrets: in JSON, in addresses, and in settings.
     """
-    for text in texts(value):
+    for text in texts(value, numbers=False):
         if len(text) > _LONGEST or not _may_hold(text):
             continue
         yield from secrets_in_argument(text)
@@ -596,19 +598,19 @@ BY_NAMES = Secrecy({})
 """The rules for values without a schema: only the names tell which values are secret."""
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Yield the strings in *value*, and its numbers as strings, at any depth."""
+def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
+    """Yield the strings in *value*, at any depth; if *numbers* is true, its numbers as strings too."""
     for part in every_part(value):
         # By the type: the `__class__` of an object may run code
         kind = type(part)
-        if issubclass(kind, str):
+        if kind is str or issubclass(kind, str):
             yield part
         elif issubclass(kind, bytes | bytearray):
             # Bytes that are not text stay unchanged
             yield part.decode(errors="surrogateescape")
         elif issubclass(kind, WRAPPED):
-            yield from texts(part.get_secret_value())
-        elif issubclass(kind, int | float) and kind is not bool:
+            yield from texts(part.get_secret_value(), numbers=numbers)
+        elif numbers and issubclass(kind, int | float) and kind is not bool:
             # If it is too long to print, then no text has it
             with suppress(ValueError):
                 yield repr(part)

@@ -642,11 +642,13 @@ def sent_by(run: Run) -> SentArguments:
     arguments, lost, objects = dict[str, Any](), set[str](), dict[str, Any]()
     for key, value in run.arguments.items():
         name = key_text(run.secrets.shown_name(key))
-        has_form, form = _json_form(value)
+        is_data = is_json(value)
+        has_form, form = _json_form(value, is_data=is_data)
         safe_form = form
         masked = run.secrets.argument(key)
-        if masked is not value:
-            _, safe_form = _json_form(masked)
+        # It may be a copy; other objects may have no true or false for `==`
+        if masked is not value and not (is_data and masked == value):
+            _, safe_form = _json_form(masked, is_data=is_json(masked))
         if _json_size(safe_form) > LIMIT:
             safe_form = _shortened(safe_form)
         arguments[name] = safe_form
@@ -654,7 +656,7 @@ def sent_by(run: Run) -> SentArguments:
         if not (is_whole and has_form):
             lost.add(name)
         # JSON has no infinity, and no integer of thousands of digits
-        if is_whole and (not is_json(value) or form != value):
+        if is_whole and (not is_data or form != value):
             objects[name] = value
     return SentArguments(arguments, frozenset(lost), objects)
 
@@ -675,9 +677,12 @@ def _kept_arguments(run: Run) -> SentArguments:
     return SentArguments(arguments, frozenset(lost), objects)
 
 
-def _json_form(value: Any) -> tuple[bool, Any]:
-    """Return *value* as JSON, made by the types of its parts, and before it whether it has such a form."""
-    if is_json(value):
+def _json_form(value: Any, *, is_data: bool) -> tuple[bool, Any]:
+    """Return *value* as JSON, made by the types of its parts, and before it whether it has such a form.
+
+    *is_data* is whether it consists of JSON's types alone.
+    """
+    if is_data:
         return True, plain(value)
     # To write an iterator down would use it up: only the executor may read it
     if not is_readable(value):
