@@ -79,6 +79,7 @@ def _properties(count: int, schema: Any = True) -> Schema:
 
 
 _ALL = {f"d{n}": {"allOf": [ref(f"d{other}") for other in range(30)]} for n in range(30)}
+_SEVEN = {f"d{n}": {"oneOf": [ref(f"d{other}") for other in range(7)]} for n in range(7)}
 _PLACE = "#/properties/b/$defs/"
 _INNER = {f"d{n}": {"allOf": [{"$ref": f"{_PLACE}d{n + 1}"}] * 2} for n in range(30)}
 _TEXTS = {"properties": {"b": {"type": "string"}}}
@@ -128,6 +129,11 @@ TOO_LARGE: dict[str, Schema] = DOUBLING | {
         30, lambda inner: {"allOf": [inner], "unevaluatedItems": False}, {"prefixItems": [_TEXTS]}
     ),
     "a circle of thirty": {"type": "object", "properties": {"a": ref("d0")}, "$defs": _ALL},
+    "seven unions of each other": {
+        "type": "object",
+        "properties": {"a": ref("d0")},
+        "$defs": _SEVEN,
+    },
     "2,500 unions inside of each other": doubling(2_500, lambda twice: {"anyOf": twice[:1]}),
     "9,000 references": doubling(9_000, lambda twice: twice[0]),
     "4,000 anchors": {

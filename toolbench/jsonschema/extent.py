@@ -147,6 +147,8 @@ class Extent:
         self.schemas = len(self._objects)
         if self._repeats() or len(self._objects) > MOST_FOR_ONE_VALUE:
             self.schemas = self._measure(entry, 0).schemas
+        if self.is_circular:
+            self._check_circles()
         # Validators are kept, and these are needed no more
         self._objects.clear()
         self._measured.clear()
@@ -282,6 +284,24 @@ class Extent:
         own.schemas, own.for_value, own.levels = schemas, for_value, levels + 1
         own.is_open = False
         return own
+
+    def _check_circles(self) -> None:
+        """Check how often schemas of circles are applied to one value: once for each way to them.
+
+        Raises:
+            SchemaError: If that is too often.
+        """
+        for schema in self._objects:
+            own = self._measured.get(id(schema))
+            if own is None or own.circle is None:
+                continue
+            try:
+                ways = sum(times for _, times, _ in self._applied_with(schema).values())
+            except OverflowError:
+                ways = MOST_SCHEMAS
+            if ways > MOST_FOR_ONE_VALUE:
+                _refuse(f"has more than {MOST_FOR_ONE_VALUE:,} schemas for the same value")
+        self._applied.clear()
 
     # --- how much work a value makes ------------------------------------------------
 
