@@ -41,9 +41,8 @@ from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.runs.history import history, tool_names
+from toolbench.runs.history import HEADS, history, rows_of
 from toolbench.runs.perform import perform
-from toolbench.runs.record import state_words
 from toolbench.runs.run import run_here
 from toolbench.wording import counted
 
@@ -237,18 +236,8 @@ class ToolMagics(Magics):
         if options.json:
             return [record.to_dict() for record in last]
         return Listing(
-            ("run", "tool", "state", "seconds", "from", "arguments"),
-            [
-                (
-                    r.id,
-                    name,
-                    state_words(r.state, r.observation),
-                    f"{r.seconds:.3f}",
-                    r.source,
-                    dict(r.arguments),
-                )
-                for r, name in zip(last, tool_names(last), strict=True)
-            ],
+            HEADS,
+            rows_of(last),
             f"None of {counted(len(history()), 'run')}." if history() else "No runs yet.",
             notes=history().remarks_on(last),
         )

@@ -32,7 +32,7 @@ from toolbench.files import open_unlinked
 from toolbench.runs.questions import Answer
 from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in, state_words
 from toolbench.runs.run import numbers
-from toolbench.values import text_of
+from toolbench.values import str_of
 from toolbench.wording import listed
 
 if TYPE_CHECKING:
@@ -359,12 +359,10 @@ class RunHistory(Sequence[RunRecord]):
         if not records:
             return {"text/plain": "No runs yet."}
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for column in ("run", "tool", "state", "seconds", "from", "arguments"):
+        for column in HEADS:
             table.add_column(column, no_wrap=column != "arguments")
-        for r, name in zip(records, tool_names(records), strict=True):
-            state = state_words(r.state, r.observation)
-            cells = (str(r.id), name, state, f"{r.seconds:.3f}", r.source, text_of(r.arguments))
-            table.add_row(*(Text(shorten(cell, _WIDEST)) for cell in cells))
+        for row in rows_of(records):
+            table.add_row(*(Text(shorten(str_of(cell), _WIDEST)) for cell in row))
         return dict(bundle(Group(table, *map(Text, self.remarks_on(records)))))
 
     def remarks_on(self, records: Sequence[RunRecord]) -> list[str]:
@@ -390,6 +388,20 @@ class RunHistory(Sequence[RunRecord]):
                 "A number that is there twice means its last run. history()[0] is the first of all."
             )
         return remarks
+
+
+HEADS = ("run", "tool", "state", "seconds", "from", "arguments")
+"""The heads of a list of runs."""
+
+
+def rows_of(records: Sequence[RunRecord]) -> list[tuple[Any, ...]]:
+    """Return a row for each of *records*, below `HEADS`."""
+    rows = []
+    for record, name in zip(records, tool_names(records), strict=True):
+        state = state_words(record.state, record.observation)
+        seconds = f"{record.seconds:.3f}"
+        rows.append((record.id, name, state, seconds, record.source, dict(record.arguments)))
+    return rows
 
 
 def tool_names(records: Sequence[RunRecord]) -> list[str]:
