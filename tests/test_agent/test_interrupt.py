@@ -1,16 +1,20 @@
 """A KeyboardInterrupt at any line of the agent's code: afterwards every call has one answer."""
 
 import json
+import signal
 import sys
+import threading
 from contextlib import suppress
 
 import pytest
+from patience import PATIENCE, eventually
 
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import add, call, calls, talk
-from toolbench import Conversation
-from toolbench.agent import Agent, StopEvent, UserRejectObservation
+from toolbench import Conversation, current_run, tool
+from toolbench.agent import Agent, ObservationEvent, StopEvent, UserRejectObservation
 from toolbench.llm.models import ScriptedModel
+from toolbench.runs.history import RunHistory
 
 SCRIPT = [
     calls(call("add", {"a": 1}), call("add", {"a": 3}, id="c2"), text="First."),
@@ -93,6 +97,32 @@ def test_a_conversation_interrupted_at_any_line_is_loaded_and_forked(tmp_path):
         assert len(loaded.pending) == len(fork.pending) == len(c.pending)
         check(loaded)
         check(fork)
+
+
+def test_a_stopped_call_that_is_being_recorded_gives_its_answer(monkeypatch):
+    """An interrupt comes when its tool has ended, but its record is not written yet."""
+    monkeypatch.setattr("toolbench.agent.calls.PATIENCE", PATIENCE)
+    write = RunHistory.add
+
+    def slowly(self, record):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        # Long enough for the interrupt to be seen; nobody ends this wait
+        threading.Event().wait(0.2)
+        write(self, record)
+
+    @tool
+    def sow(days: int) -> str:
+        """Sow, and wait until somebody stops it."""
+        threading.Thread(target=c.interrupt).start()
+        eventually(lambda: current_run().cancelled, what="the call is stopped")
+        return f"{days} days"
+
+    c = talk([calls(call("sow", {"days": 15})), "Done."], [sow])
+    monkeypatch.setattr(RunHistory, "add", slowly)
+    with pytest.raises(KeyboardInterrupt):
+        c.run()
+    [answer] = of(c, ObservationEvent)
+    assert "15 days" in answer.observation.text
 
 
 @pytest.fixture

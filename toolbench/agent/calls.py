@@ -112,7 +112,8 @@ class Calls:
         """Give the calls that are being stopped a moment to return what they have."""
         end = monotonic() + PATIENCE
         for run in self._running:
-            if run.state == "stopping":
+            # One that has just been cancelled is still being recorded
+            if run.state != "new":
                 run.done.wait(max(0.0, end - monotonic()))
 
     @property

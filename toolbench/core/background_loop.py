@@ -179,24 +179,31 @@ class Portal:
 
     def _opened(self) -> _Running:
         """Return the loop, started if it does not run; one that is being closed still counts."""
-        with self._lock:
-            if self._running is not None:
-                return self._running
-            if not have_threads():
-                msg = (
-                    f"The call has to wait for async work, and cannot: {NO_THREADS}. Await it, as "
-                    "in `await tool.acall(action)`, or press Run in the panel of the tool."
-                )
-                raise ToolbenchError(msg)
-            from concurrent.futures import (  # noqa: PLC0415 - loads more, only for what is async
-                ThreadPoolExecutor,
+        running = self._running
+        if running is not None:
+            return running
+        if not have_threads():
+            msg = (
+                f"The call has to wait for async work, and cannot: {NO_THREADS}. Await it, as "
+                "in `await tool.acall(action)`, or press Run in the panel of the tool."
             )
+            raise ToolbenchError(msg)
+        from concurrent.futures import (  # noqa: PLC0415 - loads more, only for what is async
+            ThreadPoolExecutor,
+        )
 
-            # in another thread: an interrupt while anyio starts the loop would make anyio wait for ever
-            with ThreadPoolExecutor(1) as opener:
-                return opener.submit(self._start).result()
+        # in another thread: an interrupt while anyio starts the loop would make anyio wait for ever
+        with ThreadPoolExecutor(1) as opener:
+            return opener.submit(self._start).result()
 
     def _start(self) -> _Running:
+        # Held here, where no interrupt comes: an interrupted caller leaves this thread at work
+        with self._lock:
+            if self._running is None:
+                self._running = self._new_loop()
+            return self._running
+
+    def _new_loop(self) -> _Running:
         from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
             start_blocking_portal,
         )
@@ -205,11 +212,9 @@ class Portal:
         manager = start_blocking_portal("asyncio", name="toolbench-loop")
         portal = manager.__enter__()
         token: Any = portal.call(current_token)
-        running = _Running(manager, portal, token.native_token, portal.call(get_ident))
-        self._running = running
         # without this the interpreter never ends: it waits for the loop
         atexit.register(self.close)
-        return running
+        return _Running(manager, portal, token.native_token, portal.call(get_ident))
 
 
 async def _close_all(to_close: set[Close]) -> None:
