@@ -181,11 +181,7 @@ class Conversation:
         """
         with self._at_work() as agent_state:
             place = len(agent_state.log)
-            reason = self._why_stop(steps=0)
-            if reason is None:
-                self._step()
-                reason = agent_state.failure
-            self._log_stop(reason)
+            self._unless_stopped(self._step)
             return agent_state.log.after(place)
 
     def run(self) -> StopReason:
@@ -234,11 +230,7 @@ class Conversation:
         with self._at_work() as agent_state:
             place = len(agent_state.log)
             if agent_state.round is None:
-                reason = self._why_stop(steps=0)
-                if reason is None:
-                    self._ask()
-                    reason = agent_state.failure
-                self._log_stop(reason)
+                self._unless_stopped(self._ask)
             return agent_state.log.after(place)
 
     @property
@@ -541,6 +533,14 @@ class Conversation:
         log.add(StopEvent(reason, self.agent_state.detail))
 
     # --- one step --------------------------------------------------------------------
+
+    def _unless_stopped(self, work: Callable[[], None]) -> None:
+        """Do *work* if there is no reason to stop before it; log the reason to stop that there is."""
+        reason = self._why_stop(steps=0)
+        if reason is None:
+            work()
+            reason = self.agent_state.failure
+        self._log_stop(reason)
 
     def _step(self) -> None:
         agent_state = self.agent_state
