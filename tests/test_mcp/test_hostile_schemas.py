@@ -96,4 +96,5 @@ def test_a_kernel_connected_to_all_of_them_goes_on(tmp_path):
         assert_answers_at_once(kernel, process)
         assert kernel.run(USE)
         assert_answers_at_once(kernel, process)
-        assert process.memory_info().rss < 500e6
+        # 490 to 530 MB, half of it libraries; a schema that is written out doubled takes gigabytes
+        assert process.memory_info().rss < 1e9
