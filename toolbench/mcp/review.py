@@ -11,7 +11,7 @@ from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.last_words import short_reason
-from toolbench.mcp.snapshots.change import Change
+from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
 from toolbench.wording import counted, listed

@@ -15,8 +15,7 @@ from tests.test_mcp.test_snapshots.schema_changes import (
     union,
 )
 from toolbench.jsonschema.validate import validator_of
-from toolbench.mcp.snapshots.change import SEVERITIES
-from toolbench.mcp.snapshots.tool_changes import schema_changes
+from toolbench.mcp.snapshots.diff import SEVERITIES, schema_changes
 
 MODE = obj(mode={"enum": ["a", "b"]}, k=WHOLE)
 IS_B = {"properties": {"mode": {"const": "b"}}, "required": ["mode"]}

@@ -6,11 +6,10 @@ import json
 import pytest
 
 from toolbench.errors import FileError, ServerError
-from toolbench.mcp.snapshots.diff import changes_between
+from toolbench.mcp.snapshots.diff import changes_between, schema_changes
 from toolbench.mcp.snapshots.schema_diff import comparison
 from toolbench.mcp.snapshots.schema_diff import listed_values as listed
 from toolbench.mcp.snapshots.snapshot import Snapshot
-from toolbench.mcp.snapshots.tool_changes import schema_changes
 
 TOOL = {
     "name": "add",

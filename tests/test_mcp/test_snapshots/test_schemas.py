@@ -15,8 +15,7 @@ from tests.test_mcp.test_snapshots.schema_changes import (
     SCHEMA_CHANGES,
 )
 from toolbench.jsonschema.validate import validator_of
-from toolbench.mcp.snapshots.change import SEVERITIES
-from toolbench.mcp.snapshots.tool_changes import schema_changes
+from toolbench.mcp.snapshots.diff import SEVERITIES, schema_changes
 
 _SEEN_OTHERWISE = {
     "optional property added": "an open object took any value under that name before",

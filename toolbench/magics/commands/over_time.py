@@ -15,7 +15,7 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.mcp.definition import MCPToolDefinition
     from toolbench.mcp.session import MCPServerSession
-    from toolbench.mcp.snapshots.change import Change
+    from toolbench.mcp.snapshots.diff import Change
     from toolbench.mcp.snapshots.snapshot import Snapshot
 
 Server = Callable[[str], "MCPServerSession"]
@@ -86,8 +86,8 @@ def _stubs(options: Namespace, server: Server) -> None:
 
 
 def _diff(options: Namespace, server: Server) -> Listing:
-    from toolbench.mcp.snapshots.change import by_severity  # noqa: PLC0415 - the same
     from toolbench.mcp.snapshots.changes_page import changes_page  # noqa: PLC0415
+    from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415 - the same
     from toolbench.mcp.snapshots.recorded_calls import (  # noqa: PLC0415 - heavy
         check_calls,
         older_side,
@@ -119,7 +119,7 @@ def _diff(options: Namespace, server: Server) -> Listing:
 
 
 def _total(changes: "list[Change]") -> str:
-    from toolbench.mcp.snapshots.change import SEVERITIES  # noqa: PLC0415 - heavy
+    from toolbench.mcp.snapshots.diff import SEVERITIES  # noqa: PLC0415 - heavy
 
     counts = {s: sum(c.severity == s for c in changes) for s in SEVERITIES}
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count) + "."

@@ -11,7 +11,7 @@ from toolbench.errors import ServerError, did_you_mean
 from toolbench.mcp.features.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.tape import Exchange, Tape
-from toolbench.mcp.snapshots.change import Change
+from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
 

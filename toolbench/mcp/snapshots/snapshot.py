@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from toolbench.errors import ServerError
 from toolbench.files import write_named
-from toolbench.mcp.snapshots.change import Change
-from toolbench.mcp.snapshots.diff import changes_between
+from toolbench.mcp.snapshots.diff import Change, changes_between
 from toolbench.values import clip
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
