@@ -1,7 +1,7 @@
 """The page that shows what changed: complete, escaped, old and new side by side."""
 
 from toolbench.display.page import whole_page
-from toolbench.mcp.snapshots.changes_page import changes_page
+from toolbench.mcp.snapshots.page import changes_page
 from toolbench.mcp.snapshots.snapshot import Snapshot
 
 

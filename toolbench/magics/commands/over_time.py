@@ -86,8 +86,8 @@ def _stubs(options: Namespace, server: Server) -> None:
 
 
 def _diff(options: Namespace, server: Server) -> Listing:
-    from toolbench.mcp.snapshots.changes_page import changes_page  # noqa: PLC0415
     from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415 - the same
+    from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
     from toolbench.mcp.snapshots.recorded_calls import (  # noqa: PLC0415 - heavy
         check_calls,
         older_side,
