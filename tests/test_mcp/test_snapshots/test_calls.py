@@ -3,7 +3,7 @@
 import pytest
 
 from toolbench.mcp import create_mcp_tools
-from toolbench.mcp.snapshots.recorded_calls import check_calls
+from toolbench.mcp.snapshots.check_calls import check_calls
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import MARK
 from toolbench.runs.perform import run_tool

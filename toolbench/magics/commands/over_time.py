@@ -86,12 +86,12 @@ def _stubs(options: Namespace, server: Server) -> None:
 
 
 def _diff(options: Namespace, server: Server) -> Listing:
-    from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415 - the same
-    from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
-    from toolbench.mcp.snapshots.recorded_calls import (  # noqa: PLC0415 - heavy
+    from toolbench.mcp.snapshots.check_calls import (  # noqa: PLC0415 - heavy
         check_calls,
         older_side,
     )
+    from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415 - the same
+    from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
 
     if bool(options.eval) != bool(options.model):
         msg = "Give both: --eval with a file of cases, and --model with the model to test."

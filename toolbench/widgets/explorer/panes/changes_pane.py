@@ -13,9 +13,9 @@ from toolbench.display.page import Tone, notice
 from toolbench.files import write_named
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.snapshots.check_calls import check_calls, older_side
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.page import changes_html, changes_page
-from toolbench.mcp.snapshots.recorded_calls import check_calls, older_side
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.panes.recording_pane import file_name
 from toolbench.widgets.explorer.updates import Failure, ServerRequest

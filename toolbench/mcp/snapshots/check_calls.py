@@ -20,6 +20,7 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
 
+
 # Characters of the arguments of a call
 _MAX_ARGUMENTS = 300
 
