@@ -41,8 +41,7 @@ from toolbench.mcp.recording.recorder import Recorder, open_recorders
 from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.skills.skill_list import SkillList
-from toolbench.mcp.snapshots.session_snapshot import snapshot_of
-from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.mcp.snapshots.snapshot import Snapshot, snapshot_of
 from toolbench.mcp.tasks.kept_tasks import KeptTasks
 from toolbench.mcp.tasks.task_list import TaskList
 from toolbench.mcp.tasks.task_state import wants_task
