@@ -13,7 +13,7 @@ from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.last_words import short_reason
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.token_bill import TokenBill
-from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
+from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of
 from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.diff import Change, by_severity, changes_between
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.mcp.trust.approvals import Approvals
-from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
+from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of
 from toolbench.wording import counted
 
 # Changes that a refused call names
