@@ -29,7 +29,7 @@ _ASKED_FOR = [
 ]
 """How servers say that a variable of the environment is missing."""
 # Characters
-_LONGEST = 120
+_LONGEST_REASON = 120
 # Characters of a line: in a hostile one a search takes the square of its length
 _SEARCHED = 300
 
@@ -93,7 +93,7 @@ def short_reason(server: str, error: str) -> str:
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
     text = exception_line(wrote.splitlines()) if heading else " ".join(message.split("\n"))
     text = text.removeprefix(f"Server {server!r} did not connect: ")
-    if len(text) <= _LONGEST and not heading:
+    if len(text) <= _LONGEST_REASON and not heading:
         return text
-    short = f"{text[:_LONGEST].rstrip()}…" if len(text) > _LONGEST else text
+    short = f"{text[:_LONGEST_REASON].rstrip()}…" if len(text) > _LONGEST_REASON else text
     return f"{short} (%mcp {'stderr' if heading else 'tools'} {server} shows more)"
