@@ -8,13 +8,13 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from toolbench.errors import ServerError
-from toolbench.mcp.connection.failure_messages import (
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError, HttpFailure
+from toolbench.mcp.errors import (
     broken,
     call_failed,
     root_of,
     sentence,
 )
-from toolbench.mcp.connection.open_calls import Call, CallTimeoutError, HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
 
 LONG = "evil " * 20_000

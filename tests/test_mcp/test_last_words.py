@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench.mcp.connection.last_words import (
+from toolbench.mcp.errors import (
     exception_line,
     first_cause,
     import_advice,

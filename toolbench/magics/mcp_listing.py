@@ -285,7 +285,7 @@ def _note(session: "MCPServerSession") -> str:
         return f"%mcp reconnect {session.name} brings it back"
     disabled = session.tools.disabled
     if session.error:
-        from toolbench.mcp.connection.last_words import (  # noqa: PLC0415 - loaded by now
+        from toolbench.mcp.errors import (  # noqa: PLC0415 - loaded by now
             short_reason,
         )
 

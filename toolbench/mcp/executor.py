@@ -12,10 +12,6 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.core.state import secrets_of
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.config.placeholders import with_secrets
-from toolbench.mcp.connection.failure_messages import (
-    CallFailedError,
-    CallStoppedError,
-)
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.elicitation import (
     Answerer,
@@ -24,6 +20,10 @@ from toolbench.mcp.elicitation import (
     current_answerer,
     current_on_progress,
     desk_here,
+)
+from toolbench.mcp.errors import (
+    CallFailedError,
+    CallStoppedError,
 )
 from toolbench.mcp.results import (
     MCPToolObservation,

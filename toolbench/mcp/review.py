@@ -10,7 +10,7 @@ from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.connected_servers import connected
-from toolbench.mcp.connection.last_words import short_reason
+from toolbench.mcp.errors import short_reason
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of

@@ -14,12 +14,12 @@ from toolbench.mcp.config.portable import portable_entry
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.connection import Connection
-from toolbench.mcp.connection.failure_messages import CallFailedError, about_noise, call_failed
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, OnProgress
+from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
 from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.features.argument_completion import Completions, complete
 from toolbench.mcp.features.prompt_list import PromptList

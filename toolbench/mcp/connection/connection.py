@@ -10,7 +10,10 @@ from pydantic import ValidationError
 from toolbench._version import __version__
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connection.failure_messages import (
+from toolbench.mcp.connection.freshness import lifetime_of
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.connection.required_pages import pages_visited
+from toolbench.mcp.errors import (
     CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
     BrokenError,
@@ -19,9 +22,6 @@ from toolbench.mcp.connection.failure_messages import (
     ending,
     sentence,
 )
-from toolbench.mcp.connection.freshness import lifetime_of
-from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
-from toolbench.mcp.connection.required_pages import pages_visited
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.logs import hide_in_logs_of
 from toolbench.runs.questions import without_presets

@@ -17,16 +17,16 @@ from toolbench.mcp.authorization.network_advice import network_advice, slowness_
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
-from toolbench.mcp.connection.failure_messages import (
+from toolbench.mcp.connection.last_requests import LastRequests
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.errors import (
     BrokenError,
     forgot_session,
     lost_connection,
     root_of,
     sentence,
 )
-from toolbench.mcp.connection.last_requests import LastRequests
-from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
-from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.probe_warning import ENDED

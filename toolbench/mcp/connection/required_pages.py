@@ -6,7 +6,7 @@ Source: MCP specification, elicitation, `URLElicitationRequiredError`.
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.mcp.connection.failure_messages import (
+from toolbench.mcp.errors import (
     URL_ELICITATION_REQUIRED,
     code_of,
     required_pages,

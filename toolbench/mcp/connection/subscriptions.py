@@ -4,9 +4,9 @@ import asyncio
 from typing import Any, Literal
 
 from toolbench.mcp.connection.connection import Connection, Send
-from toolbench.mcp.connection.failure_messages import sentence
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.errors import sentence
 
 _LISTS = ("tools", "prompts", "resources")
 # Seconds before a stream that ended is opened again; twice as many after each further end

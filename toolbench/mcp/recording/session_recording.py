@@ -6,8 +6,8 @@ from typing import Any
 
 from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connection.failure_messages import CallFailedError
 from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.errors import CallFailedError
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder

@@ -10,16 +10,16 @@ import anyio
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
-from toolbench.mcp.connection.failure_messages import (
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.elicitation import OnProgress
+from toolbench.mcp.errors import (
     BrokenError,
     CallFailedError,
     CallStoppedError,
     code_of,
     sentence,
 )
-from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
-from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.elicitation import OnProgress
 from toolbench.mcp.tasks.task_state import TaskState
 from toolbench.network import PASSING_STATUSES, error_kind
 from toolbench.runs.control import INTERRUPTED

@@ -9,15 +9,15 @@ from toolbench.core.background_loop import portal
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean, ended
-from toolbench.mcp.connection.failure_messages import (
-    BrokenError,
-    CallFailedError,
-    call_failed,
-)
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, OnProgress
+from toolbench.mcp.errors import (
+    BrokenError,
+    CallFailedError,
+    call_failed,
+)
 from toolbench.mcp.executor import Caller, MCPToolExecutor
 from toolbench.mcp.features.item_list import ItemList
 from toolbench.mcp.features.raw_request import plain_request

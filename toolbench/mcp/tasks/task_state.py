@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Self
 
-from toolbench.mcp.connection.failure_messages import CallFailedError
+from toolbench.mcp.errors import CallFailedError
 from toolbench.values import clip
 
 ENDED = frozenset({"completed", "failed", "cancelled"})

@@ -9,7 +9,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
 from toolbench.display.images import icon_html
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
-from toolbench.mcp.connection.last_words import STDERR
+from toolbench.mcp.errors import STDERR
 from toolbench.mcp.server_html import status_badge
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
