@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from toolbench.mcp.authorization.network_advice import network_advice, slowness_
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
-from toolbench.mcp.connection.last_requests import LastRequests
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.errors import (
@@ -31,6 +30,41 @@ from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.probe_warning import ENDED
 from toolbench.mcp.recording.failure import RecordedFailureError
+
+
+# The limit for all requests together
+_SECONDS = 8.0
+
+
+class LastRequests:
+    """The requests of one connection for which the connection waits before it closes.
+
+    The methods run in the background loop.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty collection of requests."""
+        self._ends: set[asyncio.Event] = set()
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Keep the connection and the background loop open until the `with` block has ended."""
+        end = asyncio.Event()
+        self._ends.add(end)
+        portal.close_first(end.wait)
+        try:
+            yield
+        finally:
+            end.set()
+            self._ends.discard(end)
+            portal.is_closed(end.wait)
+
+    async def are_sent(self) -> None:
+        """Wait until the `with` blocks of `sending` have ended, at most `_SECONDS`."""
+        with anyio.move_on_after(_SECONDS):
+            for end in list(self._ends):
+                await end.wait()
+
 
 older_only_servers: set[tuple[str, ...]] = set()
 """The servers, by identity, that did not answer a request of the newer protocol."""
