@@ -31,7 +31,6 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.probe_warning import ENDED
 from toolbench.mcp.recording.failure import RecordedFailureError
 
-
 # The limit for all requests together
 _SECONDS = 8.0
 
