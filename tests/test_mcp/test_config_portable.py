@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolbench.mcp.config.portable import portable_entry
 from toolbench.mcp.config.reader import read_entry
-from toolbench.mcp.config.writer import written_entry
+from toolbench.mcp.config.writer import portable_entry, written_entry
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pickle
 
 from pydantic import SecretStr
 
-from toolbench.mcp.config.live_variables import LiveVariables
+from toolbench.mcp.config.placeholders import LiveVariables
 from toolbench.mcp.config.reader import read_entry
 
 NAMESPACE = {"token": "first-1234", "key": SecretStr("key-1234"), "n": 3, "no": ""}

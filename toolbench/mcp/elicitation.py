@@ -21,7 +21,7 @@ from warnings import warn
 from toolbench.core.background_loop import portal
 from toolbench.display.escape import safe_address
 from toolbench.errors import ServerError
-from toolbench.mcp.sampling.sampling_request import (
+from toolbench.mcp.sampling import (
     answer_schema,
     conversation_text,
     tools_in,

@@ -10,8 +10,8 @@ from toolbench.core.schema import hide_in_views
 from toolbench.core.tool import hooks
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
-from toolbench.mcp.config.portable import portable_entry
 from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.config.writer import portable_entry
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call

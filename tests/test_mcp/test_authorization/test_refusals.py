@@ -16,8 +16,14 @@ from cryptography.x509.oid import NameOID
 
 from test_mcp.peers import serving_app
 from toolbench.errors import ServerError
-from toolbench.mcp.authorization.network_advice import network_advice, slowness_advice
-from toolbench.mcp.authorization.refusals import ABSENT, EXPIRED, REFUSED, refusal
+from toolbench.mcp.authorization.refusals import (
+    ABSENT,
+    EXPIRED,
+    REFUSED,
+    network_advice,
+    refusal,
+    slowness_advice,
+)
 
 URL = "https://mcp.example/mcp"
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from test_mcp.peers import serving_on_a_free_port
 from test_mcp.test_authorization.conftest import notes
-from toolbench.mcp.authorization import revocation
+from toolbench.mcp.authorization import logout
 from toolbench.mcp.authorization.logout import log_out
 from toolbench.mcp.authorization.token_vault import vault
 from toolbench.mcp.config.reader import read_entry
@@ -181,7 +181,7 @@ def test_an_answer_that_cannot_be_read_ends_in_a_sentence(issuer, monkeypatch):
     issuer, address = issuer
     issuer.answer = lambda: Response(b"[" * 100_000 + b"]" * 100_000)
     assert "nested too deeply" in logged_out(address)
-    monkeypatch.setattr(revocation, "SECONDS", 0.5)
+    monkeypatch.setattr(logout, "SECONDS", 0.5)
     issuer.answer = lambda: StreamingResponse(drops())
     assert "no answer within 0.5 s" in logged_out(address)
 

@@ -152,10 +152,10 @@ def roots_of(options: Namespace) -> list[str]:
 
 def _variables(options: Namespace, names: Mapping[str, Any]) -> Any:
     """Return the variables of the notebook to which the line refers; a reconnect reads them again."""
-    from toolbench.mcp.config.live_variables import (  # noqa: PLC0415 - loaded by now
+    from toolbench.mcp.config.placeholders import (  # noqa: PLC0415 - loaded by now
         LiveVariables,
+        names_in,
     )
-    from toolbench.mcp.config.placeholders import names_in  # noqa: PLC0415 - the same
 
     of_auth = [options.auth, f"${{{options.auth}}}"]
     return LiveVariables(names, names_in([*(options.header or ()), *of_auth]))
@@ -218,7 +218,7 @@ def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
     Raises:
         UsageError: If there is no such variable.
     """
-    from toolbench.mcp.config.live_variables import is_text  # noqa: PLC0415 - as above
+    from toolbench.mcp.config.placeholders import is_text  # noqa: PLC0415 - as above
 
     if os.environ.get(name):
         return f"${{env:{name}}}"

@@ -1,15 +1,160 @@
-"""Remove the tokens of a server, and ask its authorization server to revoke them."""
+"""Remove the tokens of a server, and ask its authorization server to revoke them (RFC 7009).
+
+The tokens are sent only to the issuer with which the client was registered. If the server names
+another authorization server now, the other server does not get the tokens.
+"""
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+import anyio
 
 from toolbench.core.background_loop import portal
+from toolbench.display.escape import visible
 from toolbench.errors import ServerError
-from toolbench.mcp.authorization.revocation import revoke
-from toolbench.mcp.authorization.token_vault import vault
+from toolbench.mcp.authorization.token_vault import Items, vault
+from toolbench.network import limit_async_answer
+from toolbench.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
+
+
+SECONDS = 20.0
+"""The time limit of all requests together, because an answer may arrive very slowly."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Registration:
+    """How this client is registered at the issuer, the authorization server that gave the tokens."""
+
+    issuer: str
+    client_id: str
+    secret: str
+    method: str
+    """The way to send the secret: `none`, `client_secret_post` or `client_secret_basic`."""
+
+    @classmethod
+    def among(cls, items: Items) -> "Registration | None":
+        """Return the registration in *items*; None if the issuer of the tokens is not known."""
+        for item in items.values():
+            issuer, client = item.get("issuer"), item.get("client_id")
+            if isinstance(issuer, str) and issuer and isinstance(client, str):
+                secret = item.get("client_secret")
+                method = item.get("token_endpoint_auth_method")
+                return cls(
+                    issuer,
+                    client,
+                    secret if isinstance(secret, str) else "",
+                    method if isinstance(method, str) else "none",
+                )
+        return None
+
+
+async def revoke(items: Items, server: str) -> str:
+    """Revoke the tokens in *items*, which are for the URL *server*; return the result in a sentence.
+
+    The sentence is empty if there is no token. No error is raised, because the tokens are removed
+    from this machine in any case.
+    """
+    import httpx2  # noqa: PLC0415 - with the first server
+
+    tokens = list(_tokens(items))
+    if not tokens:
+        return ""
+    registration = Registration.among(items)
+    if registration is None:
+        return "They are still valid there: it is not known who issued them."
+    try:
+        with anyio.fail_after(SECONDS):
+            hooks = {"response": [limit_async_answer]}
+            async with httpx2.AsyncClient(timeout=None, event_hooks=hooks) as client:
+                place = await _place(client, registration.issuer, server)
+                if not place:
+                    return (
+                        "They are still valid there: its authorization server offers no revocation."
+                    )
+                for kind, token in tokens:
+                    await _revoked(client, place, registration, kind, token)
+    except TimeoutError:
+        why = f"no answer within {SECONDS:.3g} s"
+    except RecursionError:
+        why = "its answer is nested too deeply"
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        # the answer of a server may repeat the tokens
+        redactor = Redactor([registration.secret, *(token for _, token in tokens)])
+        why = visible(redactor.text(_why(error)))
+    else:
+        return "Its authorization server has revoked them."
+    return f"They may still be valid there: revoking them failed ({why})."
+
+
+def _tokens(items: Items) -> Iterator[tuple[str, str]]:
+    """Yield each token with its kind; refresh tokens first, because they can make new tokens."""
+    for kind in ("refresh_token", "access_token"):
+        for item in items.values():
+            if isinstance(token := item.get(kind), str) and token:
+                yield kind, token
+
+
+async def _place(client: Any, issuer: str, server: str) -> str:
+    """Return the URL at which *issuer* revokes tokens; empty if there is no safe URL."""
+    from mcp.client.auth.utils import (  # noqa: PLC0415 - with the first server
+        build_oauth_authorization_server_metadata_discovery_urls,
+        issuers_match,
+    )
+
+    # A stranger in the network could name another URL
+    if not _is_safe(issuer):
+        return ""
+    for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server):
+        answer = await client.get(url)
+        if answer.status_code != 200:
+            continue
+        metadata = answer.json()
+        if not isinstance(metadata, Mapping):
+            continue
+        if not issuers_match(str(metadata.get("issuer")), issuer):
+            msg = "the authorization server describes itself as another one"
+            raise ValueError(msg)
+        place = metadata.get("revocation_endpoint")
+        return place if isinstance(place, str) and _is_safe(place) else ""
+    return ""
+
+
+def _is_safe(url: str) -> bool:
+    """Tell whether a request to *url* is encrypted, or stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+
+
+async def _revoked(
+    client: Any, place: str, registration: Registration, kind: str, token: str
+) -> None:
+    # an empty secret is like none (RFC 6749, 2.3.1); servers of the SDK refuse a form without it
+    is_basic = registration.method == "client_secret_basic"
+    form = {
+        "token": token,
+        "token_type_hint": kind,
+        "client_id": registration.client_id,
+        "client_secret": "" if is_basic else registration.secret,
+    }
+    # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
+    name, secret = (quote(w, safe="") for w in (registration.client_id, registration.secret))
+    auth = (name, secret) if is_basic else None
+    answer = await client.post(place, data=form, auth=auth)
+    answer.raise_for_status()
+
+
+def _why(error: Exception) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"HTTP {response.status_code}"
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def log_out(session: "MCPServerSession") -> str:

@@ -1,10 +1,15 @@
-"""Explain to a person an HTTP answer that refuses a request."""
+"""Explain an HTTP answer that refuses a request, and a server that cannot be reached or is slow."""
 
 import json
+import os
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
+from math import ceil
 from time import time
+from urllib.parse import urlsplit
+
+from toolbench.mcp.config.program import program_name
 
 ABSENT = "The server wants to know who asks: give 'auth' a token, or \"oauth\""
 REFUSED = (
@@ -66,3 +71,80 @@ def _is_past(authorization: str) -> bool:
         return float(claims["exp"]) < time()
     except (ValueError, TypeError, KeyError, RecursionError):
         return False
+
+
+# --- the network -------------------------------------------------------------------------
+
+_WRONG_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY_FAILED\]?:?\s*(.*?)(?: \(_ssl|$)")
+_NO_TLS = (
+    "WRONG_VERSION_NUMBER",
+    "UNKNOWN_PROTOCOL",
+    "RECORD_LAYER_FAILURE",
+    "HTTP_REQUEST",
+)
+_HUNG_UP = ("RemoteProtocolError", "ReadError")
+_DOWNLOADERS = frozenset(
+    {"npx", "uvx", "uv", "pipx", "bunx", "pnpm", "yarn", "deno", "docker", "podman"}
+)
+
+
+def network_advice(
+    url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
+) -> str:
+    """Return the reason why *url* cannot be reached, and advice; empty if the reason is not known.
+
+    Args:
+        url: The URL of the server.
+        kind: The name of the class of the error.
+        text: The text of the error.
+        variables: The environment.
+    """
+    host = urlsplit(url).hostname or "the server"
+    if match := _WRONG_CERTIFICATE.search(text):
+        return (
+            f"the certificate of {host} is not trusted ({match[1].rstrip('. ')}). If you trust it, "
+            "name the file of the authority that signed it in SSL_CERT_FILE, and connect again"
+        )
+    if any(reason in text for reason in _NO_TLS):
+        return f"{host} does not speak TLS. Should the URL begin with http:// instead of https://?"
+    proxy = _proxy(url, variables)
+    if kind == "ProxyError" or (kind == "ConnectError" and proxy):
+        return (
+            f"the proxy that the variable {proxy or 'HTTPS_PROXY'} names does not let us through "
+            f"({text.rstrip('.')}). Correct it, or add {host} to NO_PROXY"
+        )
+    if kind in _HUNG_UP and url.startswith("http://"):
+        return (
+            f"{host} closed the connection without an answer. If it speaks TLS, the URL has "
+            "to begin with https://"
+        )
+    return ""
+
+
+def slowness_advice(command: str, seconds: float) -> str:
+    """Return advice for a server that did not answer in *seconds*; *command* starts it, or is empty."""
+    program = program_name(command)
+    is_downloader = program in _DOWNLOADERS
+    more = max(300 if is_downloader else 120, ceil(2 * seconds))
+    with_time = f"connect again with more time (--timeout {more}, or timeout={more})"
+    if is_downloader:
+        return (
+            f" {program} may still have been downloading the package: {with_time}, or run the "
+            "command once in a terminal."
+        )
+    return f" If it is only slow, {with_time}."
+
+
+def _proxy(url: str, variables: Mapping[str, str]) -> str:
+    """Return the variable that names the proxy for *url*; empty if there is no proxy."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
+    for suffix in (part.strip().lower().lstrip(".") for part in spared.split(",")):
+        if suffix == "*" or (suffix and (host == suffix or host.endswith(f".{suffix}"))):
+            return ""
+    for name in (f"{parts.scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            if variables.get(variable):
+                return variable
+    return ""

@@ -9,8 +9,12 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.config.placeholders import names_in
 from toolbench.mcp.config.reader import load, read_entry, table_of
-from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
-from toolbench.mcp.config.workspace import settings_folder, workspace_of
+from toolbench.mcp.config.server_entry import (
+    ServerEntry,
+    UnapprovedEntry,
+    settings_folder,
+    workspace_of,
+)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,15 @@ from urllib.parse import SplitResult, urlsplit
 from yaml import MarkedYAMLError, YAMLError, safe_load
 
 from toolbench.errors import ServerError
-from toolbench.mcp.config.env_file import read_env_file
-from toolbench.mcp.config.live_variables import LiveVariables
+from toolbench.mcp.config.placeholders import LiveVariables
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
-from toolbench.mcp.config.server_entry import ServerEntry, Transport, UnapprovedEntry
-from toolbench.mcp.config.workspace import workspace_of
+from toolbench.mcp.config.server_entry import (
+    ServerEntry,
+    Transport,
+    UnapprovedEntry,
+    read_env_file,
+    workspace_of,
+)
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")

@@ -1,16 +1,17 @@
-"""One server of a configuration: its command or URL, and its secrets."""
+"""One server of a configuration: its command or URL, its secrets, its folder and its `envFile`."""
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import SecretStr
 
 from toolbench.errors import ServerError
-from toolbench.mcp.config.env_file import EnvFile
-from toolbench.mcp.config.placeholders import expand, names_in
-from toolbench.mcp.config.workspace import located, places
+from toolbench.mcp.config.placeholders import expand, names_in, with_known
 from toolbench.redaction.detect import (
     IsSecret,
     is_short_secret,
@@ -19,6 +20,124 @@ from toolbench.redaction.detect import (
 )
 from toolbench.redaction.names import is_secret_setting
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
+
+# --- the folder that relative paths mean --------------------------------------------
+
+_OF_EDITORS = frozenset({".vscode", ".cursor", ".roo", ".gemini"})
+"""Folders in a project, in which an editor or an agent keeps its configuration."""
+
+
+def workspace_of(file: Path, here: Path) -> Path:
+    """Return the folder that `${workspaceFolder}` and relative paths mean in the configuration *file*.
+
+    It is the folder of *file*; for a file of an editor in a project (`.vscode/mcp.json`) it is the
+    project. A file that a user has for all projects means the project *here*.
+    """
+    # Without `..`: the name of the folder counts
+    folder = Path(os.path.abspath(file)).parent  # noqa: PTH100 - links stay, as in the editors
+    if folder == settings_folder(Path.home()) / "Code/User":
+        return here
+    if folder.name not in _OF_EDITORS:
+        return folder
+    return here if folder.parent == Path.home() else folder.parent
+
+
+def settings_folder(home: Path) -> Path:
+    """Return the folder in which programs keep the settings of the user whose folder is *home*."""
+    if sys.platform == "darwin":
+        return home / "Library/Application Support"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", home / "AppData/Roaming"))
+    return Path(os.environ.get("XDG_CONFIG_HOME", home / ".config"))
+
+
+def located(place: str, base: Path) -> str:
+    """Return the path *place* of a configuration, which may be relative to *base*.
+
+    One that begins with a reference, as `${HOME}/data`, stays as it is.
+    """
+    if place.startswith("${"):
+        return place
+    # A home of nobody stays too, and is not found later
+    return str(base / os.path.expanduser(place))  # noqa: PTH111 - Path would raise
+
+
+def places(workspace: Path) -> dict[str, str]:
+    """Return what stands for the names that VS Code and Cursor know in a configuration."""
+    return {
+        "workspaceFolder": str(workspace),
+        "workspaceFolderBasename": workspace.name,
+        "userHome": str(Path.home()),
+        "pathSeparator": os.sep,
+        "/": os.sep,
+    }
+
+
+# --- `envFile`: a file of environment variables, as VS Code and Cursor have it ---------
+
+# Bytes: such files have some lines
+_MOST_BYTES = 100_000
+
+
+@dataclass(frozen=True)
+class EnvFile:
+    """A file of environment variables, as it was when the configuration was read."""
+
+    path: str
+    """The absolute path, in which references to the environment are not replaced."""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The variables as they stand in the file: a `${NAME}` in them is not replaced."""
+    problem: str = ""
+    """The reason why the file cannot be read; empty if it was read."""
+
+
+def read_env_file(place: str, base: Path) -> EnvFile:
+    """Return the environment file *place*, a path that may be relative to *base*."""
+    # A value of the environment may be a secret, and the path is shown
+    path = located(with_known(place, places(base)), base)
+    try:
+        text = _text_in(Path(located(expand(path, os.environ), base)))
+        return EnvFile(path, _variables_in(text))
+    except (ServerError, ValueError) as error:
+        problem = str(error).rstrip(".")
+    except OSError as error:
+        problem = f"{error.strerror}. Create it, or remove 'envFile'"
+    return EnvFile(path, problem=f"the envFile {path!r} cannot be read: {problem}.")
+
+
+def _variables_in(text: str) -> dict[str, str]:
+    from dotenv.parser import parse_stream  # noqa: PLC0415 - no page has it, and it starts no server
+
+    variables = {}
+    for each in parse_stream(StringIO(text)):
+        if each.error:
+            msg = f"line {each.original.line} is not NAME=VALUE. Write it so, or remove it"
+            raise ValueError(msg)
+        if each.key is not None and each.value is not None:
+            variables[each.key] = each.value
+    return variables
+
+
+def _text_in(path: Path) -> str:
+    # Of a device or a pipe there may be no end
+    if path.exists() and not path.is_file():
+        msg = "it is not a file"
+        raise ValueError(msg)
+    if path.stat().st_size > _MOST_BYTES:
+        msg = f"it has more than {_MOST_BYTES:,} bytes"
+        raise ValueError(msg)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        # The error would quote a part of the file
+        text = "\0"
+    if "\0" in text:
+        msg = "it is not text in UTF-8"
+        raise ValueError(msg)
+    return text
+
+
+# --- the entry ---------------------------------------------------------------------------
 
 Transport = Literal["stdio", "http", "sse", "memory", "replay"]
 """How a server is reached; `memory` means an object in this process, `replay` a recording."""

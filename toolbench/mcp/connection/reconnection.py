@@ -13,7 +13,7 @@ import anyio
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
-from toolbench.mcp.authorization.network_advice import network_advice, slowness_advice
+from toolbench.mcp.authorization.refusals import network_advice, slowness_advice
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage

@@ -17,8 +17,7 @@ from toolbench.errors import ServerError
 from toolbench.files import write_whole
 from toolbench.mcp.config.placeholders import with_known
 from toolbench.mcp.config.program import starts_what_is_in
-from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.config.workspace import located, places
+from toolbench.mcp.config.server_entry import ServerEntry, located, places
 
 _REMOTE = ("http", "sse")
 _log = logging.getLogger(__name__)

@@ -26,8 +26,7 @@ from toolbench.errors import ConsentError
 from toolbench.files import write_whole
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
 from toolbench.mcp.config.reader import TRANSFORMS, load
-from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
-from toolbench.mcp.config.workspace import located, places
+from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry, located, places
 from toolbench.redaction.detect import secrets_in, secrets_in_words
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
