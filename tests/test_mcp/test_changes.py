@@ -5,7 +5,7 @@ from threading import Event
 
 from patience import PATIENCE
 
-from toolbench.mcp.monitoring.change_listeners import Changes
+from toolbench.mcp.monitoring.changes import Changes
 
 
 class TestChanges:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench.mcp.monitoring.logs import ServerLog
+from toolbench.mcp.monitoring.log import ServerLog
 
 
 class TestServerLog:

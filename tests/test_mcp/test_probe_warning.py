@@ -3,8 +3,7 @@
 import pytest
 
 from test_mcp.peers import light
-from toolbench.mcp.monitoring.probe_warning import ENDED, REMARK
-from toolbench.mcp.monitoring.stderr import StderrTail
+from toolbench.mcp.monitoring.stderr import ENDED, REMARK, StderrTail
 
 PLAIN = """\
 WARNING:root:Failed to validate request: 31 validation errors for ClientRequest

@@ -201,7 +201,7 @@ def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listin
 
     With *only_failed*, the table has the failed requests and calls, and the noise.
     """
-    from toolbench.mcp.monitoring.exchanges import paired  # noqa: PLC0415 - loaded by now
+    from toolbench.mcp.monitoring.traffic import paired  # noqa: PLC0415 - loaded by now
 
     exchanges = paired(session.traffic)
     if only_failed:

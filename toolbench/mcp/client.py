@@ -20,8 +20,8 @@ from toolbench.mcp.definition import MCPToolDefinition, give_names, named
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
 from toolbench.mcp.recording.recorder import open_recorders
-from toolbench.mcp.recording.recording import Recording
-from toolbench.mcp.recording.replay_entries import (
+from toolbench.mcp.recording.recording import (
+    Recording,
     is_replaying,
     recorded_answerer,
     replay_config,

@@ -17,7 +17,7 @@ from toolbench.mcp.connection.open_calls import (
     CallTimeoutError,
     HttpFailure,
 )
-from toolbench.mcp.recording.failure import NOT_RECORDED, recorded_failure
+from toolbench.mcp.recording.player import NOT_RECORDED, recorded_failure
 from toolbench.values import clip
 
 if TYPE_CHECKING:

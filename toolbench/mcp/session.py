@@ -33,12 +33,11 @@ from toolbench.mcp.features.resources import (
 from toolbench.mcp.features.roots import RootList
 from toolbench.mcp.features.session_lists import SessionLists
 from toolbench.mcp.features.tool_list import ToolList
-from toolbench.mcp.monitoring.change_listeners import Listener
+from toolbench.mcp.monitoring.changes import Listener
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.recording import session_recording
-from toolbench.mcp.recording.recorder import Recorder, open_recorders
-from toolbench.mcp.recording.server_recorder import ServerRecorder
+from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.skills.skill_list import SkillList
 from toolbench.mcp.snapshots.snapshot import Snapshot, snapshot_of

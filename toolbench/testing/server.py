@@ -9,12 +9,12 @@ from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.functions import tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.recording.recording import Recording
-from toolbench.testing.recorded_answers import (
+from toolbench.testing.answers import (
     RecordedAnswers,
     RecordedReplies,
     calls_by_tool,
 )
-from toolbench.testing.server_script import Era, ReceivedCall, Script
+from toolbench.testing.script import Era, ReceivedCall, Script
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class FakeMCPServer:
         return MemoryTransport(self._serve)
 
     async def _serve(self, end: "ServerEnd") -> None:
-        from toolbench.testing.fake_session import FakeSession  # noqa: PLC0415 - as above
+        from toolbench.testing.session import FakeSession  # noqa: PLC0415 - as above
 
         with self._lock:
             self._ends.append(end)

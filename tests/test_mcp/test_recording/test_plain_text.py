@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolbench.mcp.recording.recorder import Recorder
-from toolbench.mcp.recording.server_recorder import is_plain
+from toolbench.mcp.recording.recorder import Recorder, is_plain
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 

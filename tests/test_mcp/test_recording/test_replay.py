@@ -14,7 +14,7 @@ from toolbench import answering, current_run, history, run_tool
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
-from toolbench.mcp.recording.request_matcher import Matcher
+from toolbench.mcp.recording.matcher import Matcher
 from toolbench.mcp.recording.tape import Exchange
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.runs.perform import perform

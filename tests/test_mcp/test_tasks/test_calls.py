@@ -11,7 +11,7 @@ from test_mcp.task_server import TaskServer, app
 from test_mcp.test_tasks.conftest import refusing
 from toolbench import history, run_tool
 from toolbench.mcp.elicitation import Answer, answering, reporting
-from toolbench.mcp.monitoring.exchanges import paired
+from toolbench.mcp.monitoring.traffic import paired
 from toolbench.runs.control import stop
 from toolbench.runs.perform import start
 from toolbench.runs.run import Run

@@ -28,8 +28,8 @@ from toolbench.mcp.errors import (
 )
 from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.monitoring.probe_warning import ENDED
-from toolbench.mcp.recording.failure import RecordedFailureError
+from toolbench.mcp.monitoring.stderr import ENDED
+from toolbench.mcp.recording.player import RecordedFailureError
 
 # The limit for all requests together
 _SECONDS = 8.0

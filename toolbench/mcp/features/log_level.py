@@ -7,7 +7,7 @@ the mark, a server should send no log messages. Source: MCP specification, loggi
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError, ToolbenchError, did_you_mean
-from toolbench.mcp.monitoring.logs import LEVELS
+from toolbench.mcp.monitoring.log import LEVELS
 
 if TYPE_CHECKING:
     from toolbench.mcp.connection.connection import Connection

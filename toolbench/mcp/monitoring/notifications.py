@@ -24,12 +24,11 @@ from toolbench.mcp.elicitation import (
     UrlQuestion,
     answer_of,
 )
-from toolbench.mcp.monitoring.change_listeners import Changes
-from toolbench.mcp.monitoring.logs import ServerLog
+from toolbench.mcp.monitoring.changes import Changes
+from toolbench.mcp.monitoring.log import ServerLog
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.monitoring.traffic import Traffic
-from toolbench.mcp.recording.opening import Opening
-from toolbench.mcp.recording.server_recorder import ServerRecorder
+from toolbench.mcp.recording.recorder import Opening, ServerRecorder
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import remembered
 from toolbench.redaction.logs import secrets_of_servers

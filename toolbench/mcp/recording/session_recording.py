@@ -9,9 +9,8 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.errors import CallFailedError
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.recording.failure import CUT_OFF
-from toolbench.mcp.recording.recorder import Recorder
-from toolbench.mcp.recording.server_recorder import ServerRecorder
+from toolbench.mcp.recording.player import CUT_OFF
+from toolbench.mcp.recording.recorder import Recorder, ServerRecorder
 
 
 def start(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types
+from mcp.shared.message import SessionMessage
 from pydantic_core import from_json
 
 from toolbench.network import MOST_BYTES
@@ -154,3 +155,24 @@ def _failure(line: bytes, reason: str) -> dict[str, Any]:
 def _error(request_id: Any, text: str) -> dict[str, Any]:
     error = {"code": -32700, "message": text}
     return {"jsonrpc": "2.0", "id": request_id, "error": error}
+
+
+@dataclass
+class WrittenMessage(SessionMessage):
+    """A message of the SDK, and its text as received or as sent."""
+
+    text: str = ""
+    is_exact: bool = True
+    """Whether the text is exactly the message; False if a broken line was repaired."""
+
+
+def written(item: SessionMessage) -> WrittenMessage:
+    """Return *item*, a message of the SDK, together with its JSON text.
+
+    Raises:
+        PydanticSerializationError: If the message is not valid JSON, for example if it has a lone surrogate.
+    """
+    if isinstance(item, WrittenMessage):
+        return item
+    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+    return WrittenMessage(item.message, item.metadata, text)

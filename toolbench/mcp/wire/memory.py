@@ -1,7 +1,6 @@
 """The transport to a fake or recorded server in this process: JSON-RPC over streams."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.shared.message import SessionMessage
-
-from toolbench.mcp.wire.written_message import written
 
 
 class ServerEnd:
@@ -30,7 +27,7 @@ class ServerEnd:
     async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
         """Yield the client's messages until the connection ends."""
         async for item in self._from_client:
-            yield json.loads(written(item).text)
+            yield item.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send *message*, a JSON-RPC message; call this only in the background loop."""

@@ -10,8 +10,7 @@ from fastmcp.client.transports.base import ClientTransport
 from mcp import ClientSession
 
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.recording.failure import RecordedFailureError
-from toolbench.mcp.recording.player import LineListener, Player
+from toolbench.mcp.recording.player import LineListener, Player, RecordedFailureError
 from toolbench.mcp.wire.memory import MemoryTransport
 
 

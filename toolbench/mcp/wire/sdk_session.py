@@ -22,7 +22,7 @@ from toolbench.mcp.connection.open_calls import Call, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.traffic import Direction, Kind
 from toolbench.mcp.sampling import answer_schema, message_of
-from toolbench.mcp.wire.written_message import WrittenMessage, written
+from toolbench.mcp.wire.framing import WrittenMessage, written
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor

@@ -22,8 +22,7 @@ from mcp.shared.message import SessionMessage
 from toolbench.mcp.config.program import find_program
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.framing import Lines, mend, message_in
-from toolbench.mcp.wire.written_message import WrittenMessage, written
+from toolbench.mcp.wire.framing import Lines, WrittenMessage, mend, message_in, written
 from toolbench.processes.guard import process_guard
 
 # Bytes

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from toolbench.display.ansi import on_page
 from toolbench.display.escape import Html, escape
-from toolbench.mcp.monitoring.logs import LEVELS, LogEntry
+from toolbench.mcp.monitoring.log import LEVELS, LogEntry
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.feed import Feed
 from toolbench.widgets.explorer.panes.pane import Lock, Pane

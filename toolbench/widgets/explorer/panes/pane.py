@@ -27,7 +27,7 @@ class Pane(ABC):
     hears: ClassVar[frozenset[str]]
     """The names of the changes after which the pane is updated.
 
-    See `toolbench.mcp.monitoring.change_listeners`.
+    See `toolbench.mcp.monitoring.changes`.
     """
     widget: Any
 

@@ -9,7 +9,7 @@ from toolbench.display.caps import cap
 from toolbench.display.css import PRE
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import Card, cards_html
-from toolbench.mcp.monitoring.exchanges import Exchange, Exchanges
+from toolbench.mcp.monitoring.traffic import Exchange, Exchanges
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.traffic_view.open_message import OpenMessage, UseTool

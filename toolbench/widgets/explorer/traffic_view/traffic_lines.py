@@ -1,7 +1,7 @@
 """The lines of the traffic. A request and its answer share one line."""
 
 from toolbench.display.escape import Html
-from toolbench.mcp.monitoring.exchanges import Exchange
+from toolbench.mcp.monitoring.traffic import Exchange
 from toolbench.widgets.explorer.panes.logs import clock
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.lines.message_lines import MessageLines, columns

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any, Literal
 
-from toolbench.testing.recorded_answers import RecordedAnswers, RecordedReplies
-from toolbench.testing.scripted_answers import InTurn, RpcError
+from toolbench.testing.answers import InTurn, RecordedAnswers, RecordedReplies, RpcError
 
 Era = Literal["modern", "legacy"]
 
