@@ -7,7 +7,8 @@ A wait that succeeds costs nothing, so that nobody has to guess how slow a machi
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -45,3 +46,22 @@ def join(thread: threading.Thread) -> None:
     """Wait until *thread* has ended; it fails the test if it does not."""
     thread.join(PATIENCE)
     assert not thread.is_alive(), f"{thread.name} did not end in {PATIENCE:g} s"
+
+
+@contextmanager
+def when(condition: Callable[[], bool], act: Callable[[], object]) -> Iterator[None]:
+    """Do *act* in another thread as soon as *condition* holds: during what the block waits for."""
+    calls = []
+
+    def watch() -> None:
+        eventually(condition)
+        calls.append(True)
+        act()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        join(thread)
+    assert calls

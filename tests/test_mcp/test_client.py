@@ -1,11 +1,12 @@
 """Several servers as one collection of tools."""
 
-import os
+import signal
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, when
 
 from test_mcp.peers import (
     LIGHT,
@@ -18,6 +19,14 @@ from test_mcp.peers import (
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.testing import FakeMCPServer
+
+
+@contextmanager
+def interrupt_at_a_new_process():
+    """Kernel > Interrupt as soon as the block has started a process."""
+    before, main = children(), threading.main_thread().ident
+    with when(lambda: children() - before, lambda: signal.pthread_kill(main, signal.SIGINT)):
+        yield
 
 
 class TestCreate:
@@ -54,13 +63,11 @@ class TestCreate:
     def test_leaves_nothing_behind_when_interrupted(self):
         """KeyboardInterrupt during a connect that hangs ends the process it started."""
         client, entry = MCPClient(timeout=PATIENCE), misbehaving("never-init")
-        timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
         before = children()
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with interrupt_at_a_new_process(), pytest.raises(KeyboardInterrupt):
             client.connect("hanging", entry)
         client.sync_close()
-        assert children() <= before
+        eventually(lambda: children() <= before)
 
 
 class TestNames:
@@ -276,9 +283,7 @@ class TestConnect:
         """The old server is there; of the new one nothing is left."""
         first = client.connect("a", light("a", "x"))
         before = children()
-        timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with interrupt_at_a_new_process(), pytest.raises(KeyboardInterrupt):
             client.connect("a", misbehaving("never-init"))
         assert client.servers == {"a": first}
         eventually(lambda: children() <= before)

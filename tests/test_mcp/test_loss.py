@@ -136,7 +136,7 @@ class TestMemory:
 
 def test_a_server_that_does_not_come_back_is_started_once_for_calls_at_once(client, path):
     """All of them wait for this one start; the next call tries again."""
-    client.timeout = 2
+    client.timeout = 3
     session = client.connect("d", rewrite(path))
     rewrite(path, initialize=[])
     os.kill(session.connection.pid, signal.SIGKILL)
@@ -144,7 +144,7 @@ def test_a_server_that_does_not_come_back_is_started_once_for_calls_at_once(clie
     starts = len(session.traffic.find(method="initialize", kind="request"))
     with ThreadPoolExecutor(4) as calls:
         results = list(calls.map(lambda number: session.call("t"), range(4)))
-    assert all("no answer within 2 s" in result.text for result in results)
+    assert all("no answer within 3 s" in result.text for result in results)
     assert len(session.traffic.find(method="initialize", kind="request")) == starts + 1
     rewrite(path)
     assert session.call("t").text == "fine"

@@ -1,11 +1,7 @@
 """What the tests of the terminal share: a terminal, and a way to see who is alive."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Thread
-
 import psutil
-from patience import eventually, join
+from patience import eventually
 
 from toolbench.tools.terminal import TerminalAction, TerminalExecutor
 
@@ -43,22 +39,3 @@ def alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-@contextmanager
-def when(condition: Callable[[], bool], act: Callable[[], object]) -> Iterator[None]:
-    """Do *act* in another thread, as soon as *condition* holds."""
-    calls = []
-
-    def watch() -> None:
-        eventually(condition)
-        calls.append(True)
-        act()
-
-    thread = Thread(target=watch)
-    thread.start()
-    try:
-        yield
-    finally:
-        join(thread)
-    assert calls

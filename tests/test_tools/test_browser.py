@@ -1,12 +1,11 @@
 import os
 import subprocess
 import sys
-import threading
 from base64 import b64decode
 
 import psutil
 import pytest
-from patience import eventually, join
+from patience import eventually, when
 
 pytest.importorskip("playwright", reason="the extra `browser` is not installed")
 
@@ -263,10 +262,8 @@ class TestLife:
     def test_interrupt_ends_a_wait(self, surfer):
         """From another thread; the page stays."""
         surfer.do("noop(0)")
-        timer = threading.Timer(0.2, surfer.interrupt)
-        timer.start()
-        result = surfer.do("noop(60000)")
-        join(timer)
+        with when(lambda: surfer._future is not None, surfer.interrupt):
+            result = surfer.do("noop(60000)")
         assert "interrupted" in result.text
         assert not surfer.do("noop(0)").is_error
 

@@ -9,7 +9,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE, join
+from patience import PATIENCE, join, when
 from shells import new_shell
 
 from toolbench import ImageContent, TextContent, run_tool
@@ -192,10 +192,10 @@ class TestStopping:
     @pytest.mark.parametrize("code", STUCK)
     def test_by_interrupt_from_another_thread(self, cells, code):
         """An interrupt ends the cell that runs, not the one after it."""
-        timer = threading.Timer(0.1, cells.interrupt)
-        timer.start()
-        result = cells.run(code)
-        join(timer)
+        begun = threading.Event()
+        cells._shell().user_ns["begun"] = begun
+        with when(begun.is_set, cells.interrupt):
+            result = cells.run(f"begun.set()\n{code}")
         assert (result.error, result.timeout) == ("KeyboardInterrupt", False)
         cells.interrupt()
         assert cells.run("2").text == "2"

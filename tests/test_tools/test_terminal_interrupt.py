@@ -8,9 +8,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE, join
+from patience import PATIENCE, join, when
 
-from test_tools.terminal_parts import Terminal, when
+from test_tools.terminal_parts import Terminal
 
 AT_EVERY_STEP = """
 import sys
