@@ -120,7 +120,7 @@ w.VBox([parts.html(part) for part in markup[some]])
 # A few whole panels, forms and all, each with many payloads in its schema.
 FORM_TOOL = """
 from toolbench.core.declarations import ToolAnnotations
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.tool import MCPToolDefinition
 def form_tool(payloads):
     properties = {}
     for n, payload in enumerate(payloads):

@@ -30,7 +30,7 @@ LATE = {
         "toolbench.agent.conversation",
     ): "a tool that starts a conversation, and whose result a conversation shows",
     (
-        "toolbench.mcp.definition",
+        "toolbench.mcp.tool",
         "toolbench.mcp.worker_tool",
     ): "a worker connects a client, made of definitions",
     (

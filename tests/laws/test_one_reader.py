@@ -35,7 +35,7 @@ READERS = {
     "llm/formats/gemini.py": "writes Gemini's dialect",
     "llm/formats/root_schema.py": "writes the root that providers want: an object without alternatives",
     "llm/formats/strict.py": "judges and writes the dialect of OpenAI's strict mode",
-    "mcp/features/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
+    "mcp/lists/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
 }
 """Those that read keywords all the same, and why."""
 WALKERS = {

@@ -16,8 +16,8 @@ from toolbench.display.observations import (
     observation_text,
     result_html,
 )
-from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.results import tool_observation
+from toolbench.mcp.tool import MCPToolAction
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="

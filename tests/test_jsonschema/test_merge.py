@@ -12,7 +12,7 @@ from toolbench.jsonschema.node import SchemaView, read
 from toolbench.jsonschema.types import json_key
 from toolbench.jsonschema.validate import validator_of
 from toolbench.jsonschema.words import words
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.tool import MCPToolDefinition
 
 _SIZES = st.integers(0, 3)
 _TEXT = st.fixed_dictionaries(

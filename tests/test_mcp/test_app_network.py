@@ -12,7 +12,7 @@ from toolbench.mcp.apps.app_network import (
     policy_of,
 )
 from toolbench.mcp.apps.preview import App, app_in, preview
-from toolbench.mcp.features.resources import resource_observation
+from toolbench.mcp.lists.resources import resource_observation
 
 API, CDN = "https://api.example.com", "https://*.cdn.example.com:8443"
 ESCAPES = [

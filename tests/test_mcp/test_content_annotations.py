@@ -6,8 +6,8 @@ from fastmcp.tools.base import ToolResult
 from mcp_types import Annotations, TextContent
 
 from toolbench.display.observations import observation_text
-from toolbench.mcp.content_annotations import priority_of
-from toolbench.mcp.features.resources import prompt_observation
+from toolbench.mcp.lists.prompts import prompt_observation
+from toolbench.mcp.results import priority_of
 
 
 def block(text, **annotations):

@@ -5,7 +5,7 @@ from hostile_schemas import DOUBLING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolbench.mcp.features.listing import read_tools
+from toolbench.mcp.lists.listing import read_tools
 
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 json_values = st.recursive(

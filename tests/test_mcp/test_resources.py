@@ -4,14 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.mcp.features.resources import (
-    prompt_observation,
-    read_prompts,
-    read_resources,
-    read_templates,
-    resource_observation,
-)
 from toolbench.mcp.features.uri_variables import values_in
+from toolbench.mcp.lists.prompts import prompt_observation, read_prompts
+from toolbench.mcp.lists.resources import read_resources, read_templates, resource_observation
 
 _VALUES = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
 

@@ -28,7 +28,7 @@ from toolbench.evals import sweep
 from toolbench.llm import parse_tool_calls
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.runs.parallel import run_tools
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.serving import serve

@@ -9,7 +9,7 @@ from test_widgets.front import click, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import Observation
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 

@@ -12,7 +12,7 @@ from test_widgets.front import click
 from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
-from toolbench.mcp.features.listing import ToolsDiff
+from toolbench.mcp.lists.listing import ToolsDiff
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.panes.logs import LogPane
 from toolbench.widgets.explorer.panes.pane import changes_html

@@ -9,9 +9,9 @@ from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:
     from toolbench.mcp.config.discovery import DiscoveredServer
-    from toolbench.mcp.definition import MCPToolDefinition
+    from toolbench.mcp.review import TokenBill
     from toolbench.mcp.session import MCPServerSession
-    from toolbench.mcp.token_bill import TokenBill
+    from toolbench.mcp.tool import MCPToolDefinition
 
 _NO_SERVERS = (
     "No server yet. %mcp connect NAME -- COMMAND starts one, "
@@ -261,7 +261,7 @@ def look(options: Any, session: "MCPServerSession") -> Listing:
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":
     """Return the cost, in tokens for a model, of the tools of a server."""
-    from toolbench.mcp.token_bill import TokenBill  # noqa: PLC0415 - once one is connected
+    from toolbench.mcp.review import TokenBill  # noqa: PLC0415 - once one is connected
 
     return TokenBill.of(session.tools)
 

@@ -12,8 +12,8 @@ from toolbench.magics.table import Listing
 from toolbench.wording import listed, words_of
 
 if TYPE_CHECKING:
-    from toolbench.mcp.definition import MCPToolDefinition
-    from toolbench.mcp.token_bill import TokenBill
+    from toolbench.mcp.review import TokenBill
+    from toolbench.mcp.tool import MCPToolDefinition
 
 # Rows; the last has the tools of all other groups
 _ROWS = 20

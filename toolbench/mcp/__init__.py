@@ -3,13 +3,12 @@
 from threading import Thread
 
 from toolbench.mcp.client import MCPClient, create_mcp_tools
-from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
-from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.check_calls import check_calls
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
 from toolbench.threads import daemon_thread, have_threads
 
 __all__ = [

@@ -16,7 +16,6 @@ from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.connected_servers import all_closed
 from toolbench.mcp.connection.former_servers import no_server, take_back, way_to_tool
 from toolbench.mcp.connection.replacement import replace_sessions, unchanged
-from toolbench.mcp.definition import MCPToolDefinition, give_names, named
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
 from toolbench.mcp.recording.recorder import open_recorders
@@ -28,6 +27,7 @@ from toolbench.mcp.recording.recording import (
     replay_entry,
 )
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.tool import MCPToolDefinition, give_names, named
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.configurations import approved
 from toolbench.runs.progress import connecting_stages

@@ -1,8 +1,9 @@
 """Turn a server's answer to a call into an observation, without losing any part."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from shlex import quote
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 from pydantic_core import PydanticSerializationError, to_json
@@ -11,9 +12,37 @@ from toolbench.core.coercion import answer_data, frame_of, is_said_by
 from toolbench.core.content import Content, TextContent, describe
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validate import SchemaValidator
-from toolbench.mcp.content_annotations import Reader, is_for, priority_of
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import clip
+
+Reader = Literal["user", "assistant"]
+# A block without a priority is neither required nor optional
+_BETWEEN = 0.5
+
+
+def is_for(block: Mapping[str, Any], reader: Reader) -> bool:
+    """Tell whether *block* is for *reader*; without a valid audience it is for all readers."""
+    audience = _annotations(block).get("audience")
+    if not isinstance(audience, list):
+        return True
+    readers = {role for role in audience if role in ("user", "assistant")}
+    return not readers or reader in readers
+
+
+def priority_of(block: Mapping[str, Any]) -> float:
+    """Return the priority of *block*, from 1 (required) to 0 (optional); 0.5 if it is invalid."""
+    priority = _annotations(block).get("priority")
+    if isinstance(priority, bool) or not isinstance(priority, int | float):
+        return _BETWEEN
+    if isnan(priority) or not 0 <= priority <= 1:
+        return _BETWEEN
+    return float(priority)
+
+
+def _annotations(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    annotations = block.get("annotations")
+    return annotations if isinstance(annotations, Mapping) else {}
+
 
 # Messages of servers of FastMCP and of the Python SDK
 _OLDER_WAY = (

@@ -2,22 +2,63 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
+from weakref import WeakKeyDictionary
 
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Card, Tone, cards_html, notice
-from toolbench.llm.lint import Finding, Severity, lint_tools
+from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.errors import short_reason
 from toolbench.mcp.snapshots.diff import Change
-from toolbench.mcp.token_bill import TokenBill
+from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of
 from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
+
+
+_costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class TokenBill:
+    """The tokens of each tool (its name, description and arguments), and their total.
+
+    Tools that a server keeps for its app are left out, because no model gets them.
+    """
+
+    total: TokenCount
+    tools: dict[str, TokenCount]
+    """The cost of each tool by its name on the server, in the server's order."""
+
+    @classmethod
+    def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
+        """Count the tokens of *tools*."""
+        costs = {tool.remote_name: _cost(tool) for tool in tools if tool.is_for_models}
+        tokens = sum(cost.tokens for cost in costs.values())
+        exact = all(cost.exact for cost in costs.values())
+        return cls(TokenCount(tokens, exact=exact), costs)
+
+    def number(self, name: str) -> str:
+        """Return the tokens of the tool *name*, as a number; empty if no model gets it."""
+        return self.tools[name].number if name in self.tools else ""
+
+    @property
+    def dearest(self) -> list[tuple[str, TokenCount]]:
+        """The tools with their costs, the dearest first."""
+        return sorted(self.tools.items(), key=lambda item: -item[1].tokens)
+
+
+def _cost(tool: MCPToolDefinition) -> TokenCount:
+    """Return the cost of *tool*. It is counted once and kept: counting 1,000 tools takes 0.1 s."""
+    if (cost := _costs.get(tool)) is None:
+        cost = _costs[tool] = cost_of([tool])
+    return cost
+
 
 _NAME = "font-size:13px;background:transparent;padding:0"
 _PARTS = {"name", "description", "annotations", "arguments"}

@@ -17,34 +17,27 @@ from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
-from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
-from toolbench.mcp.executor import MCPToolExecutor
-from toolbench.mcp.features.argument_completion import Completions, complete
-from toolbench.mcp.features.prompt_list import PromptList
-from toolbench.mcp.features.resource_list import ResourceList
-from toolbench.mcp.features.resources import (
-    MCPPromptObservation,
-    MCPResourceObservation,
-    Prompt,
-    ResourceTemplate,
-)
 from toolbench.mcp.features.roots import RootList
 from toolbench.mcp.features.session_lists import SessionLists
-from toolbench.mcp.features.tool_list import ToolList
+from toolbench.mcp.lists.completions import Completions, complete
+from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt, PromptList
+from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList, ResourceTemplate
+from toolbench.mcp.lists.skills import SkillList
+from toolbench.mcp.lists.tools import ToolList
 from toolbench.mcp.monitoring.changes import Listener
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.recording import session_recording
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.mcp.skills.skill_list import SkillList
 from toolbench.mcp.snapshots.snapshot import Snapshot, snapshot_of
 from toolbench.mcp.tasks.kept_tasks import KeptTasks
 from toolbench.mcp.tasks.task_list import TaskList
 from toolbench.mcp.tasks.task_state import wants_task
 from toolbench.mcp.tasks.tool_request import tool_request
+from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor

@@ -13,10 +13,10 @@ from toolbench.magics.usage_error import UsageError
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.mcp.definition import MCPToolDefinition
     from toolbench.mcp.session import MCPServerSession
     from toolbench.mcp.snapshots.diff import Change
     from toolbench.mcp.snapshots.snapshot import Snapshot
+    from toolbench.mcp.tool import MCPToolDefinition
 
 Server = Callable[[str], "MCPServerSession"]
 _SHOWN_CALLS = 10
@@ -166,8 +166,8 @@ def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> lis
 
 def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
     """Return the tools of *snapshot* for reading only: they cannot call a server."""
-    from toolbench.mcp.definition import MCPToolDefinition  # noqa: PLC0415 - heavy
     from toolbench.mcp.results import MCPToolObservation  # noqa: PLC0415 - the same
+    from toolbench.mcp.tool import MCPToolDefinition  # noqa: PLC0415 - heavy
 
     return [
         MCPToolDefinition(

@@ -28,7 +28,7 @@ from toolbench.mcp.apps.app_network import (
     policy_of,
 )
 from toolbench.mcp.apps.host_page import HOST
-from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
 
 PROTOCOL = "2026-01-26"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolbench.core.background_loop import portal
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.features.item_list import ItemList
+from toolbench.mcp.lists.remote_list import ItemList
 
 if TYPE_CHECKING:
     from toolbench.mcp.connection.connection import Connection

@@ -6,8 +6,8 @@ from typing import Any
 from toolbench.core.tool import hooks
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.features.item_list import RemoteList
-from toolbench.mcp.features.tool_list import ToolList
+from toolbench.mcp.lists.remote_list import RemoteList
+from toolbench.mcp.lists.tools import ToolList
 from toolbench.mcp.monitoring.notifications import Inbox
 
 

@@ -6,7 +6,7 @@ from threading import Thread
 from typing import Protocol
 from weakref import ref
 
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.tool import MCPToolDefinition
 
 ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
 """A function that takes the new tools of a server."""

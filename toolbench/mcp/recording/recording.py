@@ -11,7 +11,7 @@ from toolbench.display.escape import visible
 from toolbench.errors import ServerError, did_you_mean
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.elicitation import Answerer, Question, ask_here, for_person
-from toolbench.mcp.features.listing import read_tools
+from toolbench.mcp.lists.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.player import Player
 from toolbench.mcp.recording.tape import Exchange, Tape

@@ -5,7 +5,6 @@ from typing import Literal
 from mcp_types import Result
 from pydantic import Field
 
-from toolbench.mcp.skills.skill import EXTENSION
 from toolbench.mcp.wire.modern_extension import ModernExtension
 
 
@@ -18,5 +17,5 @@ class _Never(Result):
 class SkillsExtension(ModernExtension):
     """Declares that this client reads skills. Source: MCP, SEP-2640."""
 
-    identifier = EXTENSION
+    identifier = "io.modelcontextprotocol/skills"
     answer = _Never

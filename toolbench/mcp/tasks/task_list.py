@@ -11,20 +11,15 @@ from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean, ended
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, OnProgress
-from toolbench.mcp.errors import (
-    BrokenError,
-    CallFailedError,
-    call_failed,
-)
-from toolbench.mcp.executor import Caller, MCPToolExecutor
-from toolbench.mcp.features.item_list import ItemList
+from toolbench.mcp.errors import BrokenError, CallFailedError, call_failed
 from toolbench.mcp.features.raw_request import plain_request
+from toolbench.mcp.lists.remote_list import ItemList
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
 from toolbench.mcp.tasks.task_following import TaskFollowing, UnknownTaskError
 from toolbench.mcp.tasks.task_state import TaskState, started_task
+from toolbench.mcp.tool import Caller, MCPToolAction, MCPToolDefinition, MCPToolExecutor
 from toolbench.redaction.redactor import Redactor
 
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}

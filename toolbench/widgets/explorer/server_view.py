@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.tool import MCPToolExecutor
 from toolbench.widgets.explorer.server_details import ServerDetails
 from toolbench.widgets.explorer.traffic_view.open_message import UseTool
 from toolbench.widgets.explorer.updates import PendingUpdates

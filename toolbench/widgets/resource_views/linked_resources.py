@@ -13,11 +13,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.connected_servers import connected
-from toolbench.mcp.content_annotations import is_for
-from toolbench.mcp.executor import MCPToolExecutor
-from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.mcp.results import MCPObservation
+from toolbench.mcp.lists.resources import MCPResourceObservation
+from toolbench.mcp.results import MCPObservation, is_for
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.tool import MCPToolExecutor
 from toolbench.redaction.redactor import Redactor
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest

@@ -8,7 +8,7 @@ from toolbench.display.escape import Html
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import notice, section
 from toolbench.mcp.apps.preview import app_in, preview
-from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.redaction.redactor import Redactor
 
 

@@ -11,7 +11,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.app_bridge import AppBridge
 from toolbench.mcp.apps.preview import App, AppAddress, app_in, app_uri, preview
-from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.updates import Failure, ServerRequest

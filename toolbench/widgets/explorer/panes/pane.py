@@ -9,7 +9,7 @@ from ipywidgets import Button
 
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
-from toolbench.mcp.features.listing import ToolsDiff
+from toolbench.mcp.lists.listing import ToolsDiff
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.wording import listed

@@ -11,7 +11,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.images import icon_html, icon_source
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
-from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
+from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import (
     ListNotes,

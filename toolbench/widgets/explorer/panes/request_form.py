@@ -7,8 +7,9 @@ from typing import Any
 
 from ipywidgets import Combobox
 
-from toolbench.mcp.features.argument_completion import Completions
-from toolbench.mcp.features.resources import Prompt, ResourceTemplate
+from toolbench.mcp.lists.completions import Completions
+from toolbench.mcp.lists.prompts import Prompt
+from toolbench.mcp.lists.resources import ResourceTemplate
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.fields.builtin_rules import registry

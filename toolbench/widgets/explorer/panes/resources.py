@@ -10,7 +10,7 @@ from toolbench.display.images import icon_html, icon_source
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
 from toolbench.display.sizes import human_size
-from toolbench.mcp.features.resources import (
+from toolbench.mcp.lists.resources import (
     MCPResourceObservation,
     Resource,
     ResourceTemplate,

@@ -8,9 +8,9 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
 from toolbench.display.sizes import human_size
-from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.lists.resources import MCPResourceObservation
+from toolbench.mcp.lists.skills import Skill
 from toolbench.mcp.session import MCPServerSession
-from toolbench.mcp.skills.skill import Skill
 from toolbench.widgets.explorer.panes.pane import (
     ListNotes,
     ListPane,

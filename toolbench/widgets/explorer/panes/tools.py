@@ -8,9 +8,9 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.preview import app_uri
-from toolbench.mcp.features.listing import DisabledTool
+from toolbench.mcp.lists.listing import DisabledTool
+from toolbench.mcp.review import TokenBill
 from toolbench.mcp.session import MCPServerSession
-from toolbench.mcp.token_bill import TokenBill
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.explorer.panes.app_preview import AppView
 from toolbench.widgets.explorer.panes.pane import (

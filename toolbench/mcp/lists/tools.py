@@ -1,4 +1,7 @@
-"""The tools of one server. The list also knows the disabled tools, and the last change."""
+"""The tools of a server: a list that also knows the disabled tools and the last change.
+
+A tool with an error does not hide the other tools.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -6,16 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.freshness import LEAST, Freshness
-from toolbench.mcp.definition import MCPToolDefinition
-from toolbench.mcp.executor import Caller, MCPToolExecutor
-from toolbench.mcp.features.item_list import ItemList
-from toolbench.mcp.features.listing import (
-    DisabledTool,
-    ListedTool,
-    ToolsDiff,
-    read_tools,
-)
+from toolbench.mcp.lists.listing import DisabledTool, ListedTool, ToolsDiff, read_tools
+from toolbench.mcp.lists.remote_list import ItemList
 from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.tool import Caller, MCPToolDefinition, MCPToolExecutor
 from toolbench.redaction.detect import Secrecy
 
 if TYPE_CHECKING:

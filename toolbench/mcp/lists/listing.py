@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pydantic import ValidationError
 
@@ -10,6 +10,9 @@ from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.validate import validator_of
 from toolbench.values import clip
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from typing import Any
 
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.features.resources import Prompt, ResourceTemplate
+from toolbench.mcp.lists.prompts import Prompt
+from toolbench.mcp.lists.resources import ResourceTemplate
 from toolbench.redaction.detect import Secrecy
 
 

@@ -1,0 +1,148 @@
+"""The prompts of a server: listed, and filled in with arguments."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field
+
+from toolbench.core.content import describe
+from toolbench.core.schema import hide_in_views
+from toolbench.errors import ServerError
+from toolbench.mcp.elicitation import Answerer, wait_answering
+from toolbench.mcp.lists.remote_list import RemoteList
+from toolbench.mcp.lists.resources import described, list_in, object_of_strings
+from toolbench.mcp.results import MCPObservation, blocks_in
+from toolbench.redaction.detect import Secrecy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptArgument:
+    """One argument of a prompt; its value is always a text."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """A prompt: messages that a server can write. Source: MCP specification, prompts."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments, for a form."""
+        return object_of_strings(
+            {argument.name: argument.description for argument in self.arguments},
+            [argument.name for argument in self.arguments if argument.required],
+        )
+
+
+class MCPPromptObservation(MCPObservation):
+    """The messages of a prompt; the content is the blocks of all messages, in order."""
+
+    name: str
+    description: str = ""
+    messages: list[dict[str, Any]] = Field(default_factory=list)
+    """The messages as the server sent them, each with its `role`."""
+
+
+class PromptList(RemoteList[Prompt]):
+    """The prompts of one server, in the server's order. Source: MCP specification, prompts."""
+
+    method = "list_prompts"
+    key = capability = "prompts"
+
+    def parse(self, offers: list[Any]) -> list[Prompt]:
+        """Return the prompts in *offers*, the rows of the server's list."""
+        return read_prompts(offers)
+
+    def get(self, name: str, /, **arguments: str) -> MCPPromptObservation:
+        """Get the prompt *name* with *arguments* from the server.
+
+        Raises:
+            ServerError: If the server refuses or cannot be reached.
+        """
+        answerer = self._connection.inbox.answerer()
+        return wait_answering(self._get, name, arguments, answerer=answerer)
+
+    async def _get(
+        self,
+        name: str,
+        arguments: Mapping[str, str],
+        *,
+        answerer: Answerer | None = None,
+    ) -> MCPPromptObservation:
+        inbox = self._connection.inbox
+        for key, value in arguments.items():
+            if not isinstance(value, str):
+                msg = f"The argument {key!r} of a prompt must be a str, not {type(value).__name__}."
+                raise ServerError(msg)
+        inbox.keep_secret(Secrecy({}).secrets_in(arguments))
+        result = await self._connection.ask_to(
+            f"write the prompt {name!r}",
+            lambda session, responses, state: session.get_prompt(
+                name,
+                dict(arguments),
+                input_responses=responses,
+                request_state=state,
+                allow_input_required=True,
+            ),
+            self._seconds,
+            answerer,
+        )
+        observation = prompt_observation(name, result)
+        hide_in_views(observation, inbox.redactor)
+        return observation
+
+
+def read_prompts(items: Iterable[Any]) -> list[Prompt]:
+    """Return the prompts in a `prompts/list`; items without a name are left out."""
+    prompts: list[Prompt] = []
+    for item in items:
+        if isinstance(item, Mapping) and isinstance(item.get("name"), str):
+            about = described(item, item["name"])
+            about.pop("mime_type")
+            prompts.append(Prompt(arguments=_arguments(item), **about))
+    return prompts
+
+
+def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObservation:
+    """Return the observation of *result*, the answer to `prompts/get`."""
+    warnings: list[str] = []
+    items = list_in(result.get("messages"), warnings)
+    messages = [item for item in items if isinstance(item, dict)]
+    blocks = [block for message in messages for block in _blocks_of(message, warnings)]
+    return MCPPromptObservation(
+        name=name,
+        description=str(result.get("description") or ""),
+        messages=messages,
+        blocks=blocks,
+        content=[item for block in blocks for item in describe(block, warnings)],
+        warnings=warnings,
+    )
+
+
+def _blocks_of(message: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    # One block is as good as a list of them
+    return blocks_in([content] if isinstance(content, dict) else content or [], warnings)
+
+
+def _arguments(item: Mapping[str, Any]) -> tuple[PromptArgument, ...]:
+    arguments = item.get("arguments")
+    return tuple(
+        PromptArgument(
+            name=argument["name"],
+            description=str(argument.get("description") or ""),
+            required=argument.get("required") is True,
+        )
+        for argument in (arguments if isinstance(arguments, list) else [])
+        if isinstance(argument, Mapping) and isinstance(argument.get("name"), str)
+    )

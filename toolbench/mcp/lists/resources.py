@@ -1,0 +1,329 @@
+"""The resources and resource templates of a server: listed, read, and subscribed to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from json import loads
+from typing import TYPE_CHECKING, Any
+
+from toolbench.core.background_loop import portal
+from toolbench.core.content import Content, TextContent, decoded, describe
+from toolbench.core.schema import hide_in_views
+from toolbench.errors import ServerError
+from toolbench.mcp.connection.freshness import FreshReads
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.connection.subscriptions import Subscriptions
+from toolbench.mcp.elicitation import Answerer, wait_answering
+from toolbench.mcp.features.uri_variables import values_in
+from toolbench.mcp.lists.remote_list import RemoteList
+from toolbench.mcp.results import MCPObservation
+from toolbench.redaction.detect import Secrecy, secrets_in_argument
+from toolbench.values import clip
+
+if TYPE_CHECKING:
+    from uritemplate import URITemplate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """A resource that can be read from a server. Source: MCP specification, resources."""
+
+    uri: str
+    name: str
+    title: str = ""
+    description: str = ""
+    mime_type: str = ""
+    size: int | None = None
+    """The size in bytes; None if the server does not declare it."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceTemplate:
+    """A template with variables for the URIs of similar resources."""
+
+    uri_template: str
+    """The URI with `{variables}`, in the syntax of RFC 6570."""
+    name: str
+    title: str = ""
+    description: str = ""
+    mime_type: str = ""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the variables, in the order of the template.
+
+        The list is empty if the template is not valid by RFC 6570.
+        """
+        template = _template(self.uri_template)
+        return [] if template is None else list(template.variable_names)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the variables, for a form."""
+        return object_of_strings(dict.fromkeys(self.variables, ""), self.variables)
+
+    def expand(self, /, **variables: str) -> str:
+        """Return the URI with the values of *variables*.
+
+        Raises:
+            ValueError: If a variable is missing, or the template is not valid.
+        """
+        template = _template(self.uri_template)
+        if template is None:
+            msg = (
+                f"The server's template {self.uri_template!r} is not valid by RFC 6570: "
+                "read a URI that you write yourself."
+            )
+            raise ValueError(msg)
+        if missing := [name for name in self.variables if name not in variables]:
+            msg = f"The template {self.uri_template!r} also needs {', '.join(missing)}."
+            raise ValueError(msg)
+        return template.expand(dict(variables))
+
+
+class MCPResourceObservation(MCPObservation):
+    """The contents of a resource that was read."""
+
+    uri: str
+
+    @property
+    def data(self) -> Any:
+        """The contents: JSON as Python objects, other text as text, binary data as bytes.
+
+        If the resource does not have exactly one content, this is a list of its contents.
+        """
+        contents = [_content_of(block["resource"]) for block in self.blocks]
+        return contents[0] if len(contents) == 1 else contents
+
+
+def read_resources(items: Iterable[Any]) -> list[Resource]:
+    """Return the resources in a `resources/list`; items without a URI are left out."""
+    return [
+        Resource(
+            uri=item["uri"],
+            size=item["size"] if isinstance(item.get("size"), int) else None,
+            **described(item, item["uri"]),
+        )
+        for item in items
+        if isinstance(item, Mapping) and isinstance(item.get("uri"), str)
+    ]
+
+
+def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
+    """Return the templates in a `resources/templates/list`; items without a URI are left out."""
+    return [
+        ResourceTemplate(uri_template=item["uriTemplate"], **described(item, item["uriTemplate"]))
+        for item in items
+        if isinstance(item, Mapping) and isinstance(item.get("uriTemplate"), str)
+    ]
+
+
+def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObservation:
+    """Return the observation of *result*, the answer to `resources/read`."""
+    warnings: list[str] = []
+    parts = list_in(result.get("contents"), warnings)
+    blocks = [{"type": "resource", "resource": part} for part in parts]
+    texts = [p for p in parts if isinstance(p, Mapping) and isinstance(p.get("text"), str)]
+    content: list[Content] = (
+        [TextContent(text=part["text"]) for part in texts]
+        if len(texts) == len(parts)
+        else [item for block in blocks for item in describe(block, warnings)]
+    )
+    if not content:
+        warnings.append("The resource has no contents.")
+    return MCPResourceObservation(uri=uri, content=content, blocks=blocks, warnings=warnings)
+
+
+def _template(text: str) -> "URITemplate | None":
+    """Return *text* as a template; None if it is not valid."""
+    # the SDK's own reader is for servers: it refuses 24 of the 66 templates that RFC 6570
+    # gives as examples, because it cannot match a URI against them; this package takes all
+    from uritemplate import URITemplate  # noqa: PLC0415 - only if a server has templates
+
+    try:
+        return URITemplate(text)
+    except ValueError:
+        # The length in `{name:length}` is not a number
+        return None
+
+
+def _content_of(part: Any) -> Any:
+    text = part.get("text") if isinstance(part, Mapping) else None
+    if not isinstance(text, str):
+        return decoded(part.get("blob")) if isinstance(part, Mapping) else part
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def list_in(value: Any, warnings: list[str]) -> list[Any]:
+    """Return *value*, which should be a list of objects; for one object, add to *warnings*."""
+    if isinstance(value, dict):
+        warnings.append(f"The server sent one object in place of a list: {clip(value)}.")
+        return [value]
+    return value if isinstance(value, list) else []
+
+
+def described(item: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the descriptive fields of *item*, a row of a list; *name* is used if it has no name."""
+    text = {
+        ours: value if isinstance(value := item.get(theirs), str) else ""
+        for ours, theirs in (
+            ("name", "name"),
+            ("title", "title"),
+            ("description", "description"),
+            ("mime_type", "mimeType"),
+        )
+    }
+    return {**text, "name": text["name"] or name, "raw": dict(item)}
+
+
+def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict[str, Any]:
+    """Return the schema of an object whose values are strings, each *described*."""
+    properties = {
+        name: {"type": "string", **({"description": note} if note else {})}
+        for name, note in described.items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+class TemplateList(RemoteList[ResourceTemplate]):
+    """The resource templates of one server, in the server's order."""
+
+    method = "list_resource_templates"
+    key = "resourceTemplates"
+    capability = "resources"
+    _refused_at = -1
+
+    def parse(self, offers: list[Any]) -> list[ResourceTemplate]:
+        """Return the templates in *offers*, the rows of the server's list."""
+        return read_templates(offers)
+
+    async def secrets_in(self, uri: str) -> list[str]:
+        """Return the secrets in *uri*: the values of template variables with secret names.
+
+        If the templates are not known yet, they are requested now, once.
+        """
+        if self._items is None and self._refused_at != self._changes:
+            try:
+                await self._listed()
+            except ServerError:
+                # The resource can be read without templates
+                self._refused_at = self._changes
+        secrets: list[str] = []
+        for template in self._items or ():
+            secrecy = Secrecy(template.schema)
+            for values in values_in(uri, template.uri_template):
+                secrets += secrecy.secrets_in(values)
+        return secrets
+
+
+class ResourceList(RemoteList[Resource]):
+    """The resources of one server, in the server's order. Source: MCP specification, resources."""
+
+    method = "list_resources"
+    key = capability = "resources"
+
+    def __init__(
+        self,
+        connection: ReconnectingConnection,
+        seconds: float,
+        subscriptions: Subscriptions,
+    ) -> None:
+        """Use *connection*, with *seconds* for each request; *subscriptions* reports changes."""
+        super().__init__(connection, seconds)
+        self._subscriptions = subscriptions
+        self._reads = FreshReads()
+        self.templates = TemplateList(connection, seconds)
+        """The resource templates, a sequence like this one."""
+
+    def parse(self, offers: list[Any]) -> list[Resource]:
+        """Return the resources in *offers*, the rows of the server's list."""
+        return read_resources(offers)
+
+    def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
+        """Read the resource *uri*, which need not be in the list.
+
+        If the last answer is still fresh by its `ttlMs`, it is used again, unless *anew*.
+
+        Raises:
+            ServerError: If the server refuses or cannot be reached.
+        """
+        answerer = self._connection.inbox.answerer()
+        if anew:
+            self._reads.end(uri)
+        return wait_answering(self._read, uri, answerer=answerer)
+
+    def subscribe(self, uri: str) -> None:
+        """Subscribe to changes of *uri*: a change calls listeners and adds *uri* to `updated`.
+
+        Raises:
+            ServerError: If the server refuses. In the newer protocol a server refuses silently.
+        """
+        portal.call(self._subscribe, uri)
+
+    def unsubscribe(self, uri: str) -> None:
+        """Unsubscribe from changes of the resource *uri*."""
+        portal.call(self._subscriptions.remove, uri)
+
+    @property
+    def updated(self) -> list[str]:
+        """The subscribed resources that have changed, each once."""
+        return list(self._subscriptions.updated)
+
+    def forget(self) -> None:
+        """Request the lists again at their next use, and use no kept contents of resources any more."""
+        super().forget()
+        self.templates.forget()
+        self._reads.end()
+
+    def note_update(self, uri: str) -> None:
+        """Handle the server's notification that the resource *uri* changed."""
+        self._reads.end(uri)
+        self._subscriptions.note(uri)
+
+    async def _subscribe(self, uri: str) -> None:
+        await self._keep_secrets_in(uri)
+        await self._subscriptions.add(uri)
+
+    async def _keep_secrets_in(self, uri: str) -> None:
+        inbox = self._connection.inbox
+        inbox.keep_secret(secrets_in_argument(uri))
+        inbox.keep_secret(await self.templates.secrets_in(uri))
+
+    async def _read(self, uri: str, *, answerer: Answerer | None = None) -> MCPResourceObservation:
+        await self._keep_secrets_in(uri)
+        result = self._reads.get(uri)
+        if result is None:
+            result = await self._asked(uri, answerer)
+        observation = resource_observation(uri, result)
+        hide_in_views(observation, self._connection.inbox.redactor)
+        return observation
+
+    async def _asked(self, uri: str, answerer: Answerer | None) -> dict[str, Any]:
+        """Read *uri* from the server; keep the answer if its `ttlMs` allows it."""
+        changes, is_answered = self._reads.changes, False
+
+        def send(session: Any, responses: Any, state: str | None) -> Any:
+            nonlocal is_answered
+            is_answered = responses is not None
+            return session.read_resource(
+                uri,
+                input_responses=responses,
+                request_state=state,
+                allow_input_required=True,
+            )
+
+        result = await self._connection.ask_to(f"read {uri!r}", send, self._seconds, answerer)
+        is_modern = self._connection.current.is_modern
+        is_kept = is_modern and not is_answered and not self._connection.is_recorded
+        if is_kept and changes == self._reads.changes:
+            self._reads.keep(uri, result)
+        return result
