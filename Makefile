@@ -9,9 +9,9 @@ export UV_COMPILE_BYTECODE = 1
 BIN := .venv/bin
 UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
-# How many tests run at a time. Kernels, servers and pages wait a third of their time and more, so
-# that one more than processors finds room.
-WORKERS ?= 3
+# How many tests run at a time. Kernels, servers and pages wait for half of their time, so that
+# twice as many as processors find room.
+WORKERS ?= 4
 # How many cases of each parametrised test run; 0 runs all (tests/tiers.py).
 CASES ?= 5
 PYTEST := $(BIN)/python -m pytest -q -rs
@@ -23,7 +23,7 @@ ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_si
 ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics tests/test_mcp
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check begin collected types style laws frontend frontend-check unit slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
+.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check begin collected types style laws frontend frontend-check unit slow unit-and-slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -34,14 +34,14 @@ lab: .venv/.ready    ## open the tour in JupyterLab, whatever the terminal looks
 demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
-test: begin frontend-check unit peers-begin slow notebooks peers-test browser   ## everything that a change must pass, on this Python
+test: begin frontend-check peers-begin unit-and-slow notebooks peers-test browser   ## everything that a change must pass, on this Python
 
 quick: .venv/.ready   ## the fast tests of the rooms that changed, while you work
 	$(BIN)/python scripts/quick.py $(if $(BASE),--base $(BASE))
 
 pythons: .venv/.ready   ## the fast tests of the rooms that depend on the version, on Python 3.12 and 3.13; CI runs it last
 	-@sh scripts/chromium.sh
-	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 3 -n $(WORKERS) --dist worksteal
+	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 3 -n 2 --dist worksteal
 
 # Each part runs, whatever failed before it; then `make` fails if one did.
 NIGHTLY := check frontend-check resolve peers-begin nightly-unit notebooks nightly-peers nightly-browser nightly-pythons stress mutants
@@ -90,12 +90,17 @@ unit: .venv/.ready   ## the tests of at most half a second of processor time
 slow: .venv/.ready   ## the tests that take longer: kernels, servers, exported packages
 	$(UNIT) $(ELSEWHERE) -m "slow and not long" --cases $(CASES)
 
+# In one run the slow ones wait beside the others, share their servers, and are collected once.
+unit-and-slow: .venv/.ready
+	-@sh scripts/chromium.sh
+	$(UNIT) $(ELSEWHERE) -m "not long" --cases $(CASES) --costs list
+
 nightly-unit: .venv/.ready   # all cases of all tests; a test that is slow and not marked so fails it
 	-@sh scripts/chromium.sh
 	$(PYTEST) $(PARALLEL) tests $(ELSEWHERE) --cases 0 --costs fail
 
 nightly-pythons: .venv/.ready
-	$(BIN)/python scripts/other_pythons.py tests $(ELSEWHERE) -m "not long" --cases 0 -n $(WORKERS) --dist worksteal
+	$(BIN)/python scripts/other_pythons.py tests $(ELSEWHERE) -m "not long" --cases 0 -n 2 --dist worksteal
 
 nightly-peers: .venv/.ready
 	sh scripts/chromium.sh

@@ -3,7 +3,8 @@
 python scripts/other_pythons.py tests/test_core -m "not slow"     # the words of pytest
 python scripts/other_pythons.py --only 3.13 tests/test_core
 
-`make pythons` and `make nightly` call it. An interpreter is looked for under PYTHON312 (and so on),
+`make pythons` and `make nightly` call it. The Pythons run side by side, since tests wait for half of
+their time, and what each prints comes when it has ended. An interpreter is looked for under PYTHON312 (and so on),
 on the PATH, and where pyenv keeps its versions. One that is missing is named at the end; in CI that
 is a failure.
 """
@@ -14,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import which
 
@@ -29,18 +31,20 @@ NOT_HERE = ("tests/browser", "tests/peers", "tests/test_notebooks.py")
 
 def main(versions: list[str], words: list[str]) -> int:
     """Run pytest with *words* on each of *versions*; return 1 if it failed or could not run."""
-    failed, missing = [], []
-    for version in versions:
-        python = found(version)
-        if python is None:
-            missing.append(version)
-            continue
-        begin = time.monotonic()
-        environment = made(version, python)
-        print(f"\nPython {version}: {python}", flush=True)
-        if tested(environment, words) != 0:
-            failed.append(version)
-        print(f"Python {version}: {time.monotonic() - begin:.0f} s", flush=True)
+    pythons = {version: found(version) for version in versions}
+    missing = [version for version, python in pythons.items() if python is None]
+    failed = []
+    with ThreadPoolExecutor() as pool:
+        runs = {
+            version: pool.submit(tested, version, python, words)
+            for version, python in pythons.items()
+            if python is not None
+        }
+        for version, run in runs.items():
+            code, output = run.result()
+            print(f"\nPython {version}: {pythons[version]}\n{output}", flush=True)
+            if code != 0:
+                failed.append(version)
     for version in missing:
         name = variable(version)
         print(
@@ -107,11 +111,16 @@ def uv(*arguments: str) -> None:
     subprocess.run([UV, verb, *rest, "-q"], cwd=ROOT, check=True)
 
 
-def tested(environment: Path, words: list[str]) -> int:
-    """Run pytest with *words* in *environment* and return its exit code."""
+def tested(version: str, python: str, words: list[str]) -> tuple[int, str]:
+    """Run pytest with *words* on *version*; return its exit code and what it printed."""
+    begin = time.monotonic()
+    environment = made(version, python)
     left_out = [word for path in NOT_HERE for word in ("--ignore", path)]
     command = [environment / "bin" / "python", "-m", "pytest", "-q", "-rs", *words, *left_out]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    return done.returncode, f"{done.stdout}Python {version}: {time.monotonic() - begin:.0f} s"
 
 
 def arguments() -> tuple[argparse.Namespace, list[str]]:
