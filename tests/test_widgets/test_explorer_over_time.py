@@ -174,7 +174,24 @@ class TestChanges:
         session = client.connect("shop", scripted(path, listing("Does two things.")))
         assert "was not called" in session.call("t").text
         pane = opened(ChangesPane, session)
+        eventually(lambda: "Approve" in buttons(pane.widget))
         assert "<ins>two</ins>" in page(pane.widget)
         click(buttons(pane.widget)["Approve"])
         assert "Approve" not in buttons(pane.widget)
+        assert session.call("t").text == "fine"
+
+    def test_that_were_not_shown_are_not_approved(self, client, opened, here):
+        """Approve is about the page that is read: after another change it refuses, and shows that one."""
+        path = here / "server.json"
+        client.connect("shop", scripted(path, listing("Does one thing.")))
+        session = client.connect("shop", scripted(path, listing("Does two things.")))
+        pane = opened(ChangesPane, session)
+        eventually(lambda: "Approve" in buttons(pane.widget))
+        scripted(path, listing("Does three things."))
+        session.refresh()
+        click(buttons(pane.widget)["Approve"])
+        eventually(lambda: "<ins>three</ins>" in page(pane.widget))
+        assert "was not approved: it changed again" in page(pane.widget)
+        assert session.trust.has_changed
+        click(buttons(pane.widget)["Approve"])
         assert session.call("t").text == "fine"

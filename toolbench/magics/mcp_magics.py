@@ -206,7 +206,7 @@ class MCPMagics(Magics):
             notes = [
                 f"{session.name}: {note}"
                 for session in added
-                for note in self._trust_notes(session)
+                for note in over_time.trust_notes(session)
             ]
             failures = mcp_listing.without_place(added, client.servers)
             return listing.noted([*failures, *notes])
@@ -230,13 +230,8 @@ class MCPMagics(Magics):
     def _listing(self, session: "MCPServerSession") -> Listing:
         """Return a table of the tools of a server that was just connected, with notes about them."""
         names = mcp_listing.longer_names(session.name, self._client().tools)
-        notes = [*self._trust_notes(session), *names, mcp_listing.summary(session)]
+        notes = [*over_time.trust_notes(session), *names, mcp_listing.summary(session)]
         return mcp_listing.offer(session).noted(notes)
-
-    def _trust_notes(self, session: "MCPServerSession") -> list[str]:
-        tools = self._client().tools
-        others = [tool.remote_name for tool in tools if tool.server != session.name]
-        return over_time.trust_notes(session, others)
 
     def _list(self, options: Any) -> Listing:
         return mcp_listing.servers(self._client().known.values())

@@ -65,7 +65,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             roots: Folders, or file URLs, that servers may ask for.
             extensions: See `create_mcp_tools`.
             approvals: The approved servers. A server that changed later is not called until
-                `session.trust.approve()`. None: no approval is needed.
+                `session.trust.approve(session.trust.offer)`. None: no approval is needed.
             on_tools_changed: See `create_mcp_tools`.
             answerer: An older parameter: one handler for both kinds of questions.
         """

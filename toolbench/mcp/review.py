@@ -10,7 +10,6 @@ from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
 from toolbench.llm.tokens import TokenCount
-from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.errors import short_reason
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.tool import MCPToolDefinition
@@ -95,8 +94,7 @@ class ServerReview:
         findings: The findings of lint in the tools for models, the worst first.
         changes: The changes since the server was approved, the most severe first. If there are any,
             its tools are not called.
-        warnings: The texts of the server that have hidden characters, or name the tool of another
-            server.
+        warnings: The texts of the server that have hidden characters.
         error: Why the server does not answer now, or lists no tools; empty if it does.
     """
 
@@ -131,7 +129,7 @@ class ServerReview:
                 "approved here, so its tools are not called. "
                 f"To accept what changed: %mcp approve {self.server}",
             )
-        if any(warning.is_hidden for warning in self.warnings):
+        if self.warnings:
             return Verdict(
                 "danger",
                 "Not before you know why its texts have hidden characters: a model reads them, and a "
@@ -277,13 +275,9 @@ def review_of(session: "MCPServerSession") -> ServerReview:
     findings = lint_tools(tool for tool in tools if tool.is_for_models)
     effects = {tool.remote_name: tool.hints.effect for tool in tools}
     offer = {"tools": session.tools.raw, "instructions": session.instructions}
-    changes = [] if session.trust is None else session.trust.changes
-    others = [
-        tool.remote_name
-        for other in connected.sessions
-        if other.name != session.name
-        for tool in other.tools
-    ]
+    changes = []
+    if session.trust is not None:
+        changes = session.trust.changes()
     return ServerReview(
         server=session.name,
         tools=len(tools),
@@ -293,7 +287,7 @@ def review_of(session: "MCPServerSession") -> ServerReview:
         disabled=tuple(f"{tool.name} ({tool.reason})" for tool in session.tools.disabled),
         findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
         changes=tuple(changes),
-        warnings=tuple(warnings_of(session.keep_secret(()).value(offer), others)),
+        warnings=tuple(warnings_of(session.keep_secret(()).value(offer))),
         error=_why_not_now(session),
     )
 

@@ -5,11 +5,13 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolbench.errors import ServerError
+from toolbench.errors import ConsentError, ServerError
 from toolbench.files import write_named
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
+from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.snapshots.diff import Change
     from toolbench.mcp.snapshots.snapshot import Snapshot
     from toolbench.mcp.tool import MCPToolDefinition
+    from toolbench.mcp.trust.trust import Offer
 
 Server = Callable[[str], "MCPServerSession"]
 _SHOWN_CALLS = 10
@@ -221,39 +224,71 @@ def _has_failed(result: Mapping[str, Any] | None) -> bool:
 
 def _approve(options: Namespace, server: Server) -> None:
     session = server(options.name)
-    if session.trust is None:
+    trust = session.trust
+    if trust is None:
         msg = f"Server {options.name!r} needs no approval: only programs and URLs do."
         raise ServerError(msg)
-    session.trust.approve()
-    if session.trust.changes:
-        notes = "\n".join(trust_notes(session, []))
-        msg = f"Server {options.name!r} changed again since then.\n{notes}"
-        raise ServerError(msg)
+    # The question and the approval are about one offer, even if the server lists another meanwhile
+    offer = trust.offer
+    if not offer.is_approved:
+        _ask_to_approve(options.name, offer)
+    trust.approve(offer)
     tools = counted(len(session.tools), "tool")
     print(f"{options.name}: {tools} approved as they are now.")  # noqa: T201 - as above
 
 
-def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
-    """Return notes that a person should read before the first call to *session*.
+def _ask_to_approve(server: str, offer: "Offer") -> None:
+    """Show the person what changed in *offer*, and ask whether its tools may be called.
 
-    Args:
-        session: The server that was just connected.
-        others: The names of the tools of other servers.
+    Raises:
+        ConsentError: If the person says no, or no person can be asked.
     """
+    from toolbench.mcp.trust.configurations import is_somebody_there  # noqa: PLC0415 - heavy
+
+    lines = _lines_of(offer)
+    whole = "\n".join(lines)
+    shown = "\n".join(first_of(lines, f"%mcp review {server} lists them all"))
+    if is_somebody_there():
+        question = Question(
+            f"Server {server!r} changed since it was approved here:\n{shown}\n"
+            "A yes lets its tools be called as they are now.",
+            YES_OR_NO,
+            consent=ConsentLabels(act="Approve", refusal="Don't approve"),
+            whole=whole if whole != shown else "",
+        )
+        answer = question.meaning_of(ask_in_cell(question))
+        if answer:
+            return
+        if answer.by_somebody:
+            msg = f"Server {server!r} was not approved: you did not approve it."
+            raise ConsentError(msg)
+    msg = (
+        f"Server {server!r} was not approved: no person can be asked whether its changes are "
+        f"welcome.\n{shown}\nIn Python: session.trust.approve(session.trust.offer)"
+    )
+    raise ConsentError(msg)
+
+
+def trust_notes(session: "MCPServerSession") -> list[str]:
+    """Return notes that a person should read before the first call to *session*, just connected."""
     trust = session.trust
     if trust is None:
         return []
     all_of_them = f"%mcp review {session.name} lists them all"
-    warnings = [_on_one_line(f"Look at {warning}") for warning in trust.warnings(others)]
+    warnings = [_on_one_line(f"Look at {warning}") for warning in trust.warnings()]
     notes = first_of(warnings, all_of_them)
-    if trust.changes:
-        changes = [_on_one_line(f"- {c.severity}: {c.text}") for c in trust.changes]
+    offer = trust.offer
+    if not offer.is_approved:
         notes += [
             "Its tools or instructions changed since it was approved here, so its tools are not called:",
-            *first_of(changes, all_of_them),
+            *first_of(_lines_of(offer), all_of_them),
             f"To accept this: %mcp approve {session.name}",
         ]
     return notes
+
+
+def _lines_of(offer: "Offer") -> list[str]:
+    return [_on_one_line(f"- {change.severity}: {change.text}") for change in offer.changes()]
 
 
 def _on_one_line(note: str) -> str:

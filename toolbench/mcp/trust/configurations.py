@@ -329,7 +329,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             raise ConsentError(msg)
     shown = "".join(_text_of(_lines_of(n, c), _cut) for n, c in contents.items())
     whole = "".join(_text_of(_lines_of(n, c), str) for n, c in contents.items())
-    if _is_somebody_there():
+    if is_somebody_there():
         question = Question(
             f"{head} has servers that were never approved here:\n{shown}"
             "A yes counts for this content.",
@@ -350,7 +350,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     raise ConsentError(msg)
 
 
-def _is_somebody_there() -> bool:
+def is_somebody_there() -> bool:
     """Tell whether a person may answer: a pipe or a file in the place of a terminal is none."""
     if current_thread() is not main_thread():
         return False

@@ -1,7 +1,7 @@
 """Compare what one server offers now with what was approved. A changed server is not called."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any
 
 from toolbench.display.escape import visible
@@ -16,8 +16,55 @@ from toolbench.wording import counted
 _MAX_CHANGES = 3
 
 
+class Offer:
+    """What a server offers at one moment, its tools and instructions, beside what was approved of it.
+
+    An offer never changes, so a question or a page that shows its changes can approve it, whatever the
+    server lists meanwhile.
+    """
+
+    def __init__(
+        self, content: Mapping[str, Any], approved: Mapping[str, Any] | Exception | None
+    ) -> None:
+        """Keep *content* beside the *approved* offer, or the error for which that was not read.
+
+        If *approved* is None, *content* itself was approved.
+        """
+        self.content = content
+        self._approved = approved
+        self._changes: list[Change] | None = None
+        self._comparing = Lock()
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether the server may be called while it offers this."""
+        return self._approved is None
+
+    def changes(self) -> list[Change]:
+        """Return the changes since the approval, the most severe first; empty if it is approved.
+
+        The first call compares, in the thread of the caller, which may take a second.
+        """
+        # Many calls that are refused at once need one comparison: the others wait for it here
+        with self._comparing:
+            if self._changes is None:
+                self._changes = self._compared()
+        return list(self._changes)
+
+    def _compared(self) -> list[Change]:
+        if self._approved is None:
+            return []
+        if isinstance(self._approved, Exception):
+            return [_incomparable(self._approved)]
+        try:
+            changes = by_severity(changes_between(self._approved, self.content))
+        except Exception as error:  # noqa: BLE001 - no text of a server may avoid the check
+            return [_incomparable(error)]
+        return changes or [_unnamed("Something in its tools or instructions changed.")]
+
+
 class Trust:
-    """What one server offers now (tools and instructions), and what was approved."""
+    """What one server offers now, and what was approved: `approve(offer)` lets it be called again."""
 
     def __init__(
         self,
@@ -34,72 +81,77 @@ class Trust:
         self._when_approved = when_approved
         self._key = key
         self._approvals = approvals
-        self._offer: Mapping[str, Any] = {}
         # Needed if the file cannot be written
         self._approved: Mapping[str, Any] | None = None
-        self._offer_read: Mapping[str, Any] | None = None
-        self._comparison: _Comparison | None = None
+        # A list may arrive while the one before is approved
+        self._lock = Lock()
+        self.offer = Offer({}, None)
+        """What the server offers now."""
         self.is_first = False
         """Whether the server had no approval yet, so that its offer was approved at once."""
 
     @property
-    def changes(self) -> list[Change]:
-        """The changes of the offer since it was approved; empty if nothing has changed.
-
-        `approve` approves the offer that the server had when this property was last read. To find
-        the changes may take seconds, so do not read this in the background loop.
-        """
-        comparison = self._comparison
-        if comparison is None:
-            return []
-        changes = list(comparison.changes)
-        # Not before: meanwhile another thread may approve what it has shown
-        self._offer_read = comparison.offer
-        return changes
-
-    @property
     def has_changed(self) -> bool:
         """Whether the offer has changed since it was approved."""
-        return self._comparison is not None
+        return not self.offer.is_approved
+
+    def changes(self) -> list[Change]:
+        """Return the changes of the present offer; see `Offer.changes`."""
+        return self.offer.changes()
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Note *offer*, the newest offer of the server, and whether it is the approved offer."""
-        self._offer = {key: offer.get(key) for key in ("instructions", "tools")}
+        """Note *offer*, the newest offer of the server, and whether it is the approved offer.
+
+        What changed is not searched here: a server can make that slow, and the answers of all servers
+        would wait for it.
+        """
+        content = {key: offer.get(key) for key in ("instructions", "tools")}
+        with self._lock:
+            self.offer = self._beside_approved(content)
+
+    def _beside_approved(self, content: Mapping[str, Any]) -> Offer:
         try:
             approved = self._approvals.of(self._key)
-            approved = self._approved if approved is None else approved
+            if approved is None:
+                approved = self._approved
             if approved is None:
                 self.is_first = True
-                self._keep(self._offer)
-                return
-            is_same = same(approved, self._offer)
+                return self._kept(content)
+            if same(approved, content):
+                return Offer(content, None)
         except Exception as error:  # noqa: BLE001 - no text of a server may end the connection or avoid the check
-            self._comparison = _Comparison(error, self._offer)
-        else:
-            self._comparison = None if is_same else _Comparison(approved, self._offer)
+            return Offer(content, error)
+        return Offer(content, approved)
 
-    def warnings(self, others: Iterable[str] = ()) -> list[OfferWarning]:
+    def _kept(self, content: Mapping[str, Any]) -> Offer:
+        self._approved = content
+        self._approvals.approve(self._key, content)
+        return Offer(content, None)
+
+    def warnings(self) -> list[OfferWarning]:
         """Return warnings about the server's texts; see `warnings_of`."""
-        return list(warnings_of(self._offer, others))
+        return list(warnings_of(self.offer.content))
 
-    def approve(self) -> None:
-        """Approve what the server offered when `changes` was last read, or else what it offers now.
+    def approve(self, offer: Offer) -> None:
+        """Approve *offer*, whose changes a person was shown, so that calls work again.
 
-        Calls work again, unless the server has changed since then.
+        Args:
+            offer: `trust.offer`, as it was when its changes were shown.
+
+        Raises:
+            ServerError: If the server offers something else by now. Nothing is approved then, and the
+                message names the changes.
         """
-        approved = self._offer if self._offer_read is None else self._offer_read
-        self._offer_read = None
-        self._keep(approved)
-        if approved is not self._offer:
-            self.look(self._offer)
-        if not self.has_changed:
-            self._when_approved()
-
-    def _keep(self, offer: Mapping[str, Any]) -> None:
-        self._approved = offer
-        self._approvals.approve(self._key, offer)
-        if offer is self._offer:
-            self._comparison = None
+        with self._lock:
+            now = self.offer
+            is_shown = same(offer.content, now.content)
+            if is_shown:
+                self.offer = self._kept(now.content)
+        if not is_shown:
+            raise ServerError(
+                self._about(now, "was not approved: it changed again after its changes were shown")
+            )
+        self._when_approved()
 
     @property
     def refusal(self) -> str:
@@ -116,42 +168,18 @@ class Trust:
         Raises:
             ServerError: If the server changed. The message names changes, and how to approve them.
         """
-        comparison = self._comparison
-        if comparison is None:
-            return
-        changes = comparison.changes
-        self._offer_read = comparison.offer if self._offer_read is None else self._offer_read
-        total = counted(len(changes), "change")
-        lines = "\n".join(f"- {change.text}" for change in changes[:_MAX_CHANGES])
-        msg = (
-            f"Server {self._server!r} was not called: its tools or instructions changed since it "
-            f"was approved here ({total}).\n{lines}\n"
-            f"Check them, then: %mcp approve {self._server}"
-        )
-        raise ServerError(msg)
+        offer = self.offer
+        if not offer.is_approved:
+            what = "was not called: its tools or instructions changed since it was approved here"
+            raise ServerError(self._about(offer, what))
 
-
-class _Comparison:
-    """An offer and the approved one that it differs from; the changes are found when they are read.
-
-    A server can make this slow for all, so it is not done where the answers of all servers wait.
-    """
-
-    def __init__(self, approved: Mapping[str, Any] | Exception, offer: Mapping[str, Any]) -> None:
-        """Compare *offer* with *approved*, or say the error for which this is not possible."""
-        self._approved = approved
-        self.offer = offer
-
-    @cached_property
-    def changes(self) -> list[Change]:
-        """The changes, at least one, the most severe first."""
-        if isinstance(self._approved, Exception):
-            return [_incomparable(self._approved)]
-        try:
-            changes = by_severity(changes_between(self._approved, self.offer))
-        except Exception as error:  # noqa: BLE001 - no text of a server may avoid the check
-            changes = [_incomparable(error)]
-        return changes or [_unnamed("Something in its tools or instructions changed.")]
+    def _about(self, offer: Offer, what: str) -> str:
+        changes = offer.changes()
+        lines = [f"Server {self._server!r} {what} ({counted(len(changes), 'change')})."]
+        for change in changes[:_MAX_CHANGES]:
+            lines.append(f"- {change.text}")
+        lines.append(f"Check them, then: %mcp approve {self._server}")
+        return "\n".join(lines)
 
 
 def _incomparable(error: Exception) -> Change:

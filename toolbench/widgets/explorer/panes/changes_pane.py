@@ -10,12 +10,14 @@ import ipywidgets as w
 
 from toolbench.display.escape import Html
 from toolbench.display.page import Tone, notice
+from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.check_calls import check_calls, older_side
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.page import changes_html, changes_page
+from toolbench.mcp.trust.trust import Offer
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.panes.recording_pane import file_name
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
@@ -50,8 +52,11 @@ class ChangesPane(Pane):
         super().__init__(session, lock)
         parts, name = self._parts, file_name(session.name)
         self._server_request: ServerRequest[Comparison] = ServerRequest(lock)
+        self._trust_request: ServerRequest[list[Change]] = ServerRequest(lock)
         self._writing: ServerRequest[Path] = ServerRequest(lock)
         self._comparison: Comparison | None = None
+        # Whose changes are on the page: the button approves this offer, and no later one
+        self._shown: Offer | None = None
         self._other = parts.make(
             w.Combobox,
             "toolbench-field",
@@ -100,17 +105,33 @@ class ChangesPane(Pane):
     def refresh(self) -> None:
         """If the server has changed since a person approved it, show the changes."""
         self._compare.disabled = self._snapshot.disabled = not self.session.is_connected
-        trust = self.session.trust
-        changes = [] if trust is None else trust.changes
-        show_if(self._approve, is_shown=bool(changes))
-        if changes:
-            self._tell(
-                "Its tools or instructions changed since it was approved here: until you "
-                "approve it, its tools are not called.",
-                "warning",
-            )
-            self._show(Comparison("as approved", changes))
+        self._look_at_trust(
+            "Its tools or instructions changed since it was approved here: until you "
+            "approve it, its tools are not called."
+        )
         show_if(self._saving, is_shown=self._comparison is not None)
+
+    def _look_at_trust(self, sentence: str) -> None:
+        """If the server has changed since a person approved it, show *sentence* and the changes."""
+        trust, offer = self.session.trust, None
+        if trust is not None and not trust.offer.is_approved:
+            offer = trust.offer
+        if offer is not self._shown:
+            self._shown = None
+            show_if(self._approve, is_shown=False)
+            if offer is not None:
+                # In a thread of its own: to compare may take a second
+                show = partial(self._ask_to_approve, offer, sentence)
+                self._trust_request.start(offer.changes, show)
+
+    def _ask_to_approve(self, offer: Offer, sentence: str, changes: list[Change] | Failure) -> None:
+        if isinstance(changes, Failure):
+            self._tell(changes.text, "danger")
+            return
+        self._shown = offer
+        self._tell(sentence, "warning")
+        self._show(Comparison("as approved", changes))
+        show_if(self._approve, is_shown=True)
 
     def _proposals(self) -> list[str]:
         """Return the names of files and of other servers, to compare the server with."""
@@ -198,14 +219,21 @@ class ChangesPane(Pane):
         self._other.options = self._proposals()
 
     def _approved(self) -> None:
-        if (trust := self.session.trust) is not None:
-            trust.approve()
-            self._tell("Approved as it is now: its tools can be called again.", "success")
-            self.refresh()
+        trust, shown = self.session.trust, self._shown
+        if trust is None or shown is None:
+            return
+        try:
+            trust.approve(shown)
+        except ServerError as error:
+            self._look_at_trust(str(error).splitlines()[0])
+            return
+        self._tell("Approved as it is now: its tools can be called again.", "success")
+        self._look_at_trust("")
 
     def close(self) -> None:
         """Close the tab."""
         self._server_request.forget()
+        self._trust_request.forget()
         self._writing.forget()
         super().close()
 
