@@ -1,12 +1,17 @@
 """What a server gives away of the secrets in its own entry: nothing."""
 
+from threading import Event, Thread, current_thread
+
 import pytest
+from patience import PATIENCE
 
 from test_mcp.peers import scripted, serving_app
 from toolbench import history, run_tool
 from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import answering, reporting
+from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
 
 SECRET = "tok-0123456789abcdef"
 TOOL = {
@@ -145,3 +150,41 @@ def test_errors_reach_no_terminal_raw(client, tmp_path):
     with pytest.raises(ServerError) as caught:
         client.connect("s", entry)
     assert "^[]0;owned^G^[[2J" in str(caught.value)
+
+
+class TestSecretsOfSeveralThreads:
+    def test_each_of_two_at_once_is_hidden(self):
+        """A thread that keeps a secret while another one does takes nothing away from it."""
+        inbox, arrived = Inbox("s"), Event()
+        second = Thread(target=inbox.keep_secret, args=[["second-4711"]])
+
+        class Watched(Redactor):
+            """While the first thread makes its redactor, the second comes as far as it can."""
+
+            def including(self, secrets):
+                if current_thread() is second:
+                    arrived.set()
+                else:
+                    second.start()
+                    assert arrived.wait(PATIENCE)
+                return super().including(secrets)
+
+        class WatchedLock:
+            """The lock of the inbox."""
+
+            def __init__(self, lock):
+                self.lock = lock
+
+            def __enter__(self):
+                if current_thread() is second:
+                    arrived.set()
+                self.lock.acquire()
+
+            def __exit__(self, *error):
+                self.lock.release()
+
+        inbox._lock = WatchedLock(inbox._lock)
+        inbox.redactor = Watched()
+        inbox.keep_secret(["first-4711"])
+        second.join(PATIENCE)
+        assert inbox.redactor.text("first-4711 second-4711") == f"{MARK} {MARK}"

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
+from threading import Lock
 from typing import Any, Literal
 
 from anyio import sleep_forever
@@ -68,6 +69,8 @@ class Inbox:
         self.redactor = Redactor()
         """Hides the secrets of calls too, in kept logs and traffic but not in results."""
         self._call_secrets: list[frozenset[str]] = []
+        # A redactor is read, extended and put back: of two threads, one would take away the other's
+        self._lock = Lock()
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.log_level: str | None = None
@@ -109,24 +112,28 @@ class Inbox:
 
         Secrets of earlier redactors stay hidden: a variable may have had another value before.
         """
-        self.entry_redactor = redactor.joined(self.entry_redactor)
-        self._renew()
+        with self._lock:
+            self.entry_redactor = redactor.joined(self.entry_redactor)
+            self._renew()
 
     def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Hide *secrets* of a call in later traffic, log, stderr and messages.
+        """Hide *secrets* of a call in later traffic, log, stderr and messages; any thread may call this.
 
         The secrets of at least the last hundred such calls are hidden.
         """
         known = frozenset(secrets)
-        if not known or known in self._call_secrets:
+        if not known:
             return
-        self._call_secrets.append(known)
-        if len(self._call_secrets) > 2 * _KEPT_CALLS:
-            # Seldom, because all is built anew
-            del self._call_secrets[:-_KEPT_CALLS]
-            self._renew()
-        else:
-            self._hide_with(self.redactor.including(known))
+        with self._lock:
+            if known in self._call_secrets:
+                return
+            self._call_secrets.append(known)
+            if len(self._call_secrets) > 2 * _KEPT_CALLS:
+                # Seldom, because all is built anew
+                del self._call_secrets[:-_KEPT_CALLS]
+                self._renew()
+            else:
+                self._hide_with(self.redactor.including(known))
 
     def _renew(self) -> None:
         of_calls = frozenset[str]().union(*self._call_secrets)
