@@ -24,12 +24,6 @@ def python(script):
     return str(script.TASKS_PLACE / "bin" / "python")
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path, monkeypatch):
-    """The list of tasks of this user is in a folder of the test."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-
-
 @pytest.fixture
 def url(python):
     """The URL of the server over HTTP; its process outlives the sessions of a test."""
@@ -94,18 +88,3 @@ def waiting(session):
     start(run)
     eventually(lambda: "task working" in run.progress_view.state.message)
     return run
-
-
-def test_a_later_connection_has_the_result(url):
-    """The client that began the task is gone; the next one waits for it, and gets the result."""
-    with MCPClient(timeout=2 * PATIENCE) as earlier:
-        run = waiting(earlier.connect("peer", url))
-    assert run.done.wait(2 * PATIENCE)
-    assert run.state == "error"
-    with MCPClient(timeout=2 * PATIENCE) as later:
-        session = later.connect("peer", url)
-        (task,) = session.tasks
-        assert (task.tool, task.status) == ("wait_for_release", "working")
-        assert session.call("release").text == "done"
-        assert task.result().text == "released"
-        assert task.refresh().status == "completed"

@@ -1,17 +1,14 @@
-"""A fake server that runs its tools as tasks, of either protocol: `task_server.py ERA [FILE]`.
+"""A fake server that runs its tools as tasks: `task_server.py ERA`.
 
-A task takes a step each time its state is asked for, so no test waits for a clock. With FILE the
-tasks outlive the process. `app(server)` serves the same over HTTP.
+A task takes a step each time its state is asked for, so no test waits for a clock. A server of the
+older protocol lists its tools and has no tasks. `app(server)` serves the same over HTTP.
 """
 
 import asyncio
 import json
 import sys
-from itertools import count
-from pathlib import Path
 
 EXTENSION = "io.modelcontextprotocol/tasks"
-RELATED = "io.modelcontextprotocol/related-task"
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}}
 TOOLS = {
     "add_up": "required",
@@ -41,17 +38,12 @@ class RefusedError(Exception):
 class TaskServer:
     """The server; *received* has the messages of the client."""
 
-    def __init__(self, era, file=None):
+    def __init__(self, era):
         self.era = era
-        self.file = file and Path(file)
         self.received = []
         # Milliseconds between two requests for the state of a task
         self.interval = 70
         self.tasks = {}
-        self.answers = {}
-        self.ids = count(1)
-        if self.file and self.file.exists():
-            self.tasks = json.loads(self.file.read_text())
 
     def methods(self):
         """The methods that were called, in order."""
@@ -65,8 +57,6 @@ class TaskServer:
         """Handle *message*; *send* writes to the client."""
         self.received.append(message)
         if "method" not in message:
-            if (future := self.answers.pop(message["id"], None)) is not None:
-                future.set_result(message.get("result"))
             return
         if "id" not in message:
             return
@@ -77,8 +67,6 @@ class TaskServer:
                 body["result"] = {"resultType": "complete", **result}
         except RefusedError as error:
             body = {"error": error.body}
-        if self.file:
-            self.file.write_text(json.dumps(self.tasks))
         await send({"jsonrpc": "2.0", "id": message["id"], **body})
 
     async def _answer(self, method, params, send):
@@ -113,7 +101,7 @@ class TaskServer:
         if method == "tools/call":
             return self._called(params)
         if method.startswith("tasks/"):
-            verb = getattr(self, f"{self.era}_{method.partition('/')[2]}", None)
+            verb = getattr(self, f"task_{method.partition('/')[2]}", None)
             if verb is not None:
                 return await verb(params, send)
         raise RefusedError(-32601, "Method not found", method)
@@ -124,21 +112,16 @@ class TaskServer:
             return {"content": [{"type": "text", "text": "at once"}]}
         meta = params.get("_meta") or {}
         client = meta.get("io.modelcontextprotocol/clientCapabilities") or {}
-        has_asked = "task" in params
-        if self.era == "modern":
-            has_asked = EXTENSION in (client.get("extensions") or {})
-        if not has_asked:
+        if EXTENSION not in (client.get("extensions") or {}):
             raise RefusedError(-32601, f"{name} runs as a task only")
         identity = f"{len(self.tasks) + 1}-a-long-and-random-id"
         task = {
             "id": identity, "tool": name, "status": "working", "looks": 0,
             "token": meta.get("progressToken"), "name": params["arguments"].get("name"),
-            "asked": False, "answer": None, "ttl": (params.get("task") or {}).get("ttl", 60_000),
+            "asked": False, "answer": None, "ttl": 60_000,
         }  # fmt: skip
         self.tasks[identity] = task
-        if self.era == "modern":
-            return {"resultType": "task", **self._state(task)}
-        return {"task": self._state(task)}
+        return {"resultType": "task", **self._state(task)}
 
     def _state(self, task):
         times = {
@@ -151,9 +134,7 @@ class TaskServer:
             "statusMessage": f"looked at {task['looks']}",
             **times,
         }
-        if self.era == "modern":
-            return {**state, "ttlMs": task["ttl"], "pollIntervalMs": self.interval}
-        return {**state, "ttl": task["ttl"], "pollInterval": self.interval}
+        return {**state, "ttlMs": task["ttl"], "pollIntervalMs": self.interval}
 
     def _named(self, params):
         if params.get("taskId") not in self.tasks:
@@ -193,9 +174,9 @@ class TaskServer:
         is_error = task["tool"] == "reports_failure"
         return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
-    # --- the newer protocol --------------------------------------------------------
+    # --- requests about a task -------------------------------------------------------
 
-    async def modern_get(self, params, send):
+    async def task_get(self, params, send):
         task = self._named(params)
         await self._step(task, send)
         state = self._state(task)
@@ -207,51 +188,15 @@ class TaskServer:
             state["result"] = self._result(task)
         return state
 
-    async def modern_update(self, params, send):
+    async def task_update(self, params, send):
         task, answer = self._named(params), params["inputResponses"]["whom"]
         task["answer"] = (answer.get("content") or {}).get("name", answer["action"])
         task["status"] = "working"
         return {}
 
-    async def modern_cancel(self, params, send):
+    async def task_cancel(self, params, send):
         self._named(params)["status"] = "cancelled"
         return {}
-
-    # --- the older protocol --------------------------------------------------------
-
-    async def legacy_get(self, params, send):
-        task = self._named(params)
-        await self._step(task, send)
-        return self._state(task)
-
-    async def legacy_list(self, params, send):
-        return {"tasks": [self._state(task) for task in self.tasks.values()]}
-
-    async def legacy_cancel(self, params, send):
-        task = self._named(params)
-        task["status"] = "cancelled"
-        return self._state(task)
-
-    async def legacy_result(self, params, send):
-        task = self._named(params)
-        if task["status"] == "input_required":
-            about = {"_meta": {RELATED: {"taskId": task["id"]}}}
-            identity = f"question-{next(self.ids)}"
-            future = self.answers[identity] = asyncio.get_running_loop().create_future()
-            await send(
-                {
-                    "jsonrpc": "2.0",
-                    "id": identity,
-                    "method": "elicitation/create",
-                    "params": {**QUESTION, **about},
-                }
-            )
-            answer = await future
-            task["answer"] = (answer.get("content") or {}).get("name", answer["action"])
-            task["status"] = "completed"
-        if task["status"] == "failed":
-            raise RefusedError(**FAILURE)
-        return {**self._result(task), "_meta": {RELATED: {"taskId": task["id"]}}}
 
 
 def app(server):
@@ -288,41 +233,8 @@ def app(server):
         routes=[
             Route("/mcp", post, methods=["POST"]),
             Route("/mcp", other, methods=["GET", "DELETE"]),
-            *sse_routes(server),
         ]
     )
-
-
-def sse_routes(server):
-    """The routes of *server* for the transport of 2024, with one stream for all its answers."""
-    from starlette.requests import Request
-    from starlette.responses import Response, StreamingResponse
-    from starlette.routing import Route
-
-    streams, work = {}, set()
-
-    async def sse(request: Request):
-        key = str(len(streams))
-        lines = streams[key] = asyncio.Queue()
-
-        async def stream():
-            yield f"event: endpoint\ndata: /messages/{key}\n\n"
-            while True:
-                yield f"event: message\ndata: {json.dumps(await lines.get())}\n\n"
-
-        return StreamingResponse(stream(), media_type="text/event-stream")
-
-    async def message(request: Request):
-        lines = streams[request.path_params["key"]]
-        task = asyncio.ensure_future(server.take(await request.json(), lines.put))
-        work.add(task)
-        task.add_done_callback(work.discard)
-        return Response(status_code=202)
-
-    return [
-        Route("/sse", sse),
-        Route("/messages/{key}", message, methods=["POST"]),
-    ]
 
 
 async def serve_stdio(server):

@@ -1,6 +1,7 @@
 """The session with one MCP server: its state, its lists, calls, log and traffic."""
 
 from asyncio import to_thread
+from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
+from toolbench.mcp.connection.tool_request import tool_request
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
 from toolbench.mcp.features.roots import RootList
@@ -33,10 +35,7 @@ from toolbench.mcp.recording import session_recording
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.snapshots.snapshot import Snapshot, snapshot_of
-from toolbench.mcp.tasks.kept_tasks import KeptTasks
-from toolbench.mcp.tasks.task_list import TaskList
-from toolbench.mcp.tasks.task_state import wants_task
-from toolbench.mcp.tasks.tool_request import tool_request
+from toolbench.mcp.tasks import MCPTask, refuse_older_task, task_result
 from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
@@ -49,6 +48,7 @@ Era = Literal["modern", "legacy"]
 SessionStatus = Status | Literal["incomplete"]
 
 _CALL_SECONDS = 300.0
+_MOST_TASKS = 100
 
 
 class MCPServerSession:
@@ -129,9 +129,8 @@ class MCPServerSession:
             seconds=timeout,
             on_tools=self._compare_with_approved,
         )
-        store = KeptTasks(server_key(entry))
-        self.tasks = TaskList(self, self.connection, timeout, store)
-        """The tasks: a sequence, with methods to look at, await and cancel a task."""
+        self.tasks: deque[MCPTask] = deque(maxlen=_MOST_TASKS)
+        """The last tasks that calls of this session started."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
@@ -347,13 +346,14 @@ class MCPServerSession:
             on_progress=on_progress,
             answerer=answerer,
         )
-        as_task = wants_task(self.tools.described(name), self.capabilities)
-        send = tool_request(name, arguments, call, as_task=as_task)
+        send = tool_request(name, arguments, call)
 
         async def send_as_judged(session: Any, responses: Any, state: str | None) -> Any:
             # A server whose connection was lost may come back with other tools
             if responses is None:
                 await self._check(name, judged)
+                if self.era == "legacy":
+                    refuse_older_task(self.tools.described(name), self.name)
             return await send(session, responses, state)
 
         try:
@@ -371,7 +371,7 @@ class MCPServerSession:
                 f"{about_noise(call.noise)}. It was left out, but other clients may fail at it: a "
                 "server has to write its log to stderr."
             )
-        return await self.tasks.finished(raw, call)
+        return await task_result(raw, call, self.connection, self.tasks)
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
         """Refuse a call of the tool *name* if the server was not approved, or the tool is not *judged*.

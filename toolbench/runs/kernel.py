@@ -10,10 +10,7 @@ covers.
 import signal
 import sys
 import threading
-from asyncio import sleep
 from typing import TYPE_CHECKING, Any
-
-from toolbench.core.background_loop import portal
 
 if TYPE_CHECKING:
     from toolbench.runs.control import BackgroundRuns
@@ -74,29 +71,6 @@ def _store(shell: Any, number: int, info: Any) -> None:
     cell_id = getattr(info, "cell_id", None)
     if cell_id:
         cell_ids(shell)[number] = cell_id
-
-
-# Two seconds: a busy machine takes long to ask for the end
-_LOOKS, _PAUSE = 40, 0.05
-
-
-async def kernel_ends() -> bool:
-    """Return whether this process is shutting down.
-
-    Jupyter interrupts a kernel before it asks the kernel to shut down
-    (`KernelManager.shutdown_kernel`, for a restart too). So in a kernel, this
-    function waits up to about two seconds for the request to shut down. Await it in the background
-    loop.
-    """
-    if not has_kernel():
-        return portal.is_closing
-    shell = running_shell()
-    for _ in range(_LOOKS):
-        # ipykernel sets `exit_now` when it is asked to end
-        if portal.is_closing or getattr(shell, "exit_now", False):
-            return True
-        await sleep(_PAUSE)
-    return portal.is_closing
 
 
 # Seconds until the handler is checked again

@@ -126,9 +126,6 @@ def planned(tmp_path_factory):
     When the module ends, so do all processes, and the tasks of the loop.
     """
     folder = tmp_path_factory.mktemp("plans")
-    patch = pytest.MonkeyPatch()
-    # Of tasks
-    patch.setenv("XDG_STATE_HOME", str(folder / "state"))
     before, tasks = children(), len(work())
     threads = threading.active_count()
     servers, usual = {}, []
@@ -144,7 +141,6 @@ def planned(tmp_path_factory):
             return *servers[server], usual[0]
 
         yield of
-    patch.undo()
     eventually(lambda: not any(map(is_running, children() - before)))
     eventually(lambda: len(work()) <= tasks)
     eventually(lambda: threading.active_count() <= threads + IDLE)

@@ -29,8 +29,6 @@ REQUESTS = {
     "tasks": {
         "tools/call": lambda session: session.tools["add_up"]({}),
         "tasks/get": lambda session: session.tools["add_up"]({}),
-        "tasks/result": lambda session: session.tools["add_up"]({}),
-        "tasks/list": lambda session: list(session.tasks),
     },
 }
 """What a user does to have the request of a method sent."""
@@ -46,9 +44,9 @@ def real_answers():
     """The results of the shop and of the server with tasks, by server and method."""
     with MCPClient(timeout=PATIENCE) as client:
         return {
-            f"{era} {name}": _results(look(client, era).traffic)
-            for era in ERAS
-            for name, look in {"shop": _shop, "tasks": _tasks}.items()
+            "legacy shop": _results(_shop(client, "legacy").traffic),
+            "modern shop": _results(_shop(client, "modern").traffic),
+            "modern tasks": _results(_tasks(client).traffic),
         }
 
 
@@ -59,8 +57,8 @@ def _shop(client, era):
     return session
 
 
-def _tasks(client, era):
-    session = client.connect(f"tasks {era}", task_entry(era))
+def _tasks(client):
+    session = client.connect("tasks", task_entry("modern"))
     for request in REQUESTS["tasks"].values():
         request(session)
     return session

@@ -112,11 +112,8 @@ def openings(server, way):
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory):
+def planned():
     """A function that returns the session of a server by a way, its plan, and its usual tasks."""
-    patch = pytest.MonkeyPatch()
-    # Of tasks
-    patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     before, tasks = children(), len(work())
     threads = threading.active_count()
     with ExitStack() as stack:
@@ -134,7 +131,6 @@ def planned(tmp_path_factory):
             return session, serving, max(usual for _, _, usual in opened.values())
 
         yield of
-    patch.undo()
     eventually(lambda: not any(map(is_running, children() - before)))
     eventually(lambda: len(work()) <= tasks)
     eventually(lambda: threading.active_count() <= threads + IDLE)

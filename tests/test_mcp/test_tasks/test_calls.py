@@ -8,7 +8,7 @@ from patience import PATIENCE, eventually
 
 from test_mcp.peers import serving_app
 from test_mcp.task_server import TaskServer, app
-from test_mcp.test_tasks.conftest import refusing
+from test_mcp.test_tasks.conftest import refusing, task_entry
 from toolbench import history, run_tool
 from toolbench.mcp.elicitation import Answer, answering, reporting
 from toolbench.mcp.monitoring.traffic import paired
@@ -26,9 +26,9 @@ class TestTheResult:
         assert history()[-1].state == "ok"
 
     def test_of_a_tool_without_tasks_is_as_ever(self, session):
-        """No task is asked for, and none is listed."""
+        """Its answer is its result, and no task is asked about."""
         assert session.tools["at_once"]({}).text == "at once"
-        assert list(session.tasks) == []
+        assert not session.traffic.find(method="tasks/get")
 
     @pytest.mark.parametrize(
         ("tool", "text"),
@@ -80,14 +80,15 @@ class TestWhileItRuns:
         )
 
     def test_a_cancelled_run_cancels_the_task(self, session):
-        """The server is told, and the task stands as cancelled."""
+        """The server is told."""
         run = Run(session.tools["never_ends"], {}, source="button")
         start(run)
         eventually(lambda: "looked at 1" in run.progress_view.state.message)
         stop(run)
         assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
-        eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
+        eventually(lambda: [task.status for task in session.tasks] == ["cancelled"])
+        assert session.traffic.find(method="tasks/cancel")
 
 
 class TimedServer(TaskServer):
@@ -109,12 +110,12 @@ def shortest_pause(times):
 
 
 class TestTheIntervalOfTheServer:
-    """Source: MCP, SEP-2663: clients should respect `pollIntervalMs`, as in 2025-11-25."""
+    """Source: MCP, SEP-2663: clients should respect `pollIntervalMs`."""
 
-    @pytest.fixture(params=["modern", "legacy"])
-    def timed(self, request, client):
+    @pytest.fixture
+    def timed(self, client):
         """A server that names an interval of 300 ms, and a session with it."""
-        server = TimedServer(request.param)
+        server = TimedServer("modern")
         server.interval = 300
         with serving_app(app(server)) as url:
             session = client.connect("long", f"{url}/mcp")
@@ -122,31 +123,17 @@ class TestTheIntervalOfTheServer:
             session.close()
 
     def test_lies_between_two_requests(self, timed):
-        """In both protocols."""
+        """The first comes at once."""
         server, session = timed
         session.tools["add_up"]({})
         assert len(server.times) == 2
         assert shortest_pause(server.times) > 0.29
 
-    @pytest.mark.parametrize("timed", ["modern"], indirect=True)
     def test_lies_between_two_requests_with_an_answer_between(self, timed):
-        """In the older protocol, the result of the task ends the pause."""
+        """An answered question makes no request come sooner."""
         server, session = timed
         with answering(lambda question: {"name": "Ada"}):
             session.tools["greet"]({})
-        assert len(server.times) == 2
-        assert shortest_pause(server.times) > 0.29
-
-    def test_lies_between_two_requests_of_a_later_wait(self, timed):
-        """The wait for a task that was found in the list begins with a request too."""
-        server, session = timed
-        session.tools["add_up"]({})
-        (task,) = server.tasks.values()
-        task.update(status="working", looks=0)
-        waiting = session.tasks[0]
-        task["looks"] = 0
-        server.times.clear()
-        assert waiting.result().text == "3 files"
         assert len(server.times) == 2
         assert shortest_pause(server.times) > 0.29
 
@@ -164,15 +151,8 @@ class TestTheIntervalOfTheServer:
 
 
 class TestAFailureThatPasses:
-    @pytest.mark.parametrize(
-        ("era", "method"),
-        [
-            ("modern", "tasks/get"),
-            ("modern", "tasks/update"),
-            ("legacy", "tasks/result"),
-        ],
-    )
-    def test_does_not_end_the_run(self, client, era, method):
+    @pytest.mark.parametrize("method", ["tasks/get", "tasks/update"])
+    def test_does_not_end_the_run(self, client, method):
         """The request is repeated, so the answer of the person reaches the task."""
         failures = []
 
@@ -182,7 +162,7 @@ class TestAFailureThatPasses:
             failures.append(message)
             return True
 
-        served = refusing(app(TaskServer(era)), fails_once)
+        served = refusing(app(TaskServer("modern")), fails_once)
         with serving_app(served) as url, answering(lambda question: {"name": "Ada"}):
             session = client.connect("long", f"{url}/mcp")
             assert session.tools["greet"]({}).text == "hello Ada"
@@ -203,3 +183,26 @@ class TestTwoTasks:
 def asking(tool, name):
     """A run of *tool* whose questions are answered with *name*."""
     return Run(tool, {}, source="python", asker=lambda _: Answer("accept", {"name": name}))
+
+
+class TestAServerOfTheOlderProtocol:
+    @pytest.fixture
+    def older(self, client):
+        """A session with a server whose tools are described as those of 2025-11-25."""
+        session = client.connect("old", task_entry("legacy"))
+        assert session.era == "legacy"
+        yield session
+        session.close()
+
+    def test_is_not_asked_for_a_tool_that_runs_as_a_task_only(self, older):
+        """Tasks of 2025-11-25 are not followed: the sentence says so, and nothing is sent."""
+        result = run_tool(older.tools["add_up"])
+        assert result.is_error
+        assert "runs only as a task of MCP 2025-11-25" in result.text
+        assert not older.traffic.find(method="tools/call")
+
+    def test_is_asked_without_a_task_where_the_tool_allows_it(self, older):
+        """The call is an ordinary one."""
+        older.tools["greet"]({})
+        (call,) = older.traffic.find(method="tools/call", direction="sent")
+        assert '"task"' not in call.text

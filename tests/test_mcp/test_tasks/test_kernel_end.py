@@ -1,4 +1,4 @@
-"""Tasks of a kernel that ends: the server keeps them, and the next kernel finds them."""
+"""An interrupt of a kernel, and what it means for the task that a run waits for."""
 
 import sys
 
@@ -15,28 +15,13 @@ TOOL = "tool = get_ipython().meta.toolbench.client[{name!r}]"
 IN_A_CELL = "tool({})"
 A_PANEL = "from toolbench.widgets.panel import ToolPanel; panel = ToolPanel(tool); panel"
 IN_A_PANEL = f"{A_PANEL}.run()"
-ENDS = {"restarted": Kernel.restart, "shut down": Kernel.shut_down}
 WAYS = {"a cell waits": IN_A_CELL, "a panel waits": IN_A_PANEL}
-ENDS_OF_WAYS = [
-    ("shut down", "a cell waits"),
-    pytest.param("restarted", "a panel waits", marks=pytest.mark.long),
-    pytest.param("restarted", "a cell waits", marks=pytest.mark.long),
-    pytest.param("shut down", "a panel waits", marks=pytest.mark.long),
-]
 
 
 @pytest.fixture
-def kernel(tmp_path, monkeypatch):
-    """A kernel, with a folder of its own for the tasks of this user."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with Kernel(sys.executable) as kernel:
-        yield kernel
-
-
-@pytest.fixture(params=["modern", pytest.param("legacy", marks=pytest.mark.long)])
-def server(request):
+def server():
     """A server over HTTP, which outlives the kernel."""
-    server = TaskServer(request.param)
+    server = TaskServer("modern")
     with serving_app(app(server)) as server.url:
         yield server
 
@@ -49,57 +34,13 @@ def begin(kernel, server, name, way):
     eventually(lambda: server.asked("tasks/get"))
 
 
-class TestTheEndOfAKernel:
-    @pytest.mark.parametrize(("end", "way"), ENDS_OF_WAYS)
-    def test_cancels_no_task(self, kernel, server, end, way):
-        """Jupyter interrupts a kernel before it ends it, which is no wish to cancel the task."""
-        begin(kernel, server, "never_ends", WAYS[way])
-        ENDS[end](kernel)
-        assert not server.asked("tasks/cancel")
-        assert [task["status"] for task in server.tasks.values()] == ["working"]
-
-    def test_answers_no_question_of_a_task(self, kernel, server):
-        """The question is still open for the next kernel."""
-        kernel.run(CONNECT.format(url=server.url))
-        kernel.run(TOOL.format(name="greet"))
-        kernel.run(A_PANEL)
-        kernel.click("Run")
-        # The tool does not say that it is harmless
-        kernel.click("Run greet")
-        kernel.wait_for("Whom?")
-        kernel.restart()
-        assert not server.asked("tasks/update")
-        assert not any("result" in message for message in server.received)
-        assert [task["answer"] for task in server.tasks.values()] == [None]
-
-
-class TestTheNextKernel:
-    def test_finds_the_task_and_gets_its_result(self, kernel, server):
-        """`%mcp tasks` lists it, and waits for its end."""
-        begin(kernel, server, "never_ends", IN_A_PANEL)
-        kernel.restart()
-        assert not server.asked("tasks/cancel")
-        kernel.run(CONNECT.format(url=server.url))
-        request = kernel.start("%mcp tasks long")
-        kernel.listen_until(lambda: kernel.is_idle(request), "the tasks are listed")
-        assert "never_ends" in kernel.shown(request)
-        (task,) = server.tasks.values()
-        assert task["id"] in kernel.shown(request)
-        task["status"] = "completed"
-        request = kernel.start(f"%mcp tasks long {task['id'][:6]} --result")
-        kernel.listen_until(lambda: kernel.is_idle(request), "the task has ended")
-        assert "no more space" in kernel.shown(request)
-
-
 class TestAnInterrupt:
     @pytest.fixture(scope="class")
     @staticmethod
-    def kernel(tmp_path_factory):
+    def kernel():
         """One for all, since it goes on."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-            with Kernel(sys.executable) as kernel:
-                yield kernel
+        with Kernel(sys.executable) as kernel:
+            yield kernel
 
     @pytest.mark.parametrize("way", WAYS)
     def test_cancels_the_task(self, kernel, server, way):

@@ -1,22 +1,35 @@
 """Servers whose tasks are not as they should be."""
 
-import json
-
 import pytest
 from patience import eventually
 
 from test_mcp.peers import scripted
-from toolbench.mcp.tasks import task_following
-from toolbench.mcp.tasks.task_state import TaskState, started_task, wants_task
+from test_mcp.task_server import EXTENSION
+from toolbench.mcp.tasks import TaskState, started_task
 from toolbench.runs.perform import start
 from toolbench.runs.run import ENDED, Run
 
-TOOL = {
-    "name": "t",
-    "inputSchema": {"type": "object"},
-    "execution": {"taskSupport": "required"},
-}
-TASK = {"taskId": "1", "status": "working", "pollInterval": 50}
+TASK = {"taskId": "1", "status": "working", "pollIntervalMs": 50}
+INFO = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+def script_of(task, **answers):
+    """The script of a server whose one tool runs as *task*, and which has *answers* about it."""
+    results = {
+        "server/discover": {
+            **INFO,
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}, "extensions": {EXTENSION: {}}},
+            "serverInfo": {"name": "s", "version": "1"},
+        },
+        "tools/list": {**INFO, "tools": [{"name": "t", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"resultType": "task", **task},
+    }
+    script = {method: [{"result": body}] for method, body in results.items()}
+    for method, body in answers.items():
+        key = "error" if "code" in body else "result"
+        script[f"tasks/{method}"] = [{key: body}]
+    return script
 
 
 @pytest.fixture
@@ -24,71 +37,23 @@ def call(client, tmp_path):
     """A function that calls the tool of a server that answers as told."""
 
     def call(task=TASK, **answers):
-        features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
-        info = {"protocolVersion": "2025-11-25", "capabilities": features}
-        results = {
-            "initialize": {**info, "serverInfo": {"name": "s", "version": "1"}},
-            "tools/list": {"tools": [TOOL]},
-            "tools/call": {"task": task},
-        }
-        script = {method: [{"result": body}] for method, body in results.items()}
-        for method, body in answers.items():
-            key = "error" if "code" in body else "result"
-            script[f"tasks/{method}"] = [{key: body}]
-        entry = scripted(tmp_path / "script.json", script)
-        return client.connect("odd", entry).tools["t"]({})
+        entry = scripted(tmp_path / "script.json", script_of(task, **answers))
+        return client.connect("odd", {**entry, "mode": "auto"}).tools["t"]({})
 
     return call
 
 
-@pytest.fixture
-def waiting(client, tmp_path, monkeypatch):
-    """A session, and a run that waits a minute before it asks for the state of its task."""
-    monkeypatch.setattr(task_following, "FIRST_PAUSE", 60.0)
-    slow = {**TASK, "pollInterval": 60_000}
-    features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
-    news = {
-        "method": "notifications/tasks/status",
-        "params": {**slow, "status": "completed"},
-    }
-    results = {
-        "initialize": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {**features, "prompts": {}},
-            "serverInfo": {"name": "s", "version": "1"},
-        },
-        "tools/list": {"tools": [TOOL]},
-        "tools/call": {"task": slow},
-        "tasks/get": {**slow, "status": "completed"},
-        "tasks/result": {"content": [{"type": "text", "text": "done"}]},
-    }
-    script = {method: [{"result": body}] for method, body in results.items()}
-    script["prompts/list"] = [
-        json.dumps({"jsonrpc": "2.0", **news}),
-        {"result": {"prompts": []}},
-    ]
-    session = client.connect("odd", scripted(tmp_path / "script.json", script))
+def test_a_disconnect_ends_a_long_pause(client, tmp_path):
+    """A run does not stay behind when the user disconnects the server."""
+    slow = {**TASK, "pollIntervalMs": 600_000}
+    entry = scripted(tmp_path / "script.json", script_of(slow, get=slow))
+    session = client.connect("odd", {**entry, "mode": "auto"})
     run = Run(session.tools["t"], {}, source="code")
     start(run)
-    eventually(lambda: any(call.task_id for call in session.connection.inbox.calls))
-    assert not session.traffic.find(method="tasks/get")
-    return session, run
-
-
-class TestALongPause:
-    def test_ends_with_an_announced_change(self, waiting):
-        """Where the server says that a task changed, its state is asked for before the pause ends."""
-        session, run = waiting
-        assert list(session.prompts) == []
-        eventually(lambda: run.state in ENDED)
-        assert run.outcome.text == "done"
-
-    def test_ends_with_the_connection(self, waiting):
-        """A run does not stay behind when the person disconnects the server."""
-        session, run = waiting
-        session.close()
-        eventually(lambda: run.state in ENDED)
-        assert "is disconnected" in run.outcome.text
+    eventually(lambda: len(session.traffic.find(method="tasks/get")) == 2)
+    session.close()
+    eventually(lambda: run.state in ENDED)
+    assert "is disconnected" in run.outcome.text
 
 
 class TestOddTasks:
@@ -115,18 +80,16 @@ class TestOddTasks:
         result = call(get={"code": -32601, "message": "no"})
         assert result.text.startswith("The server does not give the state of task '1'")
 
-    def test_whose_result_is_refused_is_an_error(self, call):
+    def test_without_a_result_is_an_error(self, call):
         """Completed is not enough."""
-        done = {**TASK, "status": "completed"}
-        result = call(get=done, result={"code": -32603, "message": "lost"})
+        result = call(get={**TASK, "status": "completed"})
         assert result.is_error
-        assert "The task failed: lost (MCP error -32603)." in result.text
+        assert result.text == "Task '1' is completed, but the server sent no result."
 
     def test_that_failed_with_a_result_is_an_error(self, call):
         """Also if the result does not say so."""
         content = [{"type": "text", "text": "half of it"}]
-        done = {**TASK, "status": "failed"}
-        result = call(get=done, result={"content": content})
+        result = call(get={**TASK, "status": "failed", "result": {"content": content}})
         assert result.is_error
         assert "half of it" in result.text
 
@@ -150,9 +113,8 @@ class TestTaskState:
     )
     def test_asks_neither_too_often_nor_never(self, interval, pause):
         """Whatever the server names as its interval."""
-        for key in ("pollInterval", "pollIntervalMs"):
-            state = TaskState.of({"taskId": "1", "status": "working", key: interval})
-            assert state.pause == pause
+        state = TaskState.of({"taskId": "1", "status": "working", "pollIntervalMs": interval})
+        assert state.pause == pause
 
     def test_says_how_often_it_is_asked_for(self):
         """Without an interval of the server, the first requests come sooner than the later ones."""
@@ -164,13 +126,3 @@ class TestTaskState:
     def test_a_result_with_content_is_no_task(self):
         """A tool may have a field called task."""
         assert started_task({"content": [], "task": {"taskId": "1"}}) is None
-        assert started_task({"structuredContent": {"task": 1}}) is None
-
-    def test_is_asked_for_only_where_server_and_tool_say_so(self):
-        """The older protocol forbids it otherwise."""
-        declared = {"tasks": {"requests": {"tools": {"call": {}}}}}
-        assert wants_task(TOOL, declared)
-        assert not wants_task(TOOL, {"tasks": {}})
-        assert not wants_task({"execution": {"taskSupport": "forbidden"}}, declared)
-        assert not wants_task({"execution": "odd"}, declared)
-        assert not wants_task({}, {"tasks": {"requests": {"tools": {"call": None}}}})

@@ -11,14 +11,14 @@ from toolbench.mcp.recording import Recording
 from toolbench.testing import FakeMCPServer
 
 
-@pytest.fixture(params=["modern", "legacy"])
-def recorded(request, tmp_path):
+@pytest.fixture
+def recorded(tmp_path):
     """The file of a recording, and the results of its calls."""
     file = tmp_path / "tasks.jsonl"
     with MCPClient(
         timeout=PATIENCE, elicitation_handler=lambda question: {"name": "Ada"}
     ) as client:
-        session = client.connect("long", task_entry(request.param), record=file)
+        session = client.connect("long", task_entry("modern"), record=file)
         return file, called(session.tools)
 
 

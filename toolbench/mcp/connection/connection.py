@@ -92,7 +92,7 @@ class Connection:
         from mcp_types import Implementation  # noqa: PLC0415 - the same
 
         from toolbench.mcp.skills.skills_extension import SkillsExtension  # noqa: PLC0415
-        from toolbench.mcp.tasks.task_messages import TasksExtension  # noqa: PLC0415
+        from toolbench.mcp.wire.modern_extension import TasksExtension  # noqa: PLC0415
         from toolbench.mcp.wire.sdk_session import session_class  # noqa: PLC0415
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
 

@@ -50,10 +50,8 @@ class Call:
     round: int = 1
     noise: str = ""
     """The first line during the call that was no message; empty if all were messages."""
-    task_id: str = ""
-    """The id of the task that the call became; empty if it became none."""
-    on_task_change: Callable[[], object] = lambda: None
-    """A function for the background loop: called when the server announces a change of the task."""
+    on_close: Callable[[], object] = lambda: None
+    """A function for the background loop: called when the user disconnects the server."""
     context: Context = field(default_factory=copy_context, repr=False)
     """The context of the caller, in which the questions of the server are answered."""
     waited: float = 0.0
@@ -198,25 +196,6 @@ class OpenCalls:
             yield
         finally:
             self._calls.pop(call.token, None)
-
-    @contextmanager
-    def about_task(self, task_id: object) -> Iterator[None]:
-        """During the `with`, let `asking` return the call that became the task *task_id*."""
-        calls = (c for c in self._calls.values() if task_id and c.task_id == task_id)
-        if (call := next(calls, None)) is None:
-            yield
-            return
-        token = _current.set(call)
-        try:
-            yield
-        finally:
-            _current.reset(token)
-
-    def wake(self, task_id: object) -> None:
-        """Call `on_task_change` of each call that became the task *task_id*: the task changed."""
-        for call in self:
-            if task_id and call.task_id == task_id:
-                call.on_task_change()
 
     def of_token(self, token: object) -> Call | None:
         """Return the running call with *token*; None if there is no such call."""

@@ -192,9 +192,9 @@ class ReconnectingConnection:
                 self._later.cancel()
             # Requests that are cut off do not connect again
             self._state = "closed"
-            # One that waits for a task ends now
+            # A run that waits between two looks at its task ends now
             for call in self.inbox.calls:
-                call.on_task_change()
+                call.on_close()
             await self._drop()
             self._set("closed")
 

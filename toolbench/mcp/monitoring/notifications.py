@@ -7,8 +7,6 @@ from math import isfinite
 from threading import Lock
 from typing import Any, Literal
 
-from anyio import sleep_forever
-
 from toolbench.display.escape import visible
 from toolbench.mcp.connection.open_calls import (
     Call,
@@ -34,7 +32,6 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import remembered
 from toolbench.redaction.logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
-from toolbench.runs.kernel import kernel_ends
 from toolbench.runs.questions import Question as Asked
 from toolbench.runs.run import preset_here
 
@@ -43,7 +40,6 @@ _LISTS = {
     "notifications/resources/list_changed": "resources",
     "notifications/prompts/list_changed": "prompts",
 }
-_TASK_STATES = ("notifications/tasks/status", "notifications/tasks")
 # Calls whose secrets are hidden
 _KEPT_CALLS = 100
 _log = logging.getLogger(__name__)
@@ -177,8 +173,6 @@ class Inbox:
             self._progress(params)
         elif method == "notifications/resources/updated":
             self.on_resource_updated(str(params.get("uri")))
-        elif method in _TASK_STATES:
-            self.calls.wake(params.get("taskId"))
         elif method in _LISTS:
             self.on_list_changed(_LISTS[method])
         else:
@@ -237,11 +231,7 @@ class Inbox:
             # This may be the task of the connection, which another run began
             asking = answer_of(answerer, question)
             context = call.context.copy()
-            answer = await asyncio.create_task(asking, context=context)
-            if call.task_id and answer.action == "cancel" and await kernel_ends():
-                # A later kernel answers
-                await sleep_forever()
-        return answer
+            return await asyncio.create_task(asking, context=context)
 
     def _have_several_presets(self, calls: Iterable[Call]) -> bool:
         """Tell whether *calls* of tools have different presets, one of which could answer."""

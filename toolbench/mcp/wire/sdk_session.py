@@ -159,10 +159,6 @@ class _TappedSession(ClientSession):
     async def _elicit(
         self, context: ClientRequestContext, params: Any
     ) -> mcp_types.ElicitResult | mcp_types.ErrorData:
-        with self.inbox.calls.about_task(_task_of(params)):
-            return await self._elicited(params)
-
-    async def _elicited(self, params: Any) -> mcp_types.ElicitResult | mcp_types.ErrorData:
         if isinstance(params, mcp_types.ElicitRequestURLParams):
             answer = await self.inbox.ask_url(params.message, params.url)
             return mcp_types.ElicitResult(action=answer.action)
@@ -181,8 +177,7 @@ class _TappedSession(ClientSession):
         messages = list(request.get("messages", []))
         if problem := _too_large(answer_schema(request)):
             return problem
-        with self.inbox.calls.about_task(_task_of(params)):
-            answer = await self.inbox.ask_message(dict(request))
+        answer = await self.inbox.ask_message(dict(request))
         if answer.action != "accept":
             msg = "The client has no handler for sampling, or the request was declined."
             return mcp_types.ErrorData(code=-1, message=msg)
@@ -231,12 +226,6 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
         if not self.is_modern() or not isinstance(tools, list):
             return []
         return [tool for tool in tools if _has_headers(tool)]
-
-
-def _task_of(params: Any) -> Any:
-    """Return the id of the task that a question of the older protocol names; None if it has none."""
-    related = (params.meta or {}).get("io.modelcontextprotocol/related-task")
-    return related.get("taskId") if isinstance(related, dict) else None
 
 
 def _too_large(schema: Any) -> mcp_types.ErrorData | None:

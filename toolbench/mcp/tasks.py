@@ -1,0 +1,395 @@
+"""Follow a tool call that a server runs as a task: its state, questions, progress, result and cancel.
+
+Source: MCP, SEP-2663, the tasks of the protocol of 2026-07-28. A task is followed by the run that
+started it, to its end. A run that is cancelled cancels its task.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any, Self
+
+import anyio
+from anyio import CancelScope, get_cancelled_exc_class
+
+from toolbench.core.background_loop import portal
+from toolbench.errors import ServerError, ended
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.elicitation import OnProgress
+from toolbench.mcp.errors import (
+    BrokenError,
+    CallFailedError,
+    CallStoppedError,
+    call_failed,
+    code_of,
+    sentence,
+)
+from toolbench.network import PASSING_STATUSES, error_kind
+from toolbench.values import clip
+
+_ENDED = frozenset({"completed", "failed", "cancelled"})
+_STATES = _ENDED | {"working", "input_required"}
+FIRST_PAUSE = 0.05
+"""Seconds before the first request for the state. If the server names no interval, each pause doubles."""
+# The most seconds between two requests for the state, if the server names no interval
+_ASKING = 1.0
+# The fewest and the most seconds between two requests, whatever the server asks for
+_SHORTEST, _LONGEST = 0.05, 600.0
+# Seconds for the answer to a request about a task
+_ANSWER = 60.0
+# Seconds before a request without an answer is repeated
+_AGAIN = (0.5, 2.0, 5.0)
+# Seconds for the answer to a cancel
+_CANCEL = 5.0
+# Codes of an answer about an unknown task
+_UNKNOWN = frozenset({-32602, -32002})
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """The state of one task, as the server sent it."""
+
+    id: str
+    status: str
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
+    message: str
+    """The server's message about the state; it may be empty."""
+    interval: float | None
+    """The seconds between two requests for the state; None if the server does not say."""
+    raw: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Self:
+        """Return the state in *raw*, a message of the server.
+
+        Raises:
+            CallFailedError: If the task has no id, or no state that MCP defines: a wait for the
+                end of this task would never end.
+        """
+        identity, status = raw.get("taskId"), raw.get("status")
+        if not isinstance(identity, str) or not identity:
+            msg = f"The server started a task without a taskId: {clip(dict(raw), 200)}."
+            raise CallFailedError(msg)
+        if not isinstance(status, str):
+            msg = f"The server gave task {clip(identity)} no state: {clip(dict(raw), 200)}."
+            raise CallFailedError(msg)
+        if status not in _STATES:
+            msg = f"The server gave task {clip(identity)} the state {clip(status)}, which is not one of MCP."
+            raise CallFailedError(msg)
+        message = raw.get("statusMessage")
+        if not isinstance(message, str):
+            message = ""
+        return cls(identity, status, message, _seconds(raw.get("pollIntervalMs")), raw)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the task has ended, so that it cannot change any more."""
+        return self.status in _ENDED
+
+    @property
+    def pause(self) -> float:
+        """The longest pause in seconds before the next request for the state."""
+        return min(max(self.interval or _ASKING, _SHORTEST), _LONGEST)
+
+    @property
+    def words(self) -> str:
+        """The state in a few words, for the panel of the run."""
+        status = self.status
+        if status == "input_required":
+            status = "waits for an answer"
+        parts = [f"task {status}", self.message]
+        if self.interval is not None and not self.has_ended:
+            parts.append(f"asked every {self.pause:.3g} s")
+        elif not self.has_ended:
+            parts.append(f"asked at least every {self.pause:.3g} s")
+        return " · ".join(filter(None, parts))
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    """Return the positive number *milliseconds* in seconds; None if it is anything else."""
+    if not isinstance(milliseconds, int | float) or isinstance(milliseconds, bool):
+        return None
+    try:
+        seconds = float(milliseconds) / 1000
+    except OverflowError:
+        # A JSON number has no largest value
+        return None
+    if isfinite(seconds) and seconds > 0:
+        return seconds
+    return None
+
+
+def started_task(result: Mapping[str, Any]) -> TaskState | None:
+    """Return the task that *result*, the answer to a tool call, starts; None if it starts no task.
+
+    Raises:
+        CallFailedError: If the task has no id, or no state that MCP defines.
+    """
+    if result.get("resultType") != "task":
+        return None
+    return TaskState.of(result)
+
+
+def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
+    """Refuse the call of *tool*, described by the older protocol, if it runs as a task only.
+
+    Raises:
+        CallFailedError: If the tool demands a task of the protocol of 2025-11-25.
+    """
+    execution = tool.get("execution")
+    if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
+        msg = (
+            f"The tool runs only as a task of MCP 2025-11-25, which toolbench does not follow: the "
+            f"call was not sent. Tasks need a server that speaks 2026-07-28; {server!r} does not."
+        )
+        raise CallFailedError(msg)
+
+
+@dataclass
+class MCPTask:
+    """A task that a call of this kernel started, in the state that the server sent last."""
+
+    id: str
+    tool: str
+    """The tool whose call became the task."""
+    status: str
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
+    message: str
+    """The server's message about the state; it may be empty."""
+
+
+async def task_result(
+    raw: dict[str, Any],
+    call: Call,
+    connection: ReconnectingConnection,
+    tasks: "deque[MCPTask]",
+) -> dict[str, Any]:
+    """Return the result of *call*: the answer *raw*, or the result of the task that *raw* starts.
+
+    A task is added to *tasks*. Await this in the background loop.
+
+    Raises:
+        CallFailedError: If the task has no result, for any reason.
+    """
+    state = started_task(raw)
+    if state is None:
+        return raw
+    followed = _FollowedTask(state, call, connection)
+    tasks.append(followed.task)
+    try:
+        return await followed.result()
+    except CallFailedError:
+        raise
+    except Exception as error:
+        # The SDK's, the network's
+        raise call_failed(error, call, connection.inbox) from error
+
+
+class _FollowedTask:
+    """One task, from its start to its end. The methods run in the background loop."""
+
+    def __init__(self, state: TaskState, call: Call, connection: ReconnectingConnection) -> None:
+        """Follow the task that *call* started, which is in *state*."""
+        self._state = state
+        self._call = call
+        self._connection = connection
+        self._answered = set[str]()
+        self._progress: tuple[float, float | None, str] = (0.0, None, "")
+        self._is_closed = anyio.Event()
+        self.task = MCPTask(self._safe(state.id), call.tool or "", state.status, "")
+        """What the user sees of the task."""
+
+    async def result(self) -> dict[str, Any]:
+        """Return the result of the tool. There is no time limit, because a task may take hours.
+
+        Cancelling this coroutine also cancels the task at the server.
+
+        Raises:
+            CallStoppedError: If the task was cancelled at the server.
+            CallFailedError: If the task failed, or the server does not know the task any more.
+            Exception: Any error of the connection; `sentence` explains it.
+        """
+        call, report = self._call, self._call.on_progress
+        call.seconds = inf
+        call.on_close = self._is_closed.set
+        if report is not None:
+            call.on_progress = self._note_progress(report)
+        try:
+            # Under its old token: the server reports progress and asks questions with it
+            with self._connection.inbox.calls.reopen(call), call.limited():
+                return await self._follow()
+        except get_cancelled_exc_class():
+            await self._cancel()
+            raise
+        finally:
+            call.on_progress = report
+
+    async def _follow(self) -> dict[str, Any]:
+        pause = FIRST_PAUSE
+        while not self._state.has_ended:
+            self._show()
+            if self._state.status == "input_required" and await self._answer_questions():
+                pause = max(FIRST_PAUSE, self._state.interval or 0.0)
+            # A disconnect ends a long pause; the request after it then says why
+            with anyio.move_on_after(min(pause, self._state.pause)):
+                await self._is_closed.wait()
+            self._state = await self._present_state()
+            pause *= 2
+            if self._state.interval is not None:
+                pause = self._state.pause
+        self._show()
+        return self._outcome()
+
+    async def _present_state(self) -> TaskState:
+        try:
+            return TaskState.of(await self._request("tasks/get"))
+        except CallFailedError:
+            raise
+        except Exception as error:
+            code = code_of(error)
+            # Only the error of a server ends the task
+            if code is None or _is_passing(error):
+                raise
+            verb = "give the state of"
+            if code in _UNKNOWN:
+                verb = "know"
+            why = ended(sentence(error))
+            text = f"The server does not {verb} task {self._state.id[:60]!r}: {why}"
+            raise CallFailedError(self._safe(text)) from error
+
+    def _outcome(self) -> dict[str, Any]:
+        """Return the result of the task, which has ended."""
+        state = self._state
+        result, error = state.raw.get("result"), state.raw.get("error")
+        if state.status == "cancelled":
+            text = f"The task was cancelled at the server. {state.message}"
+            raise CallStoppedError(self._safe(text).strip())
+        if state.status == "failed" and isinstance(error, Mapping):
+            raise self._failed(error)
+        if state.status == "failed" and not isinstance(result, Mapping):
+            raise self._failed({})
+        if not isinstance(result, Mapping):
+            msg = f"Task {state.id[:60]!r} is completed, but the server sent no result."
+            raise CallFailedError(self._safe(msg))
+        if state.status == "failed":
+            return {**result, "isError": True}
+        return dict(result)
+
+    def _failed(self, error: Mapping[str, Any]) -> CallFailedError:
+        message = str(error.get("message") or self._state.message or "it does not say why")
+        text = f"The task failed: {message.rstrip('.')}"
+        if error.get("code") is not None:
+            text += f" (MCP error {error['code']})"
+        return CallFailedError(self._safe(f"{text}."))
+
+    # --- cancel -------------------------------------------------------------------
+
+    async def _cancel(self) -> None:
+        """Cancel the task at the server. No error is raised: the server may be gone."""
+        if portal.is_closing:
+            # No request leaves this process any more; the server ends the task after its `ttlMs`
+            return
+        # Shielded, because the run is cancelled already; a close of the connection waits for it
+        with CancelScope(shield=True), self._connection.last_requests.sending():
+            try:
+                await self._send("tasks/cancel", Call(_CANCEL, tool=self._call.tool))
+                self.task.status = "cancelled"
+            except Exception as error:  # noqa: BLE001 - see above
+                why = f"The task was not cancelled: {ended(sentence(error))}"
+                _log.info("%s", self._safe(why))
+
+    # --- questions ----------------------------------------------------------------
+
+    async def _answer_questions(self) -> bool:
+        """Answer the new questions of the task; return whether there were any."""
+        from mcp_types import InputRequiredResult  # noqa: PLC0415 - the SDK, loaded by now
+
+        requests = self._state.raw.get("inputRequests")
+        if not isinstance(requests, Mapping):
+            return False
+        new = {key: one for key, one in requests.items() if key not in self._answered}
+        if not new:
+            return False
+        body = {"resultType": "input_required", "inputRequests": new}
+        connection = await self._connection.live()
+        try:
+            questions = InputRequiredResult.model_validate(body, by_name=False)
+            answers = await connection.answers_to(questions)
+        except Exception:
+            # Without an answer the task would wait forever
+            await self._cancel()
+            raise
+        responses = {}
+        for key, answer in (answers or {}).items():
+            responses[key] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+        await self._request("tasks/update", inputResponses=responses)
+        self._answered.update(new)
+        return True
+
+    # --- the wire -----------------------------------------------------------------
+
+    async def _request(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a request about the task; repeat it if the network or the server fails for a moment."""
+        for pause in (*_AGAIN, None):
+            call = Call(_ANSWER, tool=self._call.tool, answerer=self._call.answerer)
+            try:
+                return await self._send(method, call, **params)
+            except Exception as error:
+                if pause is None or self._connection.status == "closed" or not _is_passing(error):
+                    raise
+                await anyio.sleep(pause)
+        raise AssertionError
+
+    async def _send(self, method: str, call: Call, **params: Any) -> dict[str, Any]:
+        from toolbench.mcp.wire.modern_extension import about_task  # noqa: PLC0415 - as above
+
+        def send(session: Any, responses: Any, state: str | None) -> Any:
+            return about_task(session, method, self._state.id, **params)
+
+        try:
+            return await self._connection.ask(send, call)
+        except Exception as error:
+            # A passing failure of HTTP becomes a ServerError
+            failure = call.http_failure
+            if failure is None or failure.status not in PASSING_STATUSES:
+                raise
+            raise ServerError(sentence(error, call=call)) from error
+
+    # --- what the user sees -------------------------------------------------------
+
+    def _note_progress(self, report: OnProgress) -> OnProgress:
+        """Return a function that adds the state of the task to the progress of the tool."""
+
+        def note(value: float, total: float | None, message: str) -> None:
+            self._progress = (value, total, message)
+            words = self._connection.inbox.redactor.text(self._state.words)
+            report(value, total, " · ".join(filter(None, (message, words))))
+
+        return note
+
+    def _show(self) -> None:
+        """Report the state of the task, with the last progress of the tool."""
+        self.task.status = self._state.status
+        self.task.message = self._safe(self._state.message)
+        report = self._call.on_progress
+        if report is None:
+            return
+        try:
+            report(*self._progress)
+        except Exception:  # noqa: BLE001 - the user's own function: the call goes on
+            _log.exception("The progress handler failed; it is not called again.")
+            self._call.on_progress = None
+
+    def _safe(self, text: str) -> str:
+        return self._connection.inbox.safe_text(text)
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Tell whether the same request may succeed later, in spite of *error*."""
+    if isinstance(error, BrokenError | ServerError | CallTimeoutError | TimeoutError):
+        return True
+    return error_kind(error) == "network"

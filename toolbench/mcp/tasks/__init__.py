@@ -1,1 +1,0 @@
-"""Follow, list and cancel the tool calls that a server runs as tasks."""
