@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from toolbench.values import mapped
+
 MARK = "<secret-hidden>"
 """The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
 
@@ -31,10 +33,10 @@ def split_at_marks(text: str) -> list[str]:
 
 def without_numbers(value: Any) -> Any:
     """Return *value*, JSON, with `MARK` in place of each numbered mark."""
-    if isinstance(value, str):
-        return _NUMBERED.sub(MARK, value)
-    if isinstance(value, dict):
-        return {without_numbers(k): without_numbers(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [without_numbers(item) for item in value]
-    return value
+    return mapped(value, _without_number, _without_number)
+
+
+def _without_number(part: Any) -> Any:
+    if isinstance(part, str):
+        return _NUMBERED.sub(MARK, part)
+    return part
