@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 
 
-
 def wait(there, here):
     """Wait until the file *here* exists, after making the file *there*."""
     Path(there).touch()
