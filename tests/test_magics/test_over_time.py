@@ -8,10 +8,10 @@ from json import dumps, loads
 import pytest
 from IPython.core.error import UsageError
 from test_mcp.peers import light, scripted
-from toolbench.mcp.connected_servers import connected
 
 from toolbench import history, run_tool
 from toolbench.errors import ConsentError, ServerError, ToolbenchError
+from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer, InTurn
 
 COMMAND = " ".join([sys.executable, *light("good", "steps")["args"]])
