@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -85,6 +85,21 @@ async def added(client):
     return (await client.call_tool("add", {"a": 1, "b": 2})).data
 
 
+# Each is another state of the protocol
+NO_REQUESTS = (
+    "",
+    "POST /mc",
+    # uvicorn's own limit begins again with each byte after the answer
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nP",
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 1000,
+    "POST /mcp HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
+    "POST /mcp HTTP/1.0\r\nContent-Length: 9\r\n\r\n1",
+    "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
+    "Authorization: Bearer {token}\r\nExpect: 100-continue\r\n\r\n1",
+    "GET /mcp HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+)
+
+
 class TestTime:
     """A second here: strangers have that long in all, known clients that long for each request."""
 
@@ -92,27 +107,14 @@ class TestTime:
     def a_second(self, monkeypatch):
         monkeypatch.setattr(http_limits, "REQUEST_SECONDS", 1)
 
-    @pytest.mark.parametrize(
-        "sent",
-        [
-            "",
-            "POST /mc",
-            # uvicorn's own limit begins again with each byte after the answer
-            "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nP",
-            "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 1000,
-            "POST /mcp HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
-            "POST /mcp HTTP/1.0\r\nContent-Length: 9\r\n\r\n1",
-            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
-            "Authorization: Bearer {token}\r\nExpect: 100-continue\r\n\r\n1",
-            "GET /mcp HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
-        ],
-    )
-    @pytest.mark.every_case  # each is another state of the protocol
-    def test_ends_whoever_does_not_send_a_request(self, sent):
-        """With a word or without."""
-        with serve([shout]) as served, connected(served) as client:
-            client.sendall(sent.format(token=served.token).encode())
-            assert is_closed(client)
+    def test_ends_whoever_does_not_send_a_request(self):
+        """With a word or without; all of them wait for the same second."""
+        with serve([shout]) as served, ExitStack() as stack:
+            clients = {sent: stack.enter_context(connected(served)) for sent in NO_REQUESTS}
+            for sent, client in clients.items():
+                client.sendall(sent.format(token=served.token).encode())
+            for client in clients.values():
+                assert is_closed(client)
 
     def test_ends_whoever_drips(self):
         """A byte now and then is no request."""
