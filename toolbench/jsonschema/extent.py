@@ -4,22 +4,20 @@ A schema of 2 kB can say "34 times twice the next one", and a validator that hol
 interpreter's lock for hours cannot be interrupted. So this is counted before anything is checked.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from json import dumps
 from typing import Any, NoReturn
 
 from toolbench.errors import SchemaError
+from toolbench.jsonschema.refs import MISSING, follow, objects_in
 from toolbench.jsonschema.types import Schema
 from toolbench.jsonschema.walk import (
     CASES,
     DEPENDENT,
-    MISSING,
     REFERENCES,
     TOGETHER,
-    follow,
     mapping,
-    objects_in,
     required_of,
     sequence,
 )
@@ -115,9 +113,7 @@ class _Measured:
 
     def leads_to(self, other: "_Measured") -> None:
         """Note the circle that is closed by *other*, a schema inside this one."""
-        end: _Measured | None = other
-        if not other.is_open:
-            end = other.circle
+        end = other if other.is_open else other.circle
         if end is None or not end.is_open:
             return
         if self.circle is None or end.level < self.circle.level:
@@ -240,16 +236,12 @@ class Extent:
     def _targets_of(self, reference: str) -> list[Any]:
         """List all parts that *reference* may mean: which one, depends on where it stands."""
         address, _, fragment = reference.partition("#")
-        known = self._roots
-        if address and _last_step(address) in known:
-            known = {"": known[_last_step(address)]}
-        targets = []
-        for roots in ([self._root], *known.values()):
-            for root in roots:
-                target = follow(root, f"#{fragment}")
-                if target is not MISSING:
-                    targets.append(target)
-        return targets
+        roots = self._roots.get(_last_step(address), []) if address else []
+        if not roots:
+            for some in self._roots.values():
+                roots = roots + some
+        targets = [follow(root, f"#{fragment}") for root in (self._root, *roots)]
+        return [target for target in targets if target is not MISSING]
 
     def _measure(self, schema: Any, level: int) -> _Measured:
         """Count the schemas inside *schema*, as if each reference were replaced by its target.
@@ -424,16 +416,15 @@ def _for_step(schema: Schema, step: str | int) -> list[Any]:
     """List the schemas that *schema* may apply to the property or the item *step*."""
     if isinstance(step, str):
         declared = mapping(schema, "properties")
-        own = declared.get(step, schema.get("additionalProperties"))
+        own = declared[step] if step in declared else schema.get("additionalProperties")
         patterns = mapping(schema, "patternProperties").values()
         return [own, *patterns, schema.get("unevaluatedProperties")]
     parts = [schema.get(key) for key in ("contains", "additionalItems", "unevaluatedItems")]
     for key in _OF_PLACES:
         places = schema.get(key)
-        if not isinstance(places, list):
-            parts.append(places)
-        elif step < len(places):
-            parts.append(places[step])
+        if isinstance(places, list):
+            places = places[step] if step < len(places) else None
+        parts.append(places)
     return parts
 
 
@@ -443,9 +434,8 @@ def _has_more_parts(value: Any, most: int) -> bool:
     while todo and count <= most:
         part = todo.pop()
         count += len(part)
-        if isinstance(part, dict):
-            part = part.values()
-        todo += [each for each in part if isinstance(each, _HOLDERS)]
+        inner = part.values() if isinstance(part, dict) else part
+        todo += [each for each in inner if isinstance(each, _HOLDERS)]
     return count > most
 
 
@@ -466,31 +456,28 @@ def _sizes(value: Any) -> dict[int, int]:
     An error about a name quotes the whole object, so a name has the size of the largest object
     that has it.
     """
-    sizes = {id(value): 1}
+    sizes: dict[int, int] = {}
     holders = [value]
     for part in holders:
         for one in _inside(part):
-            if isinstance(one, str):
-                sizes[id(one)] = len(one)
-            elif id(one) not in sizes:
-                sizes[id(one)] = 1
-                holders.append(one)
+            if isinstance(one, Mapping | list | tuple):
+                if id(one) not in sizes:
+                    sizes[id(one)] = 0
+                    holders.append(one)
+            else:
+                sizes[id(one)] = len(one) if isinstance(one, str) else 1
     # The inner ones first
     for part in reversed(holders):
-        inside = _inside(part)
-        if isinstance(part, Mapping):
-            size = _PROPERTY * len(inside) + sum(sizes[id(one)] for one in inside)
-            for name in part:
-                sizes[id(name)] = max(size, sizes.get(id(name), 0))
-            sizes[id(part)] = size
-        elif inside:
-            sizes[id(part)] = _ITEM * len(inside) + sum(sizes[id(one)] for one in inside)
+        names = part if isinstance(part, Mapping) else ()
+        each = _PROPERTY if names else _ITEM
+        size = sum(each + sizes[id(one)] for one in _inside(part))
+        for name in names:
+            sizes[id(name)] = max(size, sizes.get(id(name), 0))
+        sizes[id(part)] = size
     return sizes
 
 
-def _inside(part: Any) -> Collection[Any]:
+def _inside(part: Any) -> Iterable[Any]:
     if isinstance(part, Mapping):
         return part.values()
-    if isinstance(part, list | tuple):
-        return part
-    return ()
+    return part if isinstance(part, list | tuple) else ()

@@ -126,7 +126,7 @@ def execute(run: Run) -> Observation:
     # A direct call is a call of any function, and a page has no other thread to agree with
     if have_threads() and not run.is_plain and (loop := _get_running_loop()) is not None:
         return _executed_beside(loop, run)
-    result: Observation = tool.execute(run.action, run.conversation, redactor=run.secrets.redactor)
+    result: Observation = tool.execute(run.action, run.conversation)
     return result
 
 
@@ -143,9 +143,7 @@ def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
             if task is not None:
                 _leave_task(loop, task)
             _set_running_loop(None)
-            result: Observation = run.tool.execute(
-                run.action, run.conversation, redactor=run.secrets.redactor
-            )
+            result: Observation = run.tool.execute(run.action, run.conversation)
         finally:
             _go_back(loop, task)
     finally:
@@ -385,8 +383,7 @@ def _awaited(run: Run) -> Observation:
         run.dialogue.desk = desk.put
     forget = run.on_cancel(partial(desk.cancel, loop))
     try:
-        known = run.secrets.redactor
-        work = partial(run.tool.execute_async, run.action, run.conversation, redactor=known)
+        work = partial(run.tool.execute_async, run.action, run.conversation)
         observation: Observation = desk.serve_until(work, loop)
         return observation
     except CancelledError:

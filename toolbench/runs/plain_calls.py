@@ -64,9 +64,7 @@ async def _recorded_async(
     async def executed() -> Observation | None:
         __tracebackhide__ = True
         with scope:
-            observation: Observation = await tool.execute_async(
-                run.action, conversation, redactor=run.secrets.redactor
-            )
+            observation: Observation = await tool.execute_async(run.action, conversation)
             return observation
         return None
 

@@ -81,6 +81,18 @@ class TestSecrets:
         assert "<secret-hidden:1>" in text
         assert "<secret-hidden:2>" in text
 
+    def test_nothing_is_left_of_those_that_overlap(self, path):
+        """Two secrets that share letters are one mark; no mark is hidden again by another secret."""
+        server = FakeMCPServer("n")
+        server.answer("show", "it is abcdefgh-ijklmnop-qrstuvwx, hidden")
+        with create_mcp_tools({"n": server}, record=path) as client:
+            session = client.servers["n"]
+            session.keep_secret(["abcdefgh-ijklmnop", "ijklmnop-qrstuvwx", "hidden"])
+            session.call("show")
+        [call] = Recording.read(path).calls
+        text = call.result["content"][0]["text"]
+        assert text == "it is <secret-hidden:1>, <secret-hidden:2>"
+
 
 class TestSnapshot:
     def test_is_what_the_server_sent(self, path, tmp_path):

@@ -77,8 +77,6 @@ class Connection:
         """The number of lines that the server had written to stderr before this connection."""
         self.waited = 0.0
         """The seconds in which a person was asked while it connected and listed."""
-        self.ended_by_us = False
-        """Whether the connection was alive when it was closed here: then the server did not end it."""
         self._client: Any = None
         self._transport: Any = None
 
@@ -99,9 +97,7 @@ class Connection:
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
 
         hide_in_logs_of(_LIBRARIES)
-        self._inbox.opening.begin(self._entry.transport, mode)
-        if self._inbox.recorder is not None:
-            self._inbox.recorder.connected(self._entry.transport, mode)
+        self._inbox.begin_connection(self._entry.transport, mode)
         self._transport = transport_of(self._entry, self._inbox)
         kind = session_class(
             self._inbox,
@@ -126,7 +122,6 @@ class Connection:
         """End the session and the server's process; an error during this is ignored."""
         if self._client is None:
             return
-        self.ended_by_us = self.ended_by_us or self.is_alive
         with anyio.move_on_after(_CLOSING), suppress(Exception):
             # Raises the error of a failed connect again
             await self._client.close()

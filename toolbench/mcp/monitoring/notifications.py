@@ -91,6 +91,12 @@ class Inbox:
         self.on_list_changed: Callable[[str], None] = lambda name: None
         self.on_resource_updated: Callable[[str], None] = lambda uri: None
 
+    def begin_connection(self, transport: str, mode: str) -> None:
+        """Keep the messages that open a new connection, in place of those of the last one."""
+        self.opening = Opening(transport, mode)
+        if self.recorder is not None:
+            self.recorder.connected(transport, mode)
+
     def ask_to_authorize(self, page: str) -> None:
         """Tell all views the address of the *page* to authorize on; empty if there is none any more."""
         self.authorization_url = page

@@ -1,17 +1,20 @@
-"""Write all messages between us and servers to a file, line by line, without secrets."""
+"""Write all messages between this client and servers to a file, line by line, without secrets.
+
+`Recorder` writes one file, `ServerRecorder` the frames of one server into it. Servers with the same
+file share a recorder of `open_recorders`. `Opening` is for a recording that begins later.
+"""
 
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, count
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from threading import RLock
 from time import time
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from pydantic_core import to_json
 
@@ -26,29 +29,42 @@ from toolbench.mcp.recording.frame import (
     json_of,
     read_json,
 )
-from toolbench.mcp.recording.secret_places import SecretPlaces, at, with_part
+from toolbench.mcp.recording.secret_places import SecretPlaces
 from toolbench.redaction import MARK, numbered_mark
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.matcher import colours_in
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
+
+if TYPE_CHECKING:
+    from toolbench.mcp.wire.framing import WrittenMessage
 
 _log = logging.getLogger(__name__)
 # Secrets of one file with their own number
 _MOST_SECRETS = 10_000
+# A lone surrogate is text too
+_ANY = "surrogatepass"
+_TOO_DEEP = {"code": -32700, "message": "The answer was nested too deeply to be recorded."}
 
 
 class Recorder:
-    """Writes one recording, for one or several servers. Any thread may write."""
+    """Writes one recording, for one or several servers. Any thread may write.
+
+    A frame is in the file when `write` returns: a kernel that is killed loses none.
+    """
 
     def __init__(self, path: str | Path) -> None:
         """Begin a new recording at *path*; older recordings are kept as `path~`, `path~2`, ….
 
         Raises:
-            ServerError: If the file at *path* is something else than a recording, or cannot be written.
+            ServerError: If the file at *path* is not a recording, or cannot be written.
         """
         self.path = Path(path).expanduser().absolute()
+        self.users = 0
+        """The number of servers that write into the file now."""
+        # Frames are of several threads: the caller's, the background loop, those that read stderr
         self._lock = RLock()
         self._numbers: dict[str, int] = {}
         self._redactors: dict[str, Redactor] = {}
-        self._every = Redactor()
+        self._known = NO_SECRETS
         # Whether the file ends within a line
         self._is_cut = False
         self._is_incomplete = False
@@ -66,92 +82,37 @@ class Recorder:
 
     def write(self, direction: Direction, server: str, message: bytes) -> None:
         """Append a frame; *message* is JSON without secrets."""
-        line = b"".join((_head(direction, server), message, b"}\n"))
+        head = f'{{"at": {time():.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
+        line = b"".join((head.encode(), b', "message": ', message, b"}\n"))
         with self._lock:
-            self._append(line)
+            if self._is_cut:
+                # The incomplete line becomes a line of its own
+                line = b"\n" + line
+            try:
+                written = self._append(line)
+            except OSError as error:
+                # A full disk must not end a call
+                self._warn(error.strerror or str(error))
+                return
+            self._is_cut = written < len(line)
+            if self._is_cut:
+                self._warn("a part of it could not be written")
 
-    def knowing(self, redactor: Redactor) -> Redactor:
-        """Return a redactor of the secrets of *redactor* and of all earlier redactors."""
-        with self._lock:
-            self._every = self._every.joined(redactor)
-            return self._every
+    def _append(self, line: bytes) -> int:
+        """Write *line* in one piece, because another process may read the file meanwhile.
 
-    def _append(self, line: bytes) -> None:
-        # An incomplete line becomes a line of its own
-        data = b"\n" + line if self._is_cut else line
-        try:
-            written = self._put(data)
-        except OSError as error:
-            # A full disk must not end a call
-            self._warn(error.strerror or str(error))
-            return
-        self._is_cut = written < len(data)
-        if self._is_cut:
-            self._warn("a part of it could not be written")
-
-    def _put(self, data: bytes) -> int:
-        """Write *data* in one piece, because another process may read the file meanwhile.
-
-        Return the number of bytes.
+        Return the number of bytes that were written.
         """
         if self._file is not None:
-            return self._file.write(data)
-        # Late frames of a closed session
+            return self._file.write(line)
+        # A late frame of a closed session
         with _opened(self.path) as file:
-            return file.write(data)
+            return file.write(line)
 
     def _warn(self, why: str) -> None:
         if not self._is_incomplete:
             self._is_incomplete = True
             _log.warning("The recording %s is not complete: %s.", self.path, why)
-
-    def hidden(self, value: Any, redactor: Redactor) -> Any:
-        """Return *value* with each secret replaced by its numbered mark.
-
-        The secrets are those of *redactor* and of all earlier redactors.
-        """
-        with self._lock:
-            value = _numbered(value, numbered_mark(0))
-            known = self.knowing(redactor)
-            if not known:
-                return value
-            if known.value(value) is value:
-                return value
-            return self._marked(value)
-
-    def _marked(self, value: Any) -> Any:
-        for secret in sorted(self._every.secrets, key=len, reverse=True):
-            own = self._redactors.setdefault(secret, Redactor([secret]))
-            masked = own.value(value)
-            if masked is not value:
-                value = _numbered(masked, self._mark(secret))
-        return value
-
-    def hidden_places(self, value: Any, original: Any, masked: Any) -> Any:
-        """Return *value* with a numbered mark in each place where *masked* has `MARK`.
-
-        *original* has the secrets in the same places; equal secrets get equal marks.
-        """
-        with self._lock:
-            if masked == MARK != original:
-                text = original if isinstance(original, str) else _text(original)
-                return self._mark(text)
-            if not isinstance(value, dict | list):
-                return value
-            if not len(value) == len(original) == len(masked):
-                # Two secret names became one mark
-                return numbered_mark(0)
-            if isinstance(value, list):
-                items = zip(value, original, masked, strict=True)
-                return [self.hidden_places(*item) for item in items]
-            parts = zip(value.values(), original.values(), masked.values(), strict=True)
-            hidden = [self.hidden_places(*part) for part in parts]
-            return dict(zip(value, hidden, strict=True))
-
-    def _mark(self, secret: str) -> str:
-        if secret not in self._numbers and len(self._numbers) >= _MOST_SECRETS:
-            return numbered_mark(0)
-        return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))
 
     def open_again(self) -> None:
         """Open the closed file again, to append."""
@@ -166,37 +127,85 @@ class Recorder:
                 self._file.close()
                 self._file = None
 
+    # --- secrets ------------------------------------------------------------------
 
-def _head(direction: Direction, server: str) -> bytes:
-    """Return the head of a line, up to the message, with the present time."""
-    return f'{{"at": {time():.6f}, {_origin(direction, server)}'.encode()
+    def knowing(self, redactor: Redactor) -> Redactor:
+        """Return a redactor of the secrets of *redactor* and of all earlier redactors."""
+        with self._lock:
+            self._known = self._known.joined(redactor)
+            return self._known
 
+    def hidden(self, value: Any, redactor: Redactor, masked: Any = None) -> Any:
+        """Return *value*, JSON, with a numbered mark in place of each secret; itself if it has none.
 
-@lru_cache(maxsize=256)
-def _origin(direction: Direction, server: str) -> str:
-    return f'"direction": "{direction}", "server": {json.dumps(server)}, "message": '
+        Args:
+            value: The value to write.
+            redactor: Knows the secrets to search for, with all earlier redactors.
+            masked: *value* with `MARK` in the places of secrets that no search finds.
 
+        Raises:
+            RecursionError: If *value* has a secret, and is nested too deeply.
+        """
+        if masked is None:
+            masked = value
+        with self._lock:
+            known = self.knowing(redactor)
+            if masked is value and known.value(value) is value:
+                return value
+            return self._marked(value, masked)
 
-def _text(value: Any) -> str:
-    return json_of(value).decode()
+    def _marked(self, value: Any, masked: Any) -> Any:
+        if isinstance(masked, str) and masked == MARK != value:
+            if isinstance(value, str):
+                return self._mark(value)
+            return self._mark(json_of(value).decode())
+        if isinstance(value, str):
+            return self._text(value)
+        if not isinstance(value, dict | list):
+            return value
+        if len(value) != len(masked):
+            # Two secret names became one mark
+            return numbered_mark(0)
+        if isinstance(value, list):
+            return [self._marked(*both) for both in zip(value, masked, strict=True)]
+        hidden = dict[str, Any]()
+        for (name, part), masked_part in zip(value.items(), masked.values(), strict=True):
+            hidden[self._text(name)] = self._marked(part, masked_part)
+        return hidden
 
+    def _text(self, text: str) -> str:
+        data = text.encode(errors=_ANY)
+        pieces, at = list[bytes](), 0
+        for start, end in self._known.spans(data):
+            writing = data[start:end]
+            mark = self._mark(self._secret_in(writing)).encode()
+            pieces += [data[at:start], mark, colours_in(writing)]
+            at = end
+        if not pieces:
+            return text
+        return b"".join([*pieces, data[at:]]).decode(errors=_ANY)
 
-def _numbered(value: Any, mark: str) -> Any:
-    """Return *value* with the plain mark in its texts replaced by *mark*."""
-    if isinstance(value, str):
-        return value.replace(MARK, mark) if MARK in value else value
-    if isinstance(value, dict):
-        copy = {_numbered(k, mark): _numbered(item, mark) for k, item in value.items()}
-        return copy if copy != value else value
-    if isinstance(value, list):
-        items = [_numbered(item, mark) for item in value]
-        return items if items != value else value
-    return value
+    def _secret_in(self, writing: bytes) -> str:
+        """Return the secret that *writing* is a writing of; of several that overlap, the longest."""
+        for secret in sorted(self._known.secrets, key=len, reverse=True):
+            if secret not in self._redactors:
+                self._redactors[secret] = Redactor([secret], shortest=1)
+            if self._redactors[secret].occurs_in(writing):
+                return secret
+        return ""
+
+    def _mark(self, secret: str) -> str:
+        if secret not in self._numbers:
+            if len(self._numbers) >= _MOST_SECRETS:
+                return numbered_mark(0)
+            self._numbers[secret] = len(self._numbers) + 1
+        return numbered_mark(self._numbers[secret])
 
 
 def _opened(path: Path) -> BinaryIO:
     """Open a recording to append to it; only its user can read it."""
     place = open_unlinked(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    # Without a buffer, so that each frame is in the file at once
     return os.fdopen(place, "ab", buffering=0)
 
 
@@ -204,7 +213,7 @@ def _put_aside(path: Path) -> None:
     """Rename the recording at *path*, so that a new recording can be written.
 
     Raises:
-        ServerError: If the file at *path* is something else than a recording.
+        ServerError: If the file at *path* is not a recording.
     """
     if not path.exists() or not path.stat().st_size:
         return
@@ -213,9 +222,12 @@ def _put_aside(path: Path) -> None:
     if first is None or first.direction != "start":
         msg = f"{str(path)!r} is not a recording and is not overwritten: choose another file."
         raise ServerError(msg)
-    names = chain(("~",), (f"~{number}" for number in count(2)))
-    places = (path.with_name(path.name + name) for name in names)
-    path.replace(next(place for place in places if not place.exists()))
+    place = path.with_name(f"{path.name}~")
+    for number in count(2):
+        if not place.exists():
+            break
+        place = path.with_name(f"{path.name}~{number}")
+    path.replace(place)
 
 
 class OpenRecorders:
@@ -223,16 +235,18 @@ class OpenRecorders:
 
     def __init__(self) -> None:
         """Make an empty collection."""
-        self._open: dict[Path, tuple[Recorder, int]] = {}
+        self._open: dict[Path, Recorder] = {}
+        # Servers connect in several threads: two must not begin the same file
         self._lock = RLock()
 
     def enter(self, path: str | Path) -> Recorder:
         """Return the open recorder of *path*, or open a new recorder. Call `leave` afterwards."""
         place = Path(path).expanduser().absolute()
         with self._lock:
-            recorder, users = self._open.get(place, (None, 0))
-            recorder = Recorder(place) if recorder is None else recorder
-            self._open[place] = recorder, users + 1
+            if place not in self._open:
+                self._open[place] = Recorder(place)
+            recorder = self._open[place]
+            recorder.users += 1
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
@@ -241,18 +255,16 @@ class OpenRecorders:
         This is *recorder* itself, or a newer recorder.
         """
         with self._lock:
-            current, users = self._open.get(recorder.path, (recorder, 0))
+            current = self._open.setdefault(recorder.path, recorder)
             current.open_again()
-            self._open[recorder.path] = current, users + 1
+            current.users += 1
         return current
 
     def leave(self, recorder: Recorder) -> None:
         """Stop using *recorder*; the last user closes the file."""
         with self._lock:
-            _, users = self._open.get(recorder.path, (recorder, 1))
-            if users > 1:
-                self._open[recorder.path] = recorder, users - 1
-            else:
+            recorder.users -= 1
+            if recorder.users <= 0:
                 self._open.pop(recorder.path, None)
                 recorder.close()
 
@@ -260,32 +272,11 @@ class OpenRecorders:
 open_recorders = OpenRecorders()
 
 
-_MARK = MARK.strip("<>")
-
-
-def is_plain(text: str, redactor: Redactor) -> bool:
-    """Tell whether *text*, the JSON of a message, can be written unchanged.
-
-    True: *text* has no secret of *redactor* and no mark of a secret. False: *text* may have a secret
-    and needs a full check.
-    """
-    if _MARK in text:
-        return False
-    # Escaped characters may hide a secret
-    return not redactor or not ("\\" in text or redactor.occurs_in(text))
-
-
-class Written(Protocol):
-    """The protocol of JSON-RPC messages with the text that was sent or received."""
-
-    message: Any
-    text: str
-    is_exact: bool
-    """Whether the text is exactly the message; False if a broken line was repaired."""
+# --- the frames of one server ---------------------------------------------------------------
 
 
 class ServerRecorder:
-    """Writes one session into a recording."""
+    """Writes the messages, lines, connections and failures of one server into a recording."""
 
     def __init__(
         self,
@@ -314,49 +305,48 @@ class ServerRecorder:
         return self.recorder.path
 
     def message(
-        self, direction: Literal["sent", "received"], item: Written, redactor: Redactor
+        self, direction: Literal["sent", "received"], item: "WrittenMessage", redactor: Redactor
     ) -> None:
         """Write a JSON-RPC message, with the secrets of *redactor* hidden."""
-        fields, parts = vars(item.message), []
-        if direction == "sent":
-            parts = list(self._places.parts(fields))
-        else:
-            self._places.note(fields)
-        known = self.recorder.knowing(redactor)
-        if item.is_exact and not parts and is_plain(item.text, known):
+        if direction == "received":
+            self._places.note(vars(item.message))
+            if item.is_exact and not may_have_secrets(item.text, self.recorder.knowing(redactor)):
+                self.recorder.write(direction, self._server, _one_line(item.text))
+                return
+        if item.is_exact:
             raw = _one_line(item.text)
-            self.recorder.write(direction, self._server, raw)
-            return
-        value, raw = _parsed(item)
+            value = read_json(raw)
+        else:
+            value = item.message.model_dump(by_alias=True, exclude_unset=True)
+            raw = json_of(value)
+        masked = value
+        if direction == "sent":
+            masked = self._places.hidden(value)
         try:
-            hidden = self.recorder.hidden(value, redactor)
+            hidden = self.recorder.hidden(value, redactor, masked)
         except RecursionError:
             # The deep part cannot be checked for secrets
-            hidden = _too_deep(fields.get("id"))
-        for path, masked in parts:
-            pieces = at(hidden, path), at(value, path), masked
-            hidden = with_part(hidden, path, self.recorder.hidden_places(*pieces))
-        raw = raw if hidden is value else json_of(hidden)
+            hidden = {"jsonrpc": "2.0", "id": value.get("id"), "error": _TOO_DEEP}
+        if hidden is not value:
+            raw = json_of(hidden)
         self.recorder.write(direction, self._server, raw)
 
     def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
         """Write a line of stderr, or a line of stdout that is not a message."""
-        hidden = self.recorder.hidden(line, redactor)
-        self.recorder.write(direction, self._server, json_of(hidden))
+        self._write(direction, self.recorder.hidden(line, redactor))
 
     def connected(self, transport: str, mode: str) -> None:
         """Write that a connection was opened."""
         if self._has_left:
             self.recorder = open_recorders.enter_again(self.recorder)
         self._is_open, self._has_left = True, False
-        about = {"transport": transport, "mode": mode}
-        self.recorder.write("connect", self._server, json_of(about))
+        self._write("connect", {"transport": transport, "mode": mode})
 
     def ended(self, exit_code: int | None) -> None:
         """Write that the connection ended; a second call does nothing."""
         if self._is_open:
             self._is_open = False
-            self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))
+            self._write("end", {"exit_code": exit_code})
 
     def leave(self) -> None:
         """Stop using the file until the next connection. A second call does nothing."""
@@ -366,92 +356,52 @@ class ServerRecorder:
 
     def forgotten(self, token: str) -> None:
         """Write that the server lost our session; the request with *token* is then sent again."""
-        details = {"token": token, "text": "", "asides": [], "repeated": True}
-        self.recorder.write("failure", self._server, json_of(details))
+        self._write("failure", {"token": token, "text": "", "asides": [], "repeated": True})
 
-    def failed(
-        self,
-        token: Any,
-        text: str,
-        asides: Mapping[str, Any] | tuple[Any, ...],
-        redactor: Redactor,
-    ) -> None:
+    def failed(self, token: Any, text: str, asides: Iterable[str], redactor: Redactor) -> None:
         """Write the error that the caller of the request with *token* got in place of an answer."""
         details = {"token": token, "text": text, "asides": list(asides)}
-        hidden = self.recorder.hidden(details, redactor)
-        self.recorder.write("failure", self._server, json_of(hidden))
+        self._write("failure", self.recorder.hidden(details, redactor))
+
+    def _write(self, direction: Direction, message: Any) -> None:
+        self.recorder.write(direction, self._server, json_of(message))
 
 
-def _parsed(item: Written) -> tuple[Any, bytes]:
-    """Return the message of *item* as a JSON value, and as JSON text on one line."""
-    message, line = item.message, _one_line(item.text)
-    try:
-        value = read_json(line)
-        if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
-            return value, line
-    except (ValueError, RecursionError):
-        # The line was repaired: write the repaired message
-        pass
-    value = message.model_dump(by_alias=True, exclude_unset=True)
-    return value, json_of(value)
-
-
-def _too_deep(identity: Any) -> dict[str, Any]:
-    """Return an error in place of an answer that is nested too deeply to be searched for secrets."""
-    error = {
-        "code": -32700,
-        "message": "The answer was nested too deeply to be recorded.",
-    }
-    return {"jsonrpc": "2.0", "id": identity, "error": error}
+def may_have_secrets(text: str, redactor: Redactor) -> bool:
+    """Tell quickly whether *text*, the JSON of a message, needs to be searched value by value."""
+    # Escaped characters may hide a secret
+    return bool(redactor) and ("\\" in text or redactor.occurs_in(text))
 
 
 def _one_line(text: str) -> bytes:
-    # Such line breaks are between the parts of JSON, not inside its texts
-    if "\n" in text or "\r" in text:
-        text = text.replace("\n", " ").replace("\r", " ")
-    return text.encode()
+    # Such line breaks are between the parts of JSON, not inside its strings
+    return text.replace("\n", " ").replace("\r", " ").encode()
 
+
+# --- a recording that begins later ----------------------------------------------------------
 
 _METHODS = frozenset({"initialize", "notifications/initialized", "server/discover"})
 
 
-@dataclass(frozen=True)
-class _Message:
-    direction: Literal["sent", "received"]
-    item: Written
-
-
+@dataclass
 class Opening:
-    """The first messages of the present connection."""
+    """How the present connection was opened, with its first messages."""
 
-    def __init__(self) -> None:
-        """Make an opening without messages."""
-        self._way = ("", "")
-        self._messages: list[_Message] = []
-
-    def begin(self, transport: str, mode: str) -> None:
-        """Drop the kept messages, because a new connection begins, over *transport* and in *mode*."""
-        self._way = (transport, mode)
-        self._messages = []
+    transport: str = ""
+    mode: str = ""
+    messages: "list[tuple[Literal['sent', 'received'], WrittenMessage]]" = field(
+        default_factory=list
+    )
 
     def note(
-        self,
-        direction: Literal["sent", "received"],
-        method: str,
-        item: Written,
+        self, direction: Literal["sent", "received"], method: str, item: "WrittenMessage"
     ) -> None:
-        """Keep a message if it belongs to the opening.
-
-        Args:
-            direction: Whether the message was sent or received.
-            method: The method of the message; for an answer, the method of the request.
-            item: The message.
-        """
+        """Keep the message *item* if it belongs to the opening; an answer has its request's *method*."""
         if method in _METHODS:
-            self._messages.append(_Message(direction, item))
+            self.messages.append((direction, item))
 
     def write(self, recorder: ServerRecorder, redactor: Redactor) -> None:
         """Write the opening to a recording, with the secrets of *redactor* hidden."""
-        recorder.connected(*self._way)
-        for each in self._messages:
-            recorder.message(each.direction, each.item, redactor)
+        recorder.connected(self.transport, self.mode)
+        for direction, item in self.messages:
+            recorder.message(direction, item, redactor)

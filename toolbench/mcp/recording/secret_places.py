@@ -1,104 +1,82 @@
 """Find secrets in our messages by their places: a search cannot find numbers and short texts."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolbench.mcp.recording.tape import mapping_of, params_of
 from toolbench.redaction.detect import Secrecy
 
-Path = tuple[str, ...]
-"""The keys that lead to a part of a message."""
-_FORM = "elicitation/create"
+Form = tuple[str, str]
+"""A question of the server: the state of its request and its key there, or no state and its id."""
 # Open forms
 _MOST_FORMS = 100
+_BY_NAME = Secrecy({})
 
 
 class SecretPlaces:
-    """Finds the parts with secrets in our messages to one server."""
+    """Hides the secrets in our messages to one server."""
 
     def __init__(self, hide: Callable[[str, Mapping[str, Any]], Any]) -> None:
         """Take *hide*, which returns arguments of a tool with secrets replaced by `MARK`."""
         self._hide = hide
-        self._forms: dict[Path, Secrecy] = {}
+        self._forms: dict[Form, Secrecy] = {}
 
     def note(self, message: Mapping[str, Any]) -> None:
         """Keep the forms that *message*, from the server, asks a person to fill in."""
-        if message.get("method") == _FORM:
+        if message.get("method") == "elicitation/create":
             self._keep(("", str(message.get("id"))), params_of(message))
             return
-        result = message.get("result")
-        if not isinstance(result, Mapping) or "inputRequests" not in result:
-            return
-        state = str(result.get("requestState"))
-        for key, request in mapping_of(result["inputRequests"]).items():
-            self._keep((state, key), params_of(mapping_of(request)))
+        result = mapping_of(message.get("result"))
+        for key, request in mapping_of(result.get("inputRequests")).items():
+            self._keep((str(result.get("requestState")), key), params_of(mapping_of(request)))
 
-    def _keep(self, form: Path, params: Mapping[str, Any]) -> None:
-        if isinstance(schema := params.get("requestedSchema"), Mapping):
+    def _keep(self, form: Form, params: Mapping[str, Any]) -> None:
+        schema = params.get("requestedSchema")
+        if isinstance(schema, Mapping):
             self._forms[form] = Secrecy(schema)
             while len(self._forms) > _MOST_FORMS:
                 del self._forms[next(iter(self._forms))]
 
-    def parts(self, message: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-        """Yield the parts of *message*, which we send, that have secrets.
-
-        Each part has its path, and `MARK` in place of each secret.
-        """
-        for path, value, masked in self._looked_at(message):
-            if masked != value:
-                yield path, masked
-
-    def _looked_at(self, message: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
+    def hidden(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return *message*, which we send, with `MARK` in place of each secret; itself without one."""
+        hidden = dict(message)
         if "result" in message:
-            form, answer = ("", str(message.get("id"))), mapping_of(message["result"])
-            yield from self._filled_in(form, ("result", "content"), answer)
-            return
-        params = params_of(message)
+            form = "", str(message.get("id"))
+            hidden["result"] = self._answer(form, message["result"])
+        elif params := params_of(message):
+            hidden["params"] = self._params(str(message.get("method")), params)
+        if hidden == message:
+            return message
+        return hidden
+
+    def _params(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        hidden = dict(params)
         arguments = mapping_of(params.get("arguments"))
-        match message.get("method"):
-            case "tools/call" if arguments:
-                masked = self._hide(str(params.get("name")), arguments)
-                yield ("params", "arguments"), arguments, masked
-            case "prompts/get" if arguments:
-                yield ("params", "arguments"), arguments, _by_name(arguments)
-            case "completion/complete":
-                yield from _typed(params)
-        state = str(params.get("requestState"))
+        if method == "tools/call" and arguments:
+            hidden["arguments"] = self._hide(str(params.get("name")), arguments)
+        elif method == "prompts/get" and arguments:
+            hidden["arguments"] = _BY_NAME.hide(arguments)[0]
+        elif method == "completion/complete":
+            argument, context = (
+                mapping_of(params.get("argument")),
+                mapping_of(params.get("context")),
+            )
+            if "value" in argument:
+                typed = {str(argument.get("name")): argument["value"]}
+                [value] = _BY_NAME.hide(typed)[0].values()
+                hidden["argument"] = {**argument, "value": value}
+            if others := mapping_of(context.get("arguments")):
+                hidden["context"] = {**context, "arguments": _BY_NAME.hide(others)[0]}
+        answers = dict[str, Any]()
         for key, answer in mapping_of(params.get("inputResponses")).items():
-            path = ("params", "inputResponses", key, "content")
-            yield from self._filled_in((state, key), path, mapping_of(answer))
+            answers[key] = self._answer((str(params.get("requestState")), key), answer)
+        if answers:
+            hidden["inputResponses"] = answers
+        return hidden
 
-    def _filled_in(
-        self, form: Path, path: Path, answer: Mapping[str, Any]
-    ) -> Iterator[tuple[Path, Any, Any]]:
-        secrecy, content = self._forms.pop(form, None), answer.get("content")
-        if secrecy is not None and isinstance(content, Mapping):
-            yield path, content, secrecy.hide(content)[0]
-
-
-def _typed(params: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
-    """Yield the typed values in a request to complete an argument."""
-    argument = mapping_of(params.get("argument"))
-    name, value = str(argument.get("name")), argument.get("value")
-    yield ("params", "argument", "value"), value, _by_name({name: value})[name]
-    others = mapping_of(mapping_of(params.get("context")).get("arguments"))
-    yield ("params", "context", "arguments"), others, _by_name(others)
-
-
-def _by_name(arguments: Mapping[str, Any]) -> Any:
-    return Secrecy({}).hide(arguments)[0]
-
-
-def at(message: Any, path: Path) -> Any:
-    """Return the part of *message* at *path*."""
-    for key in path:
-        message = message[key]
-    return message
-
-
-def with_part(message: Any, path: Path, part: Any) -> Any:
-    """Return *message* with the value at *path* replaced by *part*."""
-    if not path:
-        return part
-    first, *rest = path
-    return {**message, first: with_part(message[first], tuple(rest), part)}
+    def _answer(self, form: Form, answer: Any) -> Any:
+        """Return *answer*, a person's to *form*, with `MARK` in place of each secret."""
+        secrecy, content = self._forms.pop(form, None), mapping_of(answer).get("content")
+        if secrecy is None or not isinstance(content, Mapping):
+            return answer
+        return {**answer, "content": secrecy.hide(content)[0]}
