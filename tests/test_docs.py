@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 from documents import DOCUMENTS, REFERENCE, ROOT, blocks, commands
 from kernels import FORGET
+from promised.test_cells import CELLS, neutral
 from test_runs.kernel import Kernel
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -42,8 +43,22 @@ def cells(document: Path) -> list[Cell]:
     return written
 
 
-def words(text: str) -> str:
-    return " ".join(text.split())
+def name_of(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def are_promised(document: Path) -> bool:
+    """Whether promised/test_cells.py runs exactly the cells of *document*."""
+    promised = [cell["source"] for cell in CELLS.get(name_of(document), ())]
+    return promised == [cell.source for cell in cells(document)]
+
+
+def test_promised_cells_are_shown_with_what_comes_of_them():
+    """The kernel of promised/test_cells.py runs them: here what the documents show is compared."""
+    for document in filter(are_promised, RUN):
+        for cell, promised in zip(cells(document), CELLS.get(name_of(document), ()), strict=True):
+            assert cell.raises == promised["raises"], (document, cell.source)
+            assert neutral(cell.shown) in promised["output"], (document, cell.source)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +73,8 @@ def kernel() -> Iterator[Kernel]:
 @pytest.mark.every_case
 @pytest.mark.parametrize(
     "document",
-    [path for path in RUN if cells(path)],
-    ids=lambda path: str(path.relative_to(ROOT)),
+    [path for path in RUN if not are_promised(path)],
+    ids=name_of,
 )
 def test_the_python_of_a_document_runs(document, kernel, tmp_path):
     """In a kernel without names, tools and records, from top to bottom; only `raises` raises."""
@@ -68,7 +83,7 @@ def test_the_python_of_a_document_runs(document, kernel, tmp_path):
     for cell in cells(document):
         failed, text = kernel.outcome(cell.source)
         assert failed == cell.raises, (cell.source, text)
-        assert words(cell.shown) in words(text)
+        assert neutral(cell.shown) in neutral(text)
 
 
 @pytest.mark.slow

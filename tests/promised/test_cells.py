@@ -37,12 +37,17 @@ def kernel():
         yield kernel
 
 
+def neutral(text):
+    """The words of *text*, without what differs from run to run."""
+    for pattern, word in VARIES.items():
+        text = re.sub(pattern, word, text)
+    return " ".join(text.split())
+
+
 def output_of(kernel, source):
     """Whether the cell *source* raised, and what a reader sees of it without widgets."""
     raises, text = kernel.outcome(source)
-    for pattern, word in VARIES.items():
-        text = re.sub(pattern, word, text)
-    return raises, " ".join(text.split())
+    return raises, neutral(text)
 
 
 @pytest.mark.slow
