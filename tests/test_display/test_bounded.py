@@ -59,12 +59,12 @@ SHOWN_BY = {
     "action": lambda text: action_bundle(Echo(text=text)),
     "title": page.short,
     "notice": page.notice,
-    "displayed text": lambda text: Output().show({"text/plain": text}),
+    "displayed text": lambda text: Output().display({"text/plain": text}),
     "displayed HTML": lambda text: blocks.bundle_html({"text/html": text}),
     "displayed Markdown": lambda text: blocks.bundle_html({"text/markdown": text}),
     "displayed SVG": lambda text: blocks.bundle_html({"image/svg+xml": text}),
     "displayed image": lambda text: blocks.bundle_html({"image/png": text}),
-    "displayed JSON": lambda text: Output().show({"application/json": {"a": text}}),
+    "displayed JSON": lambda text: Output().display({"application/json": {"a": text}}),
     "printed": lambda text: Output().write("stdout", text),
 }
 

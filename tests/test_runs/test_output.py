@@ -81,7 +81,7 @@ class TestDisplays:
             if name is None:
                 output.write("stdout", text)
             else:
-                output.show({"text/plain": text}, name)
+                output.display({"text/plain": text}, name)
                 newest[name] = f"{text}\n"
         chunks = [chunk for chunk in output.chunks() if chunk.stream != "log"]
         assert sum(len(chunk.text) for chunk in chunks) <= limit * 3 // 2
@@ -98,16 +98,16 @@ class TestDisplays:
                 output.write("stdout", text)
                 expected[number] = text
             else:
-                output.show({"text/plain": text}, name)
+                output.display({"text/plain": text}, name)
                 expected[name] = f"{text}\n"
         assert output.text == "".join(expected.values())
 
     def test_that_grow_too_long_are_moved_to_the_end(self):
         """An update that has no room where it was is the newest output."""
         output = Output(20)
-        output.show(html("1"), "id")
+        output.display(html("1"), "id")
         output.write("stdout", "2345678")
-        output.show(html("9999"), "id")
+        output.display(html("9999"), "id")
         assert output.text == "23456789999\n"
 
     @pytest.mark.slow
@@ -115,8 +115,8 @@ class TestDisplays:
         """More of it is kept as text, and what makes room by an update is there again."""
         output = Output()
         for number in range(400):
-            output.show(html(f"{number}" + "x" * 20_000), f"{number}"[-1])
-            output.show(html(f"{number}" + "x" * 900), f"{number}")
+            output.display(html(f"{number}" + "x" * 20_000), f"{number}"[-1])
+            output.display(html(f"{number}" + "x" * 900), f"{number}")
         sizes = [len(chunk.html) for chunk in displayed(output)]
         assert sum(sizes) <= RICH_LIMIT
         assert all(sizes)
@@ -127,7 +127,7 @@ class TestDisplays:
         tracemalloc.start()
         try:
             for number in range(100):
-                output.show(html("x" * 20_000), f"{number}")
+                output.display(html("x" * 20_000), f"{number}")
                 output.write("stdout", "y" * 2_000)
             assert tracemalloc.get_traced_memory()[0] < 500_000
         finally:
@@ -138,7 +138,7 @@ class TestDisplays:
         """An update of what is gone comes at the end."""
         output = Output(1_000)
         output.write("stdout", "x" * 500)
-        output.show(html("gone"), "id")
+        output.display(html("gone"), "id")
         output.write("stdout", "y" * 2_000)
-        output.show(html(text), "id")
+        output.display(html(text), "id")
         assert output.text.endswith(f"{text[-20:]}\n")

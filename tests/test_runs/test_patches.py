@@ -46,10 +46,10 @@ def test_a_closed_stream_is_let_go(monkeypatch, is_closed):
     """A run takes what is printed to any open stream; one that was closed costs it nothing."""
     stream = StringIO()
     monkeypatch.setattr(sys, "stdout", stream)
-    with redirect_to(Run(tools.add, {"a": 1}, source="button")):
+    with redirect_to(Run(tools.add, {"a": 1}, source="button").output):
         pass
     monkeypatch.undo()
     if is_closed:
         stream.close()
-    with redirect_to(Run(tools.add, {"a": 1}, source="button")):
+    with redirect_to(Run(tools.add, {"a": 1}, source="button").output):
         assert ("write" in vars(stream)) is not is_closed

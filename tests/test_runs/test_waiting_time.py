@@ -103,14 +103,14 @@ def test_ends_with_the_run(lend, clock):
 
     def person(question):
         clock.advance(5)
-        assert (run.state, run.seconds, run.waited) == ("waiting", 0, 5)
+        assert (run.state, run.seconds, run.dialogue.seconds) == ("waiting", 0, 5)
         run.enter("cancelled")
         clock.advance(60)
         return Answer("decline")
 
     run.dialogue.asker = person
     run.ask("Sure?")
-    assert (run.seconds, run.waited) == (0, 5)
+    assert (run.seconds, run.dialogue.seconds) == (0, 5)
 
 
 def test_goes_on_while_one_of_two_questions_is_open():

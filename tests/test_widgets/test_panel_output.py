@@ -95,11 +95,11 @@ class TestLogView:
         """An image between two lines stays between them; its update replaces it."""
         view, output = LogView(Parts()), Output()
         output.write("stdout", "before\n")
-        output.show({"text/html": "<b>one</b>"}, "id")
+        output.display({"text/html": "<b>one</b>"}, "id")
         output.write("stdout", "after\n")
         view.show(output, over=False)
         assert text_of(view) == "before\noneafter\n"
-        output.show(became, "id")
+        output.display(became, "id")
         view.show(output, over=True)
         assert text_of(view) == text
 

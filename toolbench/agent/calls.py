@@ -4,6 +4,7 @@ Each call is answered once.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from json import dumps
 from threading import current_thread, main_thread
@@ -246,7 +247,7 @@ class Calls:
         Because of the threads, a stop need not wait for a tool. In a cell, the output of the tools
         goes to the cell. After a click on a button, the output of each tool goes to its run.
         """
-        work_in: Callable[..., Any] | None = redirect_to
+        work_in: Callable[[Run], AbstractContextManager[object]] | None = _printing_apart
         if current_thread() is main_thread():
             work_in = None
         perform_together(
@@ -336,10 +337,15 @@ def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
         tool_name=run.tool.name,
         run_id=run.id,
         seconds=run.seconds,
-        waited=run.waited,
+        waited=run.dialogue.seconds,
         stopped=stopped,
         version=run.tool.version,
     )
+
+
+def _printing_apart(run: Run) -> AbstractContextManager[object]:
+    """Return a context manager that sends the output of the calling code to *run*."""
+    return redirect_to(run.output)
 
 
 def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:

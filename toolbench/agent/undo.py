@@ -13,9 +13,9 @@ from toolbench.agent.events import (
 )
 from toolbench.core.schema import Observation
 from toolbench.runs.consent_question import one_line
+from toolbench.runs.dialogue import answer_here
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question
-from toolbench.runs.run import answer_here
 from toolbench.values import sentence
 
 _DECLINED = (

@@ -27,10 +27,10 @@ from toolbench.mcp.sampling import (
     tools_in,
 )
 from toolbench.runs.current_run import active_run
-from toolbench.runs.dialogue import Desk
+from toolbench.runs.dialogue import Desk, answer_here
 from toolbench.runs.questions import Answer
 from toolbench.runs.questions import Question as Asked
-from toolbench.runs.run import Run, answer_here
+from toolbench.runs.run import Run
 
 __all__ = [
     "Answer",

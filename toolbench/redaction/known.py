@@ -199,10 +199,6 @@ class KnownSecrets:
         self._arguments, known = secrecy.hide(arguments)
         self._add([*known, *secrecy.defaults])
 
-    def inherit(self, parent: "KnownSecrets") -> None:
-        """Add the secrets of *parent*, the run that started this run and may have passed them to it."""
-        self.include(parent.own)
-
     def include(self, redactor: Redactor) -> None:
         """Add the secrets of *redactor*."""
         if redactor.secrets:

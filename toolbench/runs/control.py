@@ -263,7 +263,8 @@ class Control:
         """The thread of a background run."""
         self.is_given_up = False
         """Whether callers no longer wait for the run: it was stopped, but its call goes on."""
-        self._token = CancelToken()
+        self.token = CancelToken()
+        """Tells that the run is cancelled; the tokens of runs inside of it are not cancelled by it."""
         self._work = Interruptible(RunCancelled)
         # Most runs start no process
         self._processes: WeakSet[Popen[Any]] | None = None
@@ -272,27 +273,14 @@ class Control:
     @property
     def cancelled(self) -> bool:
         """Whether the run, or a run around it, is cancelled."""
-        return self._token.cancelled or (self.outer is not None and self.outer.cancelled)
-
-    @property
-    def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
-        return self._token.cancelled_in
-
-    def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* in another thread when the run has to stop; in this one if it has to already.
-
-        Returns:
-            A function that removes the callback.
-        """
-        return self._token.on_cancel(callback)
+        return self.token.cancelled or (self.outer is not None and self.outer.cancelled)
 
     def request(self, why: Stop = CANCELLED) -> list[Callback]:
         """Mark the run as cancelled; return the callbacks that no earlier call of this method returned."""
         with self._lock:
             if self.why is None:
                 self.why = why
-        return self._token.request(why.words)
+        return self.token.request(why.words)
 
     def breakable(self, work: Callable[[], T]) -> T:
         """Return `work()`, which `break_off` may end with `RunCancelled` until then, but not later."""

@@ -18,6 +18,8 @@ from toolbench.core.background_loop import portal
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import KnownSecrets
 from toolbench.runs.control import Cancellable, Interruptible
+from toolbench.runs.current_run import active_run
+from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.progress import wait
 from toolbench.runs.questions import Answer, Asker, Preset, Question, preset_in_context
 from toolbench.threads import have_threads
@@ -53,7 +55,7 @@ class Dialogue:
         """Make the dialogue of a run that has not asked anything.
 
         Args:
-            asker: See the attribute.
+            asker: See the attribute; that of *outer*, if there is one, takes its place.
             secrets: The secrets of the run; those of answers are added.
             outer: The dialogue of the run around this run, if any.
             takes_presets: Whether a preset may answer: of the block that starts the run, since
@@ -61,6 +63,8 @@ class Dialogue:
         """
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
+        if outer is not None:
+            self.asker, self.desk = outer.asker, outer.desk
         self.answers: list[Answer] = []
         self.unanswered: list[Question] = []
         self.version = 0
@@ -204,6 +208,29 @@ class Dialogue:
         while dialogue is not None:
             yield dialogue
             dialogue = dialogue._outer
+
+
+def preset_here(question: Question) -> Preset | None:
+    """Return the preset that answers *question* of the calling code; None if a person is asked.
+
+    It is the one of the current run, or else of the `answering` around the calling code.
+    """
+    # Other objects than a `Run` may be the current run
+    dialogue = getattr(active_run(), "dialogue", None)
+    if isinstance(dialogue, Dialogue):
+        return dialogue.preset_for(question)
+    innermost = preset_in_context()
+    if innermost is None:
+        return None
+    return innermost.of(question)
+
+
+def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:
+    """Return the answer to *question*, which no run asks: of the preset that holds here, or of *asker*.
+
+    "No" to a yes-or-no question becomes a decline.
+    """
+    return question.meaning_of((preset_here(question) or asker)(question))
 
 
 class _Asked(NamedTuple):

@@ -1,22 +1,25 @@
 """The output of code: where it goes, what is kept of it, and how secrets are hidden in it.
 
-A sink is an object that gets the output of the calling code in place of the screen. The sink of a
-run is its `Output`, which keeps the start and the end; `OutputFilter` hides secrets before.
+A sink is an object that gets the output of the calling code in place of the screen. An `Output` keeps
+the start and the end of what it gets; that of a run, a `RunOutput`, hides the secrets of the run.
 """
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from threading import Event, RLock
-from typing import Any, NamedTuple, Protocol
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from toolbench.display.blocks import bundle_html, bundle_text
 from toolbench.display.escape import Html
-from toolbench.redaction.known import KnownSecrets
 from toolbench.redaction.redactor import Stream
 from toolbench.runs.current_run import CurrentRun
 from toolbench.threads import leave_behind_in_forks
+
+if TYPE_CHECKING:
+    from toolbench.runs.run import Run
 
 # Characters kept, half at each end
 LIMIT = 200_000
@@ -58,7 +61,7 @@ class Output:
         """Add *text*, which was written to *stream*."""
         self._take_in(Chunk(stream, text))
 
-    def show(self, data: Mapping[str, Any], name: str | None = None) -> None:
+    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
         """Add a mime bundle that was displayed.
 
         Args:
@@ -172,25 +175,21 @@ class _End:
         return chunk
 
 
-# --- secrets in it ----------------------------------------------------------------
+# --- of a run, without its secrets --------------------------------------------------
 
 
-class OutputFilter:
-    """A filter that hides the secrets of a run in mime bundles and in streams of text.
+class RunOutput(Output):
+    """The output of one run, without the secrets of the run; most runs of a cell print there instead.
 
-    Each stream, such as `stdout`, is searched separately.
+    Each stream, such as `stdout`, is searched separately. What the run prints elsewhere goes through
+    `filtered` and `bundle`.
     """
 
-    def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
-        """Make a filter that hides *secrets*, also the secrets that are added to it later.
-
-        Once *is_over* is set, no text is held back, since no more text may follow.
-        """
-        self._secrets = secrets
-        self._is_over = is_over
+    def __init__(self, run: "Run") -> None:
+        """Make the empty output of *run*, which hides also secrets that the run learns later."""
+        super().__init__()
+        self.run = run
         self._streams: dict[str, Stream] = {}
-        # reentrant: an object deleted while it is held may print too
-        self._lock = RLock()
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
@@ -198,36 +197,53 @@ class OutputFilter:
         self._streams = {}
         self._lock = RLock()
 
-    def text(self, stream: str, text: str) -> str:
+    def write(self, stream: str, text: str) -> None:
+        """Add *text*, which was written to *stream*; secrets are hidden."""
+        self._write_safe(stream, self.filtered(stream, text))
+
+    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add a mime bundle that was displayed; secrets are hidden. See `Output.display`."""
+        super().display(self.bundle(data), name)
+        self.run.changed()
+
+    def filtered(self, stream: str, text: str) -> str:
         """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
-        redactor = self._secrets.redactor
+        redactor = self.run.secrets.redactor
         if not redactor:
             return text
         with self._lock:
             known = self._streams.setdefault(stream, redactor.stream())
             known.redactor = redactor
             safe_text = known.feed(text)
-            if self._is_over.is_set():
+            # No more text may follow
+            if self.run.done.is_set():
                 safe_text += known.flush()
             return safe_text
 
-    def rest(self, stream: str) -> str:
-        """Return the text of *stream* that is still held back; to be called when *stream* has ended."""
-        with self._lock:
-            if stream not in self._streams:
-                return ""
-            return self._streams[stream].flush()
-
     def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the mime bundle *data* with secrets hidden."""
-        redactor = self._secrets.redactor
+        redactor = self.run.secrets.redactor
         if not redactor:
             return data
         return redactor.bundle(data)
 
-    def value(self, value: Any) -> Any:
-        """Return *value*, such as the metadata of a display, with secrets hidden."""
-        return self._secrets.redactor.value(value)
+    def flush(self) -> None:
+        """Show the text that is held back, because it may be the start of a secret: the run has ended.
+
+        Most runs of a cell print to the cell, and so does this text then.
+        """
+        for name, stream in list(self._streams.items()):
+            with self._lock:
+                text = stream.flush()
+            if name == "log" or sink_here() is self:
+                self._write_safe(name, text)
+            elif text:
+                getattr(sys, name).write(text)
+
+    def _write_safe(self, stream: str, text: str) -> None:
+        if text:
+            super().write(stream, text)
+            self.run.changed()
 
 
 # --- where it goes ----------------------------------------------------------------

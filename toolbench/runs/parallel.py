@@ -84,7 +84,7 @@ def perform_together(
         runs: The runs, of tools that have executors.
         max_parallel: The most runs at once.
         executor: Does the work in other processes or on a cluster, as in `run_tools`.
-        work_in: Returns a context manager, such as `redirect_to`, in which the run is performed.
+        work_in: Returns a context manager, such as that of `redirect_to`, in which the run is performed.
         is_left: A function that is called regularly. If it returns True, `perform_together` returns
             at once: the started runs continue, and the other runs never start.
 

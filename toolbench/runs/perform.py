@@ -1,6 +1,5 @@
 """Run a tool, in this thread or in a new one; each run is recorded."""
 
-import sys
 from asyncio import AbstractEventLoop, CancelledError, Task, current_task
 from asyncio.events import _get_running_loop, _set_running_loop
 from asyncio.tasks import _enter_task, _leave_task
@@ -38,7 +37,6 @@ from toolbench.runs.exception_text import (
     traceback_of,
 )
 from toolbench.runs.history import history as history
-from toolbench.runs.output import sink_here
 from toolbench.runs.page import in_loop, later, outcome_of
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, sent_by
@@ -191,7 +189,7 @@ def perform(
                 raise
     finally:
         if run.secrets.redactor.secrets:
-            _write_rest(run)
+            run.output.flush()
         try:
             _record(run)
         finally:
@@ -214,16 +212,6 @@ def _record(run: Run) -> None:
             raise
         msg = f"Run {run.id} of {run.tool.name} is not in the history: {sentence_of(error)}"
         warn(msg, RuntimeWarning, stacklevel=2)
-
-
-def _write_rest(run: Run) -> None:
-    """Write the last output of *run*, which was held back because it may be the start of a secret."""
-    for stream in ("stdout", "stderr", "log"):
-        text = run.filter.rest(stream)
-        if text and (stream == "log" or sink_here() is run):
-            run.output.write(stream, text)
-        elif text:
-            getattr(sys, stream).write(text)
 
 
 def _without_secrets(run: Run, error: BaseException) -> Exception | None:
@@ -415,13 +403,13 @@ def start(
     """
 
     def body() -> None:
-        with redirect_to(run):
+        with redirect_to(run.output):
             perform(run, confirm=confirm, timeout=timeout, work=work)
 
     async def awaited() -> None:
         judge = partial(_judge, confirm=confirm)
         try:
-            with redirect_to(run):
+            with redirect_to(run.output):
                 outcome = await outcome_of(run, judge=judge, timeout=timeout)
                 perform(run, confirm=confirm, work=outcome)
         finally:
@@ -433,7 +421,7 @@ def start(
             if then is not None:
                 then(run)
         except BaseException as error:  # noqa: BLE001 - an error in a thread would be lost
-            run.write("stderr", traceback_of(error))
+            run.output.write("stderr", traceback_of(error))
 
     if run.tool.is_async and not have_threads():
         in_loop(awaited())

@@ -11,8 +11,9 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ToolbenchError, ended
 from toolbench.runs.consent_question import question_of
+from toolbench.runs.dialogue import answer_here, preset_here
 from toolbench.runs.questions import Answer, Question, is_no
-from toolbench.runs.run import Run, answer_here, preset_here
+from toolbench.runs.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str

@@ -418,7 +418,7 @@ class RunRecord:
             observation=observation,
             state=run.state,
             seconds=run.seconds,
-            waited=run.waited,
+            waited=run.dialogue.seconds,
             source=run.source,
             started=run.started,
             decision=run.decision,

@@ -24,7 +24,7 @@ from toolbench.runs import output
 from toolbench.runs.current_run import active_run, hand_down
 from toolbench.runs.exception_text import line_of_interrupt
 from toolbench.runs.kernel import running_shell
-from toolbench.runs.output import Redirection, Sink, innermost, sink_here
+from toolbench.runs.output import Redirection, RunOutput, Sink, innermost, sink_here
 from toolbench.runs.run import Run
 from toolbench.runs.screen import (
     Patches,
@@ -195,9 +195,11 @@ def _living(entries: list[tuple[str, ReferenceType[Any]]]) -> list[tuple[str, An
 
 
 def _run_here() -> Run | None:
-    """Return the run that gets the output of the calling code; None if the sink is not a run."""
+    """Return the run that gets the output of the calling code; None if the sink is not that of a run."""
     sink = sink_here()
-    return sink if isinstance(sink, Run) else None
+    if isinstance(sink, RunOutput):
+        return sink.run
+    return None
 
 
 def _showing(show: Callable[..., None]) -> Callable[..., None]:

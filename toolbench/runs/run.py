@@ -24,9 +24,9 @@ from toolbench.runs.control import Control
 from toolbench.runs.current_run import active_run
 from toolbench.runs.dialogue import Dialogue
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.output import Output, OutputFilter
+from toolbench.runs.output import RunOutput
 from toolbench.runs.progress import Progress, ProgressView
-from toolbench.runs.questions import Answer, Asker, Preset, Question, decline, preset_in_context
+from toolbench.runs.questions import Answer, Asker, Question, decline
 
 if TYPE_CHECKING:
     from toolbench.runs.policy import Refusal
@@ -171,16 +171,16 @@ class Run:
             secrets = secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
         self.parent = parent
+        control_around = dialogue_around = None
+        if parent is not None:
+            # It may have passed them on
+            self.secrets.include(parent.secrets.own)
+            control_around, dialogue_around = parent.control, parent.dialogue
+        self.control: Control = Control(control_around)
         is_inside = source not in OUTSIDE
-        if parent is None:
-            self.control = Control(None)
-            self.dialogue = Dialogue(asker, self.secrets, takes_presets=is_inside)
-        else:
-            self.secrets.inherit(parent.secrets)
-            self.control = Control(parent.control)
-            outer = parent.dialogue
-            self.dialogue = Dialogue(outer.asker, self.secrets, outer, takes_presets=is_inside)
-            self.dialogue.desk = outer.desk
+        self.dialogue: Dialogue = Dialogue(
+            asker, self.secrets, dialogue_around, takes_presets=is_inside
+        )
         self.progress_view = ProgressView(tool.title)
         self.done = Event()
         self.started = datetime.now(UTC)
@@ -189,8 +189,7 @@ class Run:
         self._ended: float | None = None
         self._version = 0
         self._lock = RLock()
-        self._output: Output | None = None
-        self._filter: OutputFilter | None = None
+        self._output: RunOutput | None = None
 
     def _take_rating(self) -> SecurityRisk | None:
         """Return the rating among the arguments, and take it out if the tool has no such argument."""
@@ -271,11 +270,15 @@ class Run:
     @property
     def cancelled_in(self) -> Thread | None:
         """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
-        return self.control.cancelled_in
+        return self.control.token.cancelled_in
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call *callback* when the run has to stop; see `Control.on_cancel`."""
-        return self.control.on_cancel(callback)
+        """Call *callback* in another thread when the run has to stop; in this one if it has to already.
+
+        Returns:
+            A function that removes the callback.
+        """
+        return self.control.token.on_cancel(callback)
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the present step of the work."""
@@ -288,7 +291,7 @@ class Run:
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
-        self.write("log", f"{level}: {message}\n")
+        self.output.write("log", f"{level}: {message}\n")
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
@@ -304,36 +307,14 @@ class Run:
         text = self.secrets.redactor.text(message)
         return Question.about(text, schema, self.tool.title)
 
-    # --- output ---------------------------------------------------------------------------
-
     @property
-    def output(self) -> Output:
+    def output(self) -> RunOutput:
         """The printed and displayed output of the run; most runs of a cell print to the cell instead."""
         with self._lock:
+            # Most runs need none
             if self._output is None:
-                self._output = Output()
+                self._output = RunOutput(self)
             return self._output
-
-    @property
-    def filter(self) -> OutputFilter:
-        """The filter that hides the run's secrets in its output."""
-        with self._lock:
-            if self._filter is None:
-                self._filter = OutputFilter(self.secrets, self.done)
-            return self._filter
-
-    def write(self, stream: str, text: str) -> None:
-        """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
-        if self.secrets.redactor:
-            text = self.filter.text(stream, text)
-        if text:
-            self.output.write(stream, text)
-            self.changed()
-
-    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add a mime bundle to the output of the run, with secrets hidden; see `Output.show`."""
-        self.output.show(self.filter.bundle(data), name)
-        self.changed()
 
     # --- state -----------------------------------------------------------------------------
 
@@ -400,17 +381,12 @@ class Run:
         return self.observation
 
     @property
-    def waited(self) -> float:
-        """The seconds in which the run, or a run inside of it, waited for a person, until now."""
-        return self.dialogue.seconds
-
-    @property
     def seconds(self) -> float:
-        """The seconds of work from the start of the run to its end, or until now, without `waited`."""
+        """The seconds of work from the start of the run to its end, or until now, without its waits."""
         end = self._ended
         if end is None:
             end = monotonic()
-        return max(0.0, end - self._clock - self.waited)
+        return max(0.0, end - self._clock - self.dialogue.seconds)
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
@@ -453,25 +429,3 @@ def run_here(
     )
     run.progress_view.in_cell = True
     return run
-
-
-def preset_here(question: Question) -> Preset | None:
-    """Return the preset that answers *question* of the calling code; None if a person is asked.
-
-    It is the one of the current run, or else of the `answering` around the calling code.
-    """
-    run = active_run()
-    if isinstance(run, Run):
-        return run.dialogue.preset_for(question)
-    innermost = preset_in_context()
-    if innermost is None:
-        return None
-    return innermost.of(question)
-
-
-def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:
-    """Return the answer to *question*, which no run asks: of the preset that holds here, or of *asker*.
-
-    "No" to a yes-or-no question becomes a decline.
-    """
-    return question.meaning_of((preset_here(question) or asker)(question))

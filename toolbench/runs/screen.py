@@ -15,6 +15,7 @@ from weakref import WeakSet
 from toolbench.redaction.known import remembered
 from toolbench.runs.current_run import active_run, run_in_context
 from toolbench.runs.output import (
+    RunOutput,
     redirection_here,
     redirection_in_context,
     sink_here,
@@ -148,9 +149,13 @@ def _runs_that_hide() -> list[Run]:
     # First: each print of a cell comes here
     if run is None:
         return runs
+    of_sink, outer = None, None
     redirection = redirection_here()
-    ends = (None,) if redirection is None else (redirection.sink, redirection.run)
-    while isinstance(run, Run) and run not in ends:
+    if redirection is not None:
+        outer = redirection.run
+        if isinstance(redirection.sink, RunOutput):
+            of_sink = redirection.sink.run
+    while isinstance(run, Run) and run is not outer and run is not of_sink:
         if run.secrets.redactor.secrets:
             runs.append(run)
         run = run.parent
@@ -169,7 +174,7 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
             return write(text)
         size = len(text)
         for run in _runs_that_hide():
-            text = run.filter.text(name, text)
+            text = run.output.filtered(name, text)
         sink = sink_here()
         if sink is not None:
             sink.write(name, text)
@@ -291,8 +296,8 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         sink = sink_here()
         for run in _runs_that_hide():
-            data = run.filter.bundle(data)
-            metadata, options = run.filter.value(metadata), run.filter.value(options)
+            hide = run.secrets.redactor.value
+            data, metadata, options = run.output.bundle(data), hide(metadata), hide(options)
         if sink is None:
             publish(data, metadata, *args, **options)
         else:
@@ -306,7 +311,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
 
     def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
         for run in _runs_that_hide():
-            data, metadata = run.filter.bundle(data), run.filter.value(metadata)
+            data, metadata = run.output.bundle(data), run.secrets.redactor.value(metadata)
         write(data, metadata)
 
     return write_result_without_secrets
@@ -317,7 +322,7 @@ def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
         for run in _runs_that_hide():
-            data = run.filter.value(data)
+            data = run.secrets.redactor.value(data)
         write(data, *args, **options)
 
     return write_without_secrets

@@ -72,7 +72,7 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
             # The output of such a call is not shown
             if secrets.own.secrets:
                 run = Run(tool, action, source="python")
-                undo.enter_context(redirect_to(run))
+                undo.enter_context(redirect_to(run.output))
             result = _read(tool.execute(action))
         except KeyboardInterrupt:
             raise

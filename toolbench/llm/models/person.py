@@ -23,11 +23,10 @@ from toolbench.llm.models.protocol import (
 from toolbench.llm.providers import Provider
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import active_run, current_run
-from toolbench.runs.dialogue import withdrawable
+from toolbench.runs.dialogue import answer_here, preset_here, withdrawable
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import Question
-from toolbench.runs.run import answer_here, preset_here
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 

@@ -32,8 +32,8 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import remembered
 from toolbench.redaction.logs import secrets_of_servers
 from toolbench.redaction.redactor import Redactor
+from toolbench.runs.dialogue import preset_here
 from toolbench.runs.questions import Question as Asked
-from toolbench.runs.run import preset_here
 
 _LISTS = {
     "notifications/tools/list_changed": "tools",

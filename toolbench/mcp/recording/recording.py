@@ -18,8 +18,8 @@ from toolbench.mcp.recording.tape import Exchange, Tape
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
+from toolbench.runs.dialogue import preset_here
 from toolbench.runs.questions import Answer
-from toolbench.runs.run import preset_here
 
 _CHUNK = 1 << 20
 # Bytes read of the first line

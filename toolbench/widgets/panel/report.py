@@ -237,7 +237,7 @@ class RunReport:
     def _clock_html(self, run: Run) -> Html:
         seconds = run.seconds
         if self._is_over:
-            words = [time_taken(seconds, run.waited)]
+            words = [time_taken(seconds, run.dialogue.seconds)]
             words += [run.decision] if run.decision and run.state == "denied" else []
             why = run.control.why
             if why is not None and why.cause is StopCause.TIMEOUT:
