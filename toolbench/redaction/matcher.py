@@ -32,6 +32,7 @@ class Matcher:
         self.words = frozenset(words) - self.patterns
         self._all = [*self.patterns, *self.words]
         self._longest = max(map(len, self._all), default=0)
+        self._shortest = min(map(len, self._all), default=0)
 
     def __len__(self) -> int:
         """Return the number of patterns."""
@@ -48,6 +49,11 @@ class Matcher:
 
     def may_occur_in(self, data: bytes) -> bool:
         """Tell whether a pattern occurs in *data*, as a whole word or not."""
+        if len(data) < self._shortest:
+            return False
+        if len(data) * len(self._all) < _LITTLE:
+            # As what is printed: the automaton would let other threads run each time
+            return any(pattern in data for pattern in self._all)
         return bool(self._first.find_matches_as_indexes(data))
 
     def spans(self, data: bytes) -> list[Span]:
@@ -66,6 +72,8 @@ class Matcher:
         A word counts even if it is complete: the next byte may belong to it.
         """
         end = data[-self._longest :]
+        if len(end.translate(None, self._first_bytes)) == len(end):
+            return 0
         for start in range(len(end)):
             size = len(end) - start
             if size < _BEGINNING:
@@ -85,6 +93,10 @@ class Matcher:
         return 0
 
     @cached_property
+    def _first_bytes(self) -> bytes:
+        return bytes({pattern[0] for pattern in self._all})
+
+    @cached_property
     def _beginnings(self) -> dict[bytes, list[bytes]]:
         beginnings = dict[bytes, list[bytes]]()
         for pattern in sorted(self._all):
@@ -96,6 +108,8 @@ class Matcher:
         return frozenset(p[:size] for p in self._all for size in range(1, _BEGINNING))
 
 
+# Bytes times patterns: up to so many, one search for each pattern is the fastest
+_LITTLE = 20_000
 # Bytes compared first: only few places have the beginning of a pattern
 _BEGINNING = 4
 
