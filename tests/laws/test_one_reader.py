@@ -50,6 +50,9 @@ WALKERS = {
 }
 """Those that go through a schema keyword by keyword (`jsonschema.walk`), and why."""
 
+FOLLOWING = {"definitions_of", "follow", "leads_out", "may_refer", "references_in"}
+"""What of `jsonschema.walk` only follows references, and needs no reason."""
+
 
 @pytest.fixture(scope="module")
 def others(trees):
@@ -121,11 +124,11 @@ def read_in(home, tree):
 
 
 def walks(tree):
-    """Whether a module imports from `jsonschema.walk`."""
-    return any(
-        isinstance(node, ast.ImportFrom) and node.module == "toolbench.jsonschema.walk"
-        for node in ast.walk(tree)
-    )
+    """Whether a module imports from `jsonschema.walk` more than what follows references."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "toolbench.jsonschema.walk":
+            return not {name.name for name in node.names} <= FOLLOWING
+    return False
 
 
 def test_nobody_else_looks_into_them(others):

@@ -15,10 +15,10 @@ from toolbench.agent import (
     ObservationEvent,
 )
 from toolbench.agent.tools import DelegateTool, EditFileTool
-from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import ModelError
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 from toolbench.runs.questions import answering
+from toolbench.wording import estimate_tokens
 
 NAN = float("nan")
 

@@ -56,6 +56,13 @@ class TestClassAttributes:
         assert (tool.description, tool.observation_type) == ("Other.", Observation)
         assert tool.model_copy(update={"meta": {}}).description == "Other."
 
+    def test_give_way_to_the_default_of_the_base(self):
+        """A tool may be given an empty description, and no annotations, although its class has some."""
+        tool = SayTool(description="", annotations=None)
+        assert (tool.description, tool.annotations, tool.meta) == ("", None, {"v": 1})
+        assert SayTool().model_copy(update={"annotations": None}).annotations is None
+        assert (ToolDefinition.description, ToolDefinition.meta) == ("", None)
+
     def test_of_the_wrong_kind_are_refused(self):
         """A mistake in the class is told when a tool is made."""
         wrong = type("WrongTool", (ToolDefinition,), {"action_type": dict})

@@ -19,8 +19,8 @@ from toolbench.display.objects import (
 )
 from toolbench.display.observations import observation_bundle, result_html
 from toolbench.display.render import to_html, to_text
-from toolbench.display.sizes import estimate_tokens
 from toolbench.runs.output import Output
+from toolbench.wording import estimate_tokens
 
 # Characters: one copy of them is more than is allowed
 SIZE = 25_000_000

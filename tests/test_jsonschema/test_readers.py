@@ -21,7 +21,7 @@ from toolbench import tool
 from toolbench.display.objects import tool_bundle
 from toolbench.jsonschema import describe
 from toolbench.jsonschema.node import read
-from toolbench.jsonschema.refs import follow
+from toolbench.jsonschema.walk import follow
 from toolbench.jsonschema.words import limits
 from toolbench.llm.lint.subject import Subject
 from toolbench.magics.arguments.yaml_body import read_yaml

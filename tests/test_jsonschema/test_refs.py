@@ -2,8 +2,8 @@ import pytest
 
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.node import SchemaView, read
-from toolbench.jsonschema.refs import MISSING, follow
 from toolbench.jsonschema.validate import validator_of
+from toolbench.jsonschema.walk import MISSING, follow
 
 _ROOT = {
     "$defs": {

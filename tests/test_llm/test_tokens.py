@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.display.sizes import estimate_tokens
 from toolbench.llm.tokens import TokenCount, count_tokens
+from toolbench.wording import estimate_tokens
 
 
 class TestEstimate:

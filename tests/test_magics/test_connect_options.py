@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from test_mcp.peers import LIGHT, serving
 
 from toolbench.errors import ServerError
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 from toolbench.redaction import MARK
 
 SECRET = "s3cret-value-77"

@@ -18,7 +18,7 @@ from test_mcp.servers.good import mcp as good_server
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
 from toolbench.magics.commands.config_text import config_text
 from toolbench.mcp.config.reader import read_entry
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer
 
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
@@ -242,7 +242,7 @@ class TestServers:
             ("good", "connected"),
             ("bad", "did not connect"),
         ]
-        with pytest.raises(ToolNotFoundError, match=r"bad \(did not connect\)"):
+        with pytest.raises(ToolNotFoundError, match=r"bad \(failed\)"):
             mcp("tools something")
         text = repr(mcp("tools bad"))
         assert "command not found" in text

@@ -11,7 +11,7 @@ from test_mcp.peers import light, scripted
 
 from toolbench import history, run_tool
 from toolbench.errors import ConsentError, ServerError, ToolbenchError
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer, InTurn
 
 COMMAND = " ".join([sys.executable, *light("good", "steps")["args"]])

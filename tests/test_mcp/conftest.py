@@ -6,7 +6,7 @@ from patience import PATIENCE, eventually
 from test_mcp.peers import children, is_running
 from toolbench.core.background_loop import portal
 from toolbench.mcp import MCPClient
-from toolbench.mcp.connection.reconnection import older_only_servers
+from toolbench.mcp.connection.attempt import older_only_servers
 
 
 @pytest.fixture(autouse=True)

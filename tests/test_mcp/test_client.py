@@ -175,7 +175,7 @@ class TestNames:
         client.connect("good", light("good", "x"))
         with pytest.raises(ServerError):
             client.connect("dead", misbehaving("exit-at-start"))
-        there = r"There is: good \(connected\), dead \(did not connect\)\."
+        there = r"Servers: good \(connected\), dead \(failed\)\."
         with pytest.raises(ToolNotFoundError, match=there):
             client.server("zzz")
 

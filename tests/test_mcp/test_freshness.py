@@ -114,7 +114,7 @@ class TestLists:
         session = client.connect("dated", dated())
         requests = []
         # And it fails
-        session.tools.on_stale = lambda: requests.append(clock[0])
+        session.renew_tools = lambda: requests.append(clock[0])
         for later in (61, 1, 31, 1):
             clock[0] += later
             list(session.tools)

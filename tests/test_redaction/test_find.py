@@ -375,12 +375,16 @@ class TestAGlance:
             ({"n": {}}, {"n": {"token": "b"}}),
             ({"n": {}}, {"n": SecretStr("b")}),
             ({"n": {"properties": {"token": {}}}}, {"n": '{"token": "b"}'}),
-            ({"n": {"enum": ["x"], "type": "string"}}, {"n": ["x"]}),
+            ({"n": {}}, {"n": [{"name": "token", "value": "b"}]}),
+            ({"n": {"properties": {"user": {}}}}, {"n": {"passwrod": "b"}}),
+            ({"n": {}}, {"n": [["https://ada:hunter2@example.org"]]}),
+            ({"n": {}}, {"n": [{"passcode": 1234}]}),
+            ({"n": {"contains": {"properties": {"q": {"writeOnly": True}}}}}, {"n": [{"q": "b"}]}),
         ],
         ids=str,
     )
     def test_sees_nothing_harmless_where_a_closer_look_may_find_a_secret(self, schema, value):
-        """Only simple values under declared names that no secret has are let through unread."""
+        """Only JSON under declared names that no secret has is let through unread."""
         secrecy = Secrecy({"type": "object", "properties": schema})
         assert not secrecy.is_harmless(value)
         assert not Secrecy({"properties": schema, "writeOnly": True}).is_harmless(value)
@@ -390,6 +394,10 @@ class TestAGlance:
         schema = {"type": "object", "properties": {"n": {}, "text": {"type": "string"}}}
         assert Secrecy(schema).is_harmless({"n": 1, "text": "hunter2"})
         assert Secrecy(schema).is_harmless({})
+        rows = [{"id": 1, "tags": ["a", "b"]}, {"id": 2.5, "tags": None}]
+        assert Secrecy(schema).is_harmless({"n": rows})
+        rows[1]["tags"] = rows
+        assert not Secrecy(schema).is_harmless({"n": rows})
         assert not Secrecy({"type": "string"}).is_harmless({"n": 1})
 
     @given(

@@ -82,7 +82,7 @@ def test_the_first_view_of_a_kernel_can_have_a_link(kernel):
 def test_a_cell_that_runs_again_leaves_no_more_widgets(kernel):
     """However a cell shows a view: after each run, the page has as many widgets as after the first."""
     kernel.run(CONNECT)
-    kernel.run("from toolbench.mcp.connected_servers import connected")
+    kernel.run("from toolbench.mcp.servers import connected")
     kernel.run("server_session = connected.session('library')")
     counts = {}
     for way, code in WAYS.items():

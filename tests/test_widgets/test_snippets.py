@@ -14,7 +14,7 @@ from toolbench import history
 from toolbench.display.observations import observation_text
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
 from toolbench.mcp import create_mcp_tools
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.widgets.panel.snippets import as_cell, as_pytest, as_python

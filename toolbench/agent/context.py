@@ -9,13 +9,13 @@ from typing import Any
 from toolbench.core.coercion import contents_of
 from toolbench.core.content import Content, TextContent
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.llm.providers import Provider
+from toolbench.wording import estimate_tokens
 
 LEFT_OUT = "[an image was left out: the model did not take it]"
 _TEXTS: Mapping[Provider, Json] = {

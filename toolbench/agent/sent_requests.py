@@ -9,10 +9,9 @@ from toolbench.agent.context import text_of, tokens_of
 from toolbench.display.css import CELL, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import fold, notice, short
-from toolbench.display.sizes import estimate_tokens
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models import Usage
-from toolbench.wording import counted
+from toolbench.wording import counted, estimate_tokens
 
 # Messages, or tools, in a table
 _ROWS = 200

@@ -556,7 +556,9 @@ def _as_data(value: Any) -> Any:
 def masked(observation: Observation, conversation: Any) -> Observation:
     """Return *observation* with a mark in place of each secret of *conversation*."""
     secrets = secrets_of(conversation)
-    return masked_observation(observation, secrets.redactor) if secrets else observation
+    if not secrets:
+        return observation
+    return masked_observation(observation, secrets.redactor)
 
 
 def masked_observation(observation: Observation, redactor: Redactor) -> Observation:
@@ -576,4 +578,6 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
 def masked_error(error: Exception, conversation: Any) -> Exception:
     """Return *error* without the secrets of *conversation*; if it cannot be changed, a replacement."""
     secrets = secrets_of(conversation)
-    return secrets.redactor.error(error) if secrets else error
+    if not secrets:
+        return error
+    return secrets.redactor.error(error)

@@ -130,8 +130,8 @@ def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-_HINTS: Mapping[type, Any] = {list: list[Any], dict: dict[str, Any]}
-"""The type hints of `list` and `dict`, with the types of their items."""
+_HINTS: Mapping[str, Any] = {**CLASSES, "array": list[Any], "object": dict[str, Any]}
+"""The type hint for each JSON type."""
 
 
 class Open(BaseModel):
@@ -247,7 +247,7 @@ def _python_type(node: Node) -> Any:
     """Return the Python type nearest to *node*, as a hint for people and editors."""
     if not node.types:
         return Any
-    classes = [CLASSES[kind] for kind in node.types]
+    hints = [_HINTS[kind] for kind in node.types]
     if node.takes_null:
-        classes.append(CLASSES["null"])
-    return Union[tuple(_HINTS.get(c, c) for c in classes)]  # noqa: UP007 - any number of types
+        hints.append(None)
+    return Union[tuple(hints)]  # noqa: UP007 - any number of types

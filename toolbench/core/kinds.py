@@ -129,7 +129,9 @@ def untagged(cls: type[Any], value: Any) -> Any:
         return value
     if value["kind"] not in (cls.__name__, place_of(cls)) or takes_kind(cls):
         return value
-    return {name: item for name, item in value.items() if name != "kind"}
+    bare = dict(value)
+    del bare["kind"]
+    return bare
 
 
 def takes_kind(cls: type[Any]) -> bool:

@@ -60,6 +60,7 @@ from toolbench.errors import (
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.detect import Secrecy
+from toolbench.redaction.redactor import Redactor
 from toolbench.values import clip
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
@@ -162,6 +163,24 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         return tool_class
 
 
+class _ValueOfClass:
+    """The default of a field: the attribute of the class, which a subclass may set.
+
+    Unlike that value, it tells a field that is left out from one that is set to it.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def value_of_class(value: Any) -> Any:
+    """Return the default of a field that has the value of its class if it is left out: *value*."""
+    return _ValueOfClass(value)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and define `create`.
@@ -169,13 +188,13 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
     """
 
-    name: str = ""
-    description: str = ""
-    action_type: type[ActionT] = Action  # type: ignore[assignment]  # the default
-    observation_type: type[ObservationT] | None = None
-    annotations: ToolAnnotations | None = None
-    meta: Mapping[str, Any] | None = None
-    executor: Any = field(default=None, repr=False)
+    name: str = field(default=value_of_class(""))
+    description: str = field(default=value_of_class(""))
+    action_type: type[ActionT] = field(default=value_of_class(Action))
+    observation_type: type[ObservationT] | None = field(default=value_of_class(None))
+    annotations: ToolAnnotations | None = field(default=value_of_class(None))
+    meta: Mapping[str, Any] | None = field(default=value_of_class(None))
+    executor: Any = field(default=value_of_class(None), repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
     _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)
     _number: int = field(init=False, repr=False, default_factory=count().__next__)
@@ -560,12 +579,16 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """
         return self.action_from_arguments(arguments)
 
-    def execute(self, action: Any, conversation: Any = None) -> ObservationT:
+    def execute(
+        self, action: Any, conversation: Any = None, *, redactor: Redactor | None = None
+    ) -> ObservationT:
         """Check *action*, run the executor, and return the observation; nothing is recorded.
 
         Args:
             action: An object of `action_type`, or a mapping that becomes one.
             conversation: The conversation for the executor; its secrets are masked in the result.
+            redactor: Hides the secrets of the call where the result is shown; by default, they are
+                looked for in *action*.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
@@ -577,7 +600,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
             if type(action) is not self.action_type:
                 action = self.action_of(action)
             result = self._invoke(action, conversation)
-            return self._observation_of(result, action, conversation)
+            return self._observation_of(result, action, conversation, redactor)
         except Exception as error:
             # Its message may hold a secret
             masked = masked_error(error, conversation)
@@ -598,7 +621,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         observation = await hooks.around_async(tool, action, conversation)
         return cast("ObservationT", observation)
 
-    async def execute_async(self, action: Any, conversation: Any = None) -> ObservationT:
+    async def execute_async(
+        self, action: Any, conversation: Any = None, *, redactor: Redactor | None = None
+    ) -> ObservationT:
         """Do the same as `execute`, without blocking the running event loop."""
         __tracebackhide__ = True
         try:
@@ -606,7 +631,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
                 action = self.action_of(action)
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
-            return self._observation_of(result, action, conversation)
+            return self._observation_of(result, action, conversation, redactor)
         except Exception as error:
             # Its message may hold a secret
             masked = masked_error(error, conversation)
@@ -614,14 +639,18 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
                 raise
         raise masked
 
-    def _observation_of(self, result: Any, action: ActionT, conversation: Any) -> ObservationT:
+    def _observation_of(
+        self, result: Any, action: ActionT, conversation: Any, redactor: Redactor | None
+    ) -> ObservationT:
         """Return what the executor returned as an observation; secrets of the call are hidden."""
         if type(result) is not self.observation_type:
             result = observation_of(settled(result), self.observation_type, self.name)
         if conversation is not None:
             result = masked(result, conversation)
+        if redactor is not None:
+            hide_in_views(result, redactor)
         # Even if no run is recorded
-        if not self.secrecy.is_harmless(action):
+        elif not self.secrecy.is_harmless(action):
             hide_in_views(result, self.secrecy.redactor(action))
         return cast("ObservationT", result)
 
@@ -738,6 +767,12 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Let a pydantic model have a tool as a field, saved by `to_dict` and loaded by `from_dict`."""
         return core_schema_of(cls)
+
+
+# `dataclass` has made attributes of the defaults
+for _field in fields(ToolDefinition):
+    if isinstance(_field.default, _ValueOfClass):
+        setattr(ToolDefinition, _field.name, _field.default.value)
 
 
 class _OriginalTool(ToolExecutor[Action, Observation]):

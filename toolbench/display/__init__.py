@@ -16,8 +16,8 @@ from toolbench.display.page import (
     section,
 )
 from toolbench.display.render import bundle, to_html, to_text
-from toolbench.display.sizes import estimate_tokens, human_size
 from toolbench.display.tables import table_html, table_text
+from toolbench.wording import estimate_tokens, human_size
 
 __all__ = [
     "Capped",

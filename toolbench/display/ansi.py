@@ -43,7 +43,7 @@ def from_ansi(text: str, *, limit: int | None = None) -> Text:
 
 def _clean(text: str) -> str:
     lines = OTHER.sub("", RETURN.sub("\r", text)).split("\n")
-    return _visible("\n".join(_last_state(line) for line in lines))
+    return _visible("\n".join(map(_last_state, lines)))
 
 
 def _last_state(line: str) -> str:
@@ -68,7 +68,7 @@ def _backspaced(line: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return "\x1b".join(visible(part) for part in text.split("\x1b"))
+    return "\x1b".join(map(visible, text.split("\x1b")))
 
 
 def _decode(text: str) -> Text:

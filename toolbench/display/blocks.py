@@ -19,9 +19,8 @@ from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import section
 from toolbench.display.render import LIMIT, to_html, to_text
-from toolbench.display.sizes import estimate_tokens
 from toolbench.display.tables import as_frame, shape_text, table_html, table_text
-from toolbench.wording import counted
+from toolbench.wording import counted, estimate_tokens
 
 # The most blocks, and images in a block
 _MOST = 50
@@ -40,8 +39,10 @@ def blocks_html(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = L
         verbatim: Show text as it is, without interpreting it.
         limit: The most characters of all blocks together; of a longer block only head and tail.
     """
-    views = block_views(blocks, verbatim=verbatim, limit=limit)
-    return Html("".join(section(view.title, view.html()) for view in views))
+    html = ""
+    for view in block_views(blocks, verbatim=verbatim, limit=limit):
+        html += section(view.title, view.html())
+    return Html(html)
 
 
 def blocks_text(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> str:
@@ -89,7 +90,7 @@ _PART = Html("<span data-toolbench-part></span>")
 def _images(block: Any, _: int) -> BlockView | None:
     if not isinstance(block, ImageContent):
         return None
-    images = [read_image(url) for url in block.image_urls[:_MOST]]
+    images = list(map(read_image, block.image_urls[:_MOST]))
     labels = [image.label for image in images]
     part = ""
     if len(block.image_urls) > _MOST:

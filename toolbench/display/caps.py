@@ -75,10 +75,9 @@ def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
     half = max(0, limit - _NOTICE_ROOM) // 2
     end, start = len(head), 0
     if len(head) > half:
-        end = _line_end(head, _before(head, half)) if half else 0
+        end = _line_end(head, _before(head, half))
     if len(tail) > half:
-        cut = len(tail) - half
-        start = _line_start(tail, _after(tail, cut)) if half else len(tail)
+        start = _line_start(tail, _after(tail, len(tail) - half))
     omitted = between + len(head) - end + start
     return Capped(head[:end], omitted, tail[start:])
 

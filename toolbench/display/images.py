@@ -9,8 +9,8 @@ from urllib.parse import unquote_to_bytes
 
 from toolbench.display.css import REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape, link, safe_address, visible
-from toolbench.display.sizes import human_size
 from toolbench.values import clip
+from toolbench.wording import human_size
 
 LARGEST = 5_000_000
 """The most bytes of an image that is put into a page, and so into a saved notebook."""

@@ -100,10 +100,10 @@ class _Writer:
     def result(self) -> Html:
         if not self._has_content:
             return Html("")
-        closing = (end for _, end in reversed(self._open))
-        body = "".join((*self._parts, *closing))
+        while self._open:
+            self._parts.append(self._open.pop()[1])
         # An empty head becomes a cell
-        body = _UNNAMED.sub(r"<td\1>\2</td>", body)
+        body = _UNNAMED.sub(r"<td\1>\2</td>", "".join(self._parts))
         return Html(f'<div {NO_MATHS} style="overflow:auto">{body}</div>')
 
     def feed(self, source: str) -> None:
@@ -140,7 +140,7 @@ class _Writer:
             self._enter(tag, f"<{name}{attributes}>", f"</{name}>")
 
     def _leave(self, tag: str) -> None:
-        if tag in (name for name, _ in self._open):
+        if tag in dict(self._open):
             name = ""
             while name != tag:
                 name, end = self._open.pop()
@@ -162,9 +162,8 @@ class _Writer:
 
     def _link(self, address: str) -> None:
         opened = link(address, Html("")).removesuffix("</a>")
-        inside = any(tag == "a" for tag, _ in self._open)
         # HTML allows no link in a link
-        if opened and not inside:
+        if opened and "a" not in dict(self._open):
             self._enter("a", opened, "</a>")
 
     def _image(self, address: str) -> None:

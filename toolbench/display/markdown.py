@@ -27,7 +27,7 @@ def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
     )
 
     capped = cap(text, limit)
-    body = "".join(rendered(part) for part in (capped.head, capped.notice, capped.tail))
+    body = "".join(map(rendered, (capped.head, capped.notice, capped.tail)))
     # A few characters can ask for a million cells
     if len(body) > _LARGEST * limit:
         body = preformatted(str(capped))

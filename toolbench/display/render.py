@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from itertools import chain
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -60,7 +61,7 @@ def to_html(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
         segments, space = _flow(renderable), "pre-wrap;overflow-wrap:anywhere"
     else:
         segments, space = _render(renderable, width), "pre"
-    chunks = [chunk for segment in Segment.simplify(segments) for chunk in _chunks(segment)]
+    chunks = list(chain.from_iterable(map(_chunks, Segment.simplify(segments))))
     body, is_part = _fitting(chunks, int(limit * _MARKUP))
     attributes = f'style="{PRE};white-space:{space}"'
     if is_part:
@@ -121,7 +122,8 @@ def _wrapped(text: Text, width: int) -> Iterator[str]:
         if cell_len(line) <= width and "\t" not in line:
             yield line
         else:
-            yield from (part.plain for part in Text(line).wrap(console, width))
+            for part in Text(line).wrap(console, width):
+                yield part.plain
 
 
 def _flow(text: Text) -> Iterable[Segment]:

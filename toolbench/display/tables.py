@@ -72,14 +72,9 @@ def as_frame(value: Any) -> Frame | None:
 
 
 def _is_shape(shape: Any) -> bool:
-    return (
-        isinstance(shape, tuple | list)
-        and len(shape) == _SIDES
-        and all(isinstance(side, Integral) for side in shape)
-    )
-
-
-_SIDES = 2
+    if not isinstance(shape, tuple | list) or len(shape) != 2:
+        return False
+    return isinstance(shape[0], Integral) and isinstance(shape[1], Integral)
 
 
 def returned_frame(observation: Any) -> Frame | None:
@@ -266,13 +261,13 @@ def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = 
     of, all_columns = "", frame.shape[1]
     if all_columns > _COLUMNS:
         of = f' data-toolbench-columns="{all_columns}"'
-    left = (
-        f'<div {mark} style="{REMARK}">{escape(text)}</div>' for mark, text in _notices(frame, rows)
-    )
+    left = ""
+    for mark, text in _notices(frame, rows):
+        left += f'<div {mark} style="{REMARK}">{escape(text)}</div>'
     return Html(
         f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
         f'{of} style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
-        f"<tbody>{lines}</tbody></table>{''.join(left)}{_later(frame, rows, later)}</div>"
+        f"<tbody>{lines}</tbody></table>{left}{_later(frame, rows, later)}</div>"
     )
 
 
@@ -283,7 +278,7 @@ def _later(frame: Frame, rows: int, count: int) -> str:
     texts: list[list[str]] = []
     room = _ROOM
     for row in islice(frame.itertuples(index=True, name=None), rows, rows + count):
-        texts.append([_cell_text(cell) for cell in row[: _COLUMNS + 1]])
+        texts.append(list(map(_cell_text, row[: _COLUMNS + 1])))
         room -= sum(map(len, texts[-1]))
         if room < 0:
             break
@@ -297,14 +292,14 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
     for name, side in zip(names, _sides(frame, names, body), strict=True):
         table.add_column(Text(name), overflow="fold", justify=side)
     for row in body:
-        table.add_row(*(Text(_cell_text(cell)) for cell in row))
-    remark = _remark(frame, rows)
+        table.add_row(*map(Text, map(_cell_text, row)))
+    remark = " ".join(filter(None, (text for _, text in _notices(frame, rows))))
     return "\n".join(filter(None, (to_text(table, width=width), remark)))
 
 
 def _names(frame: Frame) -> list[str]:
     """Return the heads of the columns to show; the first is the name of the row labels, if any."""
-    return [_cell_text(name) for name in (index_name(frame), *islice(frame.columns, _COLUMNS))]
+    return list(map(_cell_text, (index_name(frame), *islice(frame.columns, _COLUMNS))))
 
 
 def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
@@ -351,7 +346,10 @@ def _kind(dtype: Any) -> str:
 
 def _first(column: Iterable[Any]) -> Any:
     """Return the first value of *column* that is not missing; None if there is none."""
-    return next((value for value in column if not _is_missing(value)), None)
+    for value in column:
+        if not _is_missing(value):
+            return value
+    return None
 
 
 def _is_missing(value: Any) -> bool:
@@ -381,10 +379,6 @@ def _kinds(frame: Frame, body: list[tuple[Any, ...]], columns: int) -> list[str]
         value = _first(column)
         kinds.append("" if value is None else type(value).__name__)
     return kinds
-
-
-def _remark(frame: Frame, rows: int) -> str:
-    return " ".join(filter(None, (text for _, text in _notices(frame, rows))))
 
 
 def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
@@ -457,13 +451,12 @@ def listing_html(
         heads.append(
             f'<th scope="col"{mark} style="{CELL};font-weight:600;{side}">{escape(name)}</th>'
         )
-        styles = (f"{CELL};{_flow(value, is_first=is_first)}{side}" for value in values)
-        cells.append(
-            [
-                f'<td{mark} style="{style}">{_text(value)}</td>'
-                for style, value in zip(styles, values, strict=True)
-            ]
-        )
+        column = []
+        for value in values:
+            style = f"{CELL};{_flow(value, is_first=is_first)}{side}"
+            text = escape(str(cap(str_of(value), _LONGEST_CELL, visible)))
+            column.append(f'<td{mark} style="{style}">{text}</td>')
+        cells.append(column)
     table = ""
     if heads:
         body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
@@ -477,10 +470,6 @@ def listing_html(
         f'<div {NO_MATHS} data-toolbench-listing role="group" aria-label="Table" tabindex="0" '
         f'style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}</div>'
     )
-
-
-def _text(cell: object) -> Html:
-    return escape(str(cap(str_of(cell), _LONGEST_CELL, visible)))
 
 
 def _flow(cell: object, *, is_first: bool) -> str:

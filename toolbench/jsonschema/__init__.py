@@ -27,9 +27,9 @@ for any schema, and never loops for ever: parts are read only when they are need
 | words | `describe.about`, `kind`, `facts`; `words.limits` |
 | if, then, else | `conditional` (the properties of every case), `names_of_cases(value)` (the names in the cases that apply) |
 
-`types` has the one table of JSON's types and Python's classes, `refs` follows references, `compose`
-merges two schemas or alternatives into one, `problems` has the sentences about wrong values, and
-`extent` refuses schemas that are too large. `checks` has what a validator does not check: formats,
-dates, nulls that mean unset. `walk` reads keywords one by one: it rewrites a schema, and yields every
+`types` has the one table of JSON's types and Python's classes, `compose` merges two schemas or
+alternatives into one, `problems` has the sentences about wrong values, and `extent` refuses schemas
+that are too large. `checks` has what a validator does not check: formats, dates, nulls that mean
+unset. `walk` reads keywords one by one: it follows references, rewrites a schema, and yields every
 schema inside a schema. Only code that writes a provider's dialect, or changes a schema, uses it.
 """

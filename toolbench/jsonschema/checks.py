@@ -190,13 +190,14 @@ def _may_go(node: Node, name: Any, *, is_refused: bool) -> bool:
     Return True if every alternative with *name* makes it optional and refuses null. *is_refused*
     means that a validator has already refused the null.
     """
-    holders = [one for one in node.alternatives if name in one.declared]
-    for one in holders:
-        if name in one.required:
+    is_declared = False
+    for one in node.alternatives:
+        if name not in one.declared:
+            continue
+        is_declared = True
+        if name in one.required or (not is_refused and one.declared[name].fits(None)):
             return False
-        if not is_refused and one.declared[name].fits(None):
-            return False
-    return bool(holders)
+    return is_declared
 
 
 def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool]) -> Any:

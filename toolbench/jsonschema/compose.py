@@ -4,17 +4,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolbench.jsonschema.refs import MISSING, follow, unescaped
 from toolbench.jsonschema.types import TYPES, Json, Schema, json_key, type_of, types_of_value
 from toolbench.jsonschema.walk import (
     ALTERNATIVES,
     COMPOSITION,
+    MISSING,
     TOGETHER,
     every,
+    follow,
     mapping,
     rewritten,
     sequence,
     types_of,
+    unescaped,
     without,
 )
 
@@ -154,7 +156,9 @@ def _narrow(both: Json, near: Schema, far: Schema) -> None:
         if key == "type":
             types = _common_types(near, far)
             if types:
-                both["type"] = types if len(types) > 1 else types[0]
+                both["type"] = types
+            if len(types) == 1:
+                both["type"] = types[0]
         elif _is_number(near[key]) and _is_number(far[key]):
             if key in _AT_LEAST:
                 both[key] = max(near[key], far[key])
@@ -203,10 +207,11 @@ def _of_part(near: Any, far: Any) -> Any:
     """Return one schema for a part that has to fit both; `true` allows any part, `false` allows none."""
     if near is False or far is False:
         return False
-    schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
-    if len(schemas) == 2:
-        return {"allOf": schemas}
-    return schemas[0] if schemas else near
+    if not isinstance(far, Mapping) or not far:
+        return near
+    if not isinstance(near, Mapping) or not near:
+        return far
+    return {"allOf": [near, far]}
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
@@ -222,20 +227,22 @@ def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
             if key not in near:
                 del both[key]
         is_same = is_same and near.get(key, MISSING) == far.get(key, MISSING)
-    return {} if is_same else second
+    if is_same:
+        return {}
+    return second
 
 
 def _common_types(near: Schema, far: Schema) -> list[str]:
     """Return the types that both schemas name; an integer is also a number."""
-    one, other = _known_types(near), _known_types(far)
-    types = [kind for kind in one if kind in other or (kind == "integer" and "number" in other)]
+    one, other = types_of(near), types_of(far)
+    types = []
+    for kind in one:
+        is_common = kind in other or (kind == "integer" and "number" in other)
+        if is_common and kind in TYPES:
+            types.append(kind)
     if "number" in one and "integer" in other and not {"number", "integer"} & {*types}:
         types.append("integer")
     return types
-
-
-def _known_types(schema: Schema) -> list[str]:
-    return [kind for kind in types_of(schema) if kind in TYPES]
 
 
 # --- listed values ------------------------------------------------------------------
@@ -248,8 +255,9 @@ def listed_values(schema: Schema) -> list[Any] | None:
         values = None
     if "const" not in schema:
         return values
-    constant = [schema["const"]]
-    return constant if values is None else _common(constant, values)
+    if values is None:
+        return [schema["const"]]
+    return _common([schema["const"]], values)
 
 
 def _common(one: list[Any], other: list[Any]) -> list[Any]:
@@ -283,14 +291,17 @@ def with_values_of_its_types(schema: Json) -> Json:
 
 def _with_some_values(schema: Json, is_kept: Callable[[Any], bool]) -> Json:
     """Return *schema* with only the values in `enum` for which *is_kept* is true, and their names."""
-    values = sequence(schema, "enum")
-    kept = [n for n, value in enumerate(values) if is_kept(value)]
-    if len(kept) == len(values):
+    values, names = sequence(schema, "enum"), sequence(schema, "enumNames")
+    some_values, some_names = [], []
+    for n, value in enumerate(values):
+        if is_kept(value):
+            some_values.append(value)
+            some_names += names[n : n + 1]
+    if len(some_values) == len(values):
         return schema
-    some = {**schema, "enum": [values[n] for n in kept]}
-    names = sequence(schema, "enumNames")
+    some = {**schema, "enum": some_values}
     if len(names) == len(values):
-        some["enumNames"] = [names[n] for n in kept]
+        some["enumNames"] = some_names
     return some
 
 
@@ -550,14 +561,14 @@ def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
             return None
         kinds.append(branch.get("type", rules.get("type")))
         formats.append(branch.get("format"))
-    if all(kind == "string" for kind in kinds):
-        if formats[0] and all(name == formats[0] for name in formats):
+    if kinds.count("string") == len(kinds):
+        if formats[0] and formats.count(formats[0]) == len(formats):
             return {"type": "string", "format": formats[0]}
         return {"type": "string"}
-    if "number" in kinds and all(kind in ("integer", "number") for kind in kinds):
-        return {"type": "number"}
-    if all(kind == "integer" for kind in kinds):
+    if kinds.count("integer") == len(kinds):
         return {"type": "integer"}
+    if kinds.count("integer") + kinds.count("number") == len(kinds):
+        return {"type": "number"}
     return None
 
 
@@ -599,7 +610,7 @@ def _without_null(field: Any) -> Any:
     outer = dict(without(field, "default"))
     choices = field.get("enum", ())
     if None in choices and len(choices) > 1:
-        return {**outer, "enum": [choice for choice in choices if choice is not None]}
+        return _with_some_values(outer, lambda choice: choice is not None)
     branches = outer.pop("anyOf", None)
     if not isinstance(branches, list) or {"type": "null"} not in branches:
         return field
@@ -628,7 +639,7 @@ def inline_defs(schema: Json) -> Json:
     body = dict(without(schema, "$defs"))
     uses = {name: _names(part) & defs.keys() for name, part in defs.items()}
     recursive = {name for name in defs if name in _closure(uses[name], uses)}
-    inliner = _Inliner({name: defs[name] for name in defs if name not in recursive})
+    inliner = _Inliner(without(defs, *recursive))
     try:
         flat: Json = inliner.put_in_place(body)
         used = {}
@@ -644,7 +655,7 @@ def inline_defs(schema: Json) -> Json:
 class _Inliner:
     """Puts definitions, none of which is recursive, in the place of references to them."""
 
-    def __init__(self, defs: Json) -> None:
+    def __init__(self, defs: Schema) -> None:
         self._defs, self._nodes = defs, 0
 
     def put_in_place(self, node: Any) -> Any:
@@ -668,18 +679,17 @@ class _Inliner:
         return _with_descriptions({**target, **beside}, beside, target)
 
 
-def _target(schema: Json) -> str | None:
-    """Return the name of the definition to which *schema* refers; None if there is none."""
+def _target(schema: Json) -> str:
+    """Return the name of the definition to which *schema* refers; empty if there is none."""
     reference = schema.get("$ref")
     if not isinstance(reference, str) or not reference.startswith(_DEFS):
-        return None
+        return ""
     return unescaped(reference.removeprefix(_DEFS))
 
 
 def _names(schema: Any) -> set[str]:
     """Return the names of the definitions that *schema* and its parts refer to."""
-    names = {_target(part) for _, part in every(schema)}
-    return {name for name in names if name is not None}
+    return {_target(part) for _, part in every(schema)}
 
 
 def _closure(start: set[str], uses: Mapping[str, set[str]]) -> set[str]:

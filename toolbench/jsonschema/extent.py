@@ -4,20 +4,22 @@ A schema of 2 kB can say "34 times twice the next one", and a validator that hol
 interpreter's lock for hours cannot be interrupted. So this is counted before anything is checked.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from json import dumps
 from typing import Any, NoReturn
 
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.refs import MISSING, follow, objects_in
 from toolbench.jsonschema.types import Schema
 from toolbench.jsonschema.walk import (
     CASES,
     DEPENDENT,
+    MISSING,
     REFERENCES,
     TOGETHER,
+    follow,
     mapping,
+    objects_in,
     required_of,
     sequence,
 )
@@ -113,7 +115,9 @@ class _Measured:
 
     def leads_to(self, other: "_Measured") -> None:
         """Note the circle that is closed by *other*, a schema inside this one."""
-        end = other if other.is_open else other.circle
+        end: _Measured | None = other
+        if not other.is_open:
+            end = other.circle
         if end is None or not end.is_open:
             return
         if self.circle is None or end.level < self.circle.level:
@@ -236,12 +240,16 @@ class Extent:
     def _targets_of(self, reference: str) -> list[Any]:
         """List all parts that *reference* may mean: which one, depends on where it stands."""
         address, _, fragment = reference.partition("#")
-        roots = self._roots.get(_last_step(address), []) if address else []
-        if not roots:
-            for some in self._roots.values():
-                roots = roots + some
-        targets = [follow(root, f"#{fragment}") for root in (self._root, *roots)]
-        return [target for target in targets if target is not MISSING]
+        known = self._roots
+        if address and _last_step(address) in known:
+            known = {"": known[_last_step(address)]}
+        targets = []
+        for roots in ([self._root], *known.values()):
+            for root in roots:
+                target = follow(root, f"#{fragment}")
+                if target is not MISSING:
+                    targets.append(target)
+        return targets
 
     def _measure(self, schema: Any, level: int) -> _Measured:
         """Count the schemas inside *schema*, as if each reference were replaced by its target.
@@ -416,15 +424,16 @@ def _for_step(schema: Schema, step: str | int) -> list[Any]:
     """List the schemas that *schema* may apply to the property or the item *step*."""
     if isinstance(step, str):
         declared = mapping(schema, "properties")
-        own = declared[step] if step in declared else schema.get("additionalProperties")
+        own = declared.get(step, schema.get("additionalProperties"))
         patterns = mapping(schema, "patternProperties").values()
         return [own, *patterns, schema.get("unevaluatedProperties")]
     parts = [schema.get(key) for key in ("contains", "additionalItems", "unevaluatedItems")]
     for key in _OF_PLACES:
         places = schema.get(key)
-        if isinstance(places, list):
-            places = places[step] if step < len(places) else None
-        parts.append(places)
+        if not isinstance(places, list):
+            parts.append(places)
+        elif step < len(places):
+            parts.append(places[step])
     return parts
 
 
@@ -434,8 +443,9 @@ def _has_more_parts(value: Any, most: int) -> bool:
     while todo and count <= most:
         part = todo.pop()
         count += len(part)
-        inner = part.values() if isinstance(part, dict) else part
-        todo += [each for each in inner if isinstance(each, _HOLDERS)]
+        if isinstance(part, dict):
+            part = part.values()
+        todo += [each for each in part if isinstance(each, _HOLDERS)]
     return count > most
 
 
@@ -456,28 +466,31 @@ def _sizes(value: Any) -> dict[int, int]:
     An error about a name quotes the whole object, so a name has the size of the largest object
     that has it.
     """
-    sizes: dict[int, int] = {}
+    sizes = {id(value): 1}
     holders = [value]
     for part in holders:
         for one in _inside(part):
-            if isinstance(one, Mapping | list | tuple):
-                if id(one) not in sizes:
-                    sizes[id(one)] = 0
-                    holders.append(one)
-            else:
-                sizes[id(one)] = len(one) if isinstance(one, str) else 1
+            if isinstance(one, str):
+                sizes[id(one)] = len(one)
+            elif id(one) not in sizes:
+                sizes[id(one)] = 1
+                holders.append(one)
     # The inner ones first
     for part in reversed(holders):
-        names = part if isinstance(part, Mapping) else ()
-        each = _PROPERTY if names else _ITEM
-        size = sum(each + sizes[id(one)] for one in _inside(part))
-        for name in names:
-            sizes[id(name)] = max(size, sizes.get(id(name), 0))
-        sizes[id(part)] = size
+        inside = _inside(part)
+        if isinstance(part, Mapping):
+            size = _PROPERTY * len(inside) + sum(sizes[id(one)] for one in inside)
+            for name in part:
+                sizes[id(name)] = max(size, sizes.get(id(name), 0))
+            sizes[id(part)] = size
+        elif inside:
+            sizes[id(part)] = _ITEM * len(inside) + sum(sizes[id(one)] for one in inside)
     return sizes
 
 
-def _inside(part: Any) -> Iterable[Any]:
+def _inside(part: Any) -> Collection[Any]:
     if isinstance(part, Mapping):
         return part.values()
-    return part if isinstance(part, list | tuple) else ()
+    if isinstance(part, list | tuple):
+        return part
+    return ()

@@ -17,7 +17,6 @@ from toolbench.jsonschema.compose import (
     resolve,
     with_limits_as_numbers,
 )
-from toolbench.jsonschema.refs import definition_name, definitions_of, follow, leads_out
 from toolbench.jsonschema.types import CLASSES, TYPES, Json, Schema, type_of
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.jsonschema.walk import (
@@ -31,7 +30,11 @@ from toolbench.jsonschema.walk import (
     TOGETHER,
     alternatives_in,
     children,
+    definition_name,
+    definitions_of,
     every,
+    follow,
+    leads_out,
     mapping,
     required_of,
     says_secret,

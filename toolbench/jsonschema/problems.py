@@ -125,10 +125,12 @@ def _guess(value: Any, options: Iterable[Any]) -> str:
         value = value.value
     if not isinstance(value, str):
         return ""
-    strings = [option for option in options if isinstance(option, str)]
-    for option in strings:
-        if option.casefold() in (value.casefold(), value.rpartition(".")[2].casefold()):
-            return f". Did you mean {option!r}?"
+    strings = []
+    for option in options:
+        if isinstance(option, str):
+            strings.append(option)
+            if option.casefold() in (value.casefold(), value.rpartition(".")[2].casefold()):
+                return f". Did you mean {option!r}?"
     guess = did_you_mean(value, strings)
     return f".{guess}" if guess else ""
 

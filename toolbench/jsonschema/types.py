@@ -51,7 +51,7 @@ def json_key(value: Any) -> Any:
     if isinstance(value, list):
         return ("array", *map(json_key, value))
     if isinstance(value, Mapping):
-        return frozenset((name, json_key(item)) for name, item in value.items())
+        return frozenset(zip(value, map(json_key, value.values()), strict=True))
     if type_of(value) is None:
         return ("other", id(value))
     return value

@@ -16,9 +16,8 @@ from pydantic_core import from_json
 from toolbench.errors import Path, Problem, SchemaError
 from toolbench.jsonschema.extent import Extent, check_length
 from toolbench.jsonschema.problems import REQUIRED, schema_problems, unknown_name
-from toolbench.jsonschema.refs import MISSING, follow
 from toolbench.jsonschema.types import Json
-from toolbench.jsonschema.walk import REFERENCES, every, mapping, rewritten
+from toolbench.jsonschema.walk import MISSING, REFERENCES, every, follow, mapping, rewritten
 from toolbench.jsonschema.words import demand
 from toolbench.values import not_in_json
 

@@ -38,19 +38,19 @@ _PAIRS = (
 _COUNTS = frozenset(keyword for pair in _PAIRS for keyword in pair)
 _OTHERS: Mapping[str, Callable[[Any], str]] = {
     "pattern": lambda value: f"matches {value}",
-    "uniqueItems": lambda value: "no item twice" if value is True else "",
+    "uniqueItems": lambda value: "no item twice",
     "format": lambda value: f"format: {value}",
     "contentEncoding": lambda value: f"encoded as {value}",
     "patternProperties": lambda value: f"keys match {' or '.join(value)}",
     "propertyNames": lambda value: f"keys fit {clip(value, 200)}",
-    "additionalProperties": lambda value: (
-        f"other keys hold {clip(value, 200)}" if isinstance(value, Mapping) and value else ""
-    ),
+    "additionalProperties": lambda value: f"other keys hold {clip(value, 200)}",
     "not": lambda value: f"not {clip(value, 200)}",
     "default": lambda value: f"default: {clip(value)}",
     "examples": lambda value: f"examples: {clip(value, 200)}",
-    "deprecated": lambda value: "deprecated" if value is True else "",
+    "deprecated": lambda value: "deprecated",
 }
+# These have no effect if their value is false
+_SWITCHES = frozenset({"uniqueItems", "deprecated"})
 FORMAT_EXAMPLES: Mapping[str, tuple[str, str]] = {
     "date": ("2024-01-31", "2024-02-29"),
     "date-time": ("2024-01-31T09:30:00Z", "2024-02-29T18:00:00Z"),
@@ -89,6 +89,11 @@ _ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
 
 def words(keyword: str, value: Any) -> str:
     """Return *keyword* with *value* in words, as in "at least 3"; empty if it has no effect."""
+    if keyword in _SWITCHES and value is not True:
+        return ""
+    # A boolean, or a schema that allows any value
+    if keyword == "additionalProperties" and not (isinstance(value, Mapping) and value):
+        return ""
     if keyword in _OTHERS:
         return _OTHERS[keyword](value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -103,8 +108,10 @@ def demand(keyword: str, value: Any = None) -> str:
         return f"should match the pattern {value}"
     if keyword == "uniqueItems":
         return "should not hold the same item twice"
-    verb = "have" if keyword in _COUNTS else "be"
-    return f"should {verb} {_limit(_LIMITS[keyword], value)}"
+    limit = _limit(_LIMITS[keyword], value)
+    if keyword in _COUNTS:
+        return f"should have {limit}"
+    return f"should be {limit}"
 
 
 def limits(schema: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.display.sizes import estimate_tokens as estimate_tokens
     from toolbench.llm.answers import respond as respond
     from toolbench.llm.answers import respond_all as respond_all
     from toolbench.llm.calls.call_errors import (
@@ -49,5 +48,6 @@ if TYPE_CHECKING:
     from toolbench.llm.prompt_messages import user_message as user_message
     from toolbench.llm.tokens import TokenCount as TokenCount
     from toolbench.llm.tokens import count_tokens as count_tokens
+    from toolbench.wording import estimate_tokens as estimate_tokens
 
 __getattr__, __dir__, __all__ = public_names(__name__, packages=("lint", "models"))

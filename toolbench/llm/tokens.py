@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.sizes import estimate_tokens
+from toolbench.wording import estimate_tokens
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ class Catalog:
     def _way_to(self, name: str) -> str:
         of_servers, client = self._addresses().values(), self._client()
         if of_servers or client is not None:
-            from toolbench.mcp.connection.former_servers import (  # noqa: PLC0415 - not for %load_ext
+            from toolbench.mcp.servers import (  # noqa: PLC0415 - not for %load_ext
                 way_to_tool,
             )
 

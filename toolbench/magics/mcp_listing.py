@@ -136,19 +136,17 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
 def without_place(
     added: "Iterable[MCPServerSession]", servers: "Mapping[str, MCPServerSession]"
 ) -> list[str]:
-    """Return sentences about the *added* sessions that failed and are not among *servers*.
+    """Return sentences about the *added* sessions that failed and have no place among *servers*.
 
-    In *servers* an older session keeps the place of each.
+    Another session from before keeps the place of each.
     """
-    from toolbench.mcp.connection.replacement import (  # noqa: PLC0415 - loaded by now
-        unchanged,
-    )
+    from toolbench.mcp.servers import kept  # noqa: PLC0415 - loaded by now
 
-    return [
-        f"{session.error}\n{unchanged(session.name)}"
-        for session in added
-        if servers.get(session.name) is not session
-    ]
+    failures = []
+    for session in added:
+        if servers.get(session.name) is not session:
+            failures.append(f"{session.error}\n{kept(session.name, servers)}")
+    return failures
 
 
 def resources(session: "MCPServerSession") -> Listing:

@@ -1,8 +1,8 @@
 """Several MCP servers as one collection of tools."""
 
+import logging
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
@@ -13,11 +13,7 @@ from toolbench.core.tool_names import ToolAddress, tool_at
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
-from toolbench.mcp.connected_servers import all_closed
-from toolbench.mcp.connection.former_servers import no_server, take_back, way_to_tool
-from toolbench.mcp.connection.replacement import replace_sessions, unchanged
 from toolbench.mcp.elicitation import Answerer, handler_of
-from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
 from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import (
     Recording,
@@ -26,12 +22,18 @@ from toolbench.mcp.recording.recording import (
     replay_config,
     replay_entry,
 )
+from toolbench.mcp.servers import Servers, way_to_tool
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolDefinition, give_names, named
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.configurations import approved
 from toolbench.runs.progress import connecting_stages
 from toolbench.threads import NO_THREADS, have_threads
+
+ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
+"""A function that takes the new tools of a server."""
+
+_log = logging.getLogger(__name__)
 
 
 class MCPClient(Sequence[MCPToolDefinition]):
@@ -77,28 +79,37 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self.extensions = ClientFeatures(extensions=extensions).extensions
         self.on_tools_changed = on_tools_changed
         """Called with the new tools of a connected server."""
-        self.servers: dict[str, MCPServerSession] = {}
-        """The sessions by name, including failed sessions."""
-        self.former: dict[str, MCPServerSession] = {}
-        """The sessions that `disconnect` removed, by name; `reconnect` puts one back."""
+        self._servers = Servers()
         self._names: dict[ToolAddress, str] = {}
         """The name that each tool got, also of a server that is not connected now."""
+        # Several threads may ask for names; each new tool must get one name
         self._naming = Lock()
-        weakref.finalize(self, _close_all, self.servers).atexit = False
+        weakref.finalize(self, _close_all, self._servers).atexit = False
 
     # --- the collection -----------------------------------------------------------
 
     @property
-    def known(self) -> dict[str, MCPServerSession]:
+    def servers(self) -> Mapping[str, MCPServerSession]:
+        """The sessions by name, including failed sessions, as they are now; it never changes."""
+        return self._servers.present
+
+    @property
+    def former(self) -> Mapping[str, MCPServerSession]:
+        """The sessions that `disconnect` removed, by name; `reconnect` puts one back."""
+        return self._servers.former
+
+    @property
+    def known(self) -> Mapping[str, MCPServerSession]:
         """The sessions of `servers` and, after them, those of `former`."""
-        return {**self.servers, **self.former}
+        return self._servers.known
 
     @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
+        tools: list[MCPToolDefinition] = []
         with self._naming:
-            # A thread may connect another server meanwhile
-            tools = [tool for session in list(self.servers.values()) for tool in session.tools]
+            for session in self.servers.values():
+                tools += session.tools
             give_names(tools, self._names)
             return [named(tool, self._names[ToolAddress.of(tool)]) for tool in tools]
 
@@ -136,9 +147,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         Raises:
             ToolNotFoundError: If there is no such session.
         """
-        if name not in self.servers:
-            raise ToolNotFoundError(no_server(name, self.servers, self.former))
-        return self.servers[name]
+        return self._servers.session(name)
 
     def __repr__(self) -> str:
         sessions = ", ".join(map(repr, self.servers.values()))
@@ -187,9 +196,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         features = self._features(roots, extensions)
         self._end_recordings([name], record)
         session = self._session(name, entry, mode, record, timeout, features)
-        self._open({name: session})
-        if (error := self._error(session)) is not None:
-            raise ServerError(error)
+        if failed := self._open([session]):
+            raise ServerError(failed[name])
         return session
 
     def add(
@@ -230,12 +238,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
             raise ServerError(msg)
         enabled = approved(enabled, approve=approve)
         self._end_recordings(enabled, record)
-        sessions = {n: self._session(n, e, None, record, timeout) for n, e in enabled.items()}
-        self._open(sessions)
-        failed = [e for s in sessions.values() if (e := self._error(s)) is not None]
+        sessions = [self._session(n, e, None, record, timeout) for n, e in enabled.items()]
+        failed = self._open(sessions)
         if failed and len(failed) == len(sessions):
-            raise ServerError("\n".join(failed))
-        return list(sessions.values())
+            raise ServerError("\n".join(failed.values()))
+        return sessions
 
     def disconnect(self, name: str) -> None:
         """Disconnect the server *name* and remove it.
@@ -243,11 +250,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         Raises:
             ToolNotFoundError: If there is no such server.
         """
-        session = self.server(name)
-        session.close()
-        # First: an explorer looks at both at any time
-        self.former[name] = session
-        del self.servers[name]
+        # Taken out first: a connect of the same name in another thread has its own session
+        self._servers.take_out(name).close()
 
     def forget(self, name: str) -> None:
         """Disconnect the server *name* if it is connected, and forget how to connect it again.
@@ -255,9 +259,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         Raises:
             ToolNotFoundError: If there is no such server.
         """
-        if name not in self.former:
-            self.disconnect(name)
-        del self.former[name]
+        self._servers.forget(name).close()
         with self._naming:
             # Longer names are chosen anew: they may have been longer because of this server
             self._names = {
@@ -267,16 +269,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
             }
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
-        """Connect the server *name* again, also after `disconnect`; None keeps the present *mode*.
+        """Connect the server *name* again, even after `disconnect`; None keeps the present *mode*.
 
         Raises:
             ToolNotFoundError: If there is no such server.
             ServerError: If the server cannot be reached.
         """
-        session = self.former.get(name) or self.server(name)
-        # In this order, as in `disconnect`
-        self.servers[name] = session
-        self.former.pop(name, None)
+        session = self._servers.put_back(name)
         session.reconnect(mode=mode)
         return session
 
@@ -284,7 +283,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Disconnect every server. A second call does nothing."""
         # Else none was connected
         if have_threads():
-            portal.call(all_closed, list(self.servers.values()))
+            portal.call(self._servers.close)
 
     def __enter__(self) -> Self:
         return self
@@ -321,7 +320,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         entry = read_entry(entry)
         same = before is not None and before.entry == entry
         remembered = before.connection.mode if before is not None and same else "auto"
-        session = MCPServerSession(
+        return MCPServerSession(
             name,
             entry,
             timeout=timeout or self.timeout,
@@ -330,24 +329,46 @@ class MCPClient(Sequence[MCPToolDefinition]):
             features=features or self._features(),
             approvals=self.approvals,
             recorder=None if record is None else open_recorders.enter(record),
+            client=self,
         )
-        # weak reference: a client without users ends its servers
-        session.tools.on_added = partial(report_new_tools, weakref.ref(self), name)
-        session.on_connected = partial(take_back, weakref.ref(self))
-        return session
+
+    def note_connected(self, session: MCPServerSession) -> None:
+        """Count *session*, which was connected just now, among the servers again."""
+        self._servers.note_connected(session)
+
+    def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:
+        """Call `on_tools_changed` with the tools *names* of *session*.
+
+        This is done in a new thread, because the listener may call the tools.
+        """
+        if self.on_tools_changed is not None:
+            Thread(target=self._report, args=(session.name, names), daemon=True).start()
+
+    def _report(self, server: str, names: Collection[str]) -> None:
+        listener = self.on_tools_changed
+        added = [t for t in self.tools if t.server == server and t.remote_name in names]
+        if listener is None or not added:
+            return
+        try:
+            listener(added)
+        except Exception:  # noqa: BLE001 - the user's own function: the tools work anyway
+            _log.exception("on_tools_changed failed for %d new tools", len(added))
 
     def _end_recordings(self, names: Iterable[str], record: str | Path | None) -> None:
         """End the recordings of *names* in the file *record*: a cell that runs again begins a new one."""
         if record is not None:
             path = Path(record).expanduser().absolute()
-            for session in [self.servers[n] for n in names if n in self.servers]:
-                if session.recording == path:
-                    session.stop_recording()
+            servers = self.servers
+            for name in names:
+                if name in servers and servers[name].recording == path:
+                    servers[name].stop_recording()
 
-    def _open(self, sessions: dict[str, MCPServerSession]) -> None:
-        with connecting_stages(sessions.values()):
-            portal.call(replace_sessions, self.servers, self.former, sessions)
-        self._name_together(sessions)
+    def _open(self, sessions: list[MCPServerSession]) -> dict[str, str]:
+        """Connect *sessions*; return why some are not connected, by name."""
+        with connecting_stages(sessions):
+            failed = portal.call(self._servers.connect, sessions)
+        self._name_together([session.name for session in sessions])
+        return failed
 
     def _name_together(self, names: Collection[str]) -> None:
         """Name the tools of the servers *names*, which one `connect` or `add` connected."""
@@ -359,13 +380,6 @@ class MCPClient(Sequence[MCPToolDefinition]):
             if len(came) > 1:
                 self._names = {a: n for a, n in self._names.items() if a.server not in came}
             give_names([tool for tools in listed.values() for tool in tools], self._names)
-
-    def _error(self, session: MCPServerSession) -> str | None:
-        """Return why *session* did not connect, and whether an older session keeps its place."""
-        error = session.connection.error
-        if error is None or self.servers.get(session.name, session) is session:
-            return error
-        return f"{error}\n{unchanged(session.name)}"
 
 
 def create_mcp_tools(
@@ -434,7 +448,7 @@ def create_mcp_tools(
     return client
 
 
-def _close_all(sessions: dict[str, MCPServerSession]) -> None:
+def _close_all(servers: Servers) -> None:
     """Disconnect, in a thread, the servers of a client that was garbage-collected."""
-    if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
-        Thread(target=portal.call, args=(all_closed, open_ones), daemon=True).start()
+    if any(session.status not in ("new", "closed") for session in servers.all):
+        Thread(target=portal.call, args=(servers.close,), daemon=True).start()

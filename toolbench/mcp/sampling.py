@@ -8,8 +8,8 @@ from typing import Any
 
 from toolbench.errors import SchemaError, ServerError, did_you_mean
 from toolbench.jsonschema.node import one_of
-from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.validate import validator_of
+from toolbench.jsonschema.walk import references_in
 from toolbench.runs.questions import Answer
 from toolbench.values import clip
 

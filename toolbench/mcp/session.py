@@ -2,9 +2,10 @@
 
 from asyncio import to_thread
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import ref
 
 from toolbench.core.background_loop import portal
 from toolbench.core.schema import hide_in_views
@@ -13,7 +14,6 @@ from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.config.writer import portable_entry
-from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
@@ -21,8 +21,8 @@ from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.connection.tool_request import tool_request
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
+from toolbench.mcp.features.log_level import restore_log_level
 from toolbench.mcp.features.roots import RootList
-from toolbench.mcp.features.session_lists import SessionLists
 from toolbench.mcp.lists.completions import Completions, complete
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt, PromptList
 from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList, ResourceTemplate
@@ -34,6 +34,7 @@ from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.recording.player import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
 from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.servers import connected
 from toolbench.mcp.snapshots.snapshot import Snapshot, snapshot_of
 from toolbench.mcp.tasks import MCPTask, refuse_older_task, task_result
 from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
@@ -43,6 +44,9 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.progress import connecting_stages
 from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.mcp.client import MCPClient
 
 Era = Literal["modern", "legacy"]
 SessionStatus = Status | Literal["incomplete"]
@@ -57,9 +61,6 @@ class MCPServerSession:
     Any thread may call the methods. Methods that wait have a time limit.
     """
 
-    on_connected: Callable[["MCPServerSession"], object] = staticmethod(lambda session: None)
-    """A function for the background loop: called with this session at each new connection."""
-
     def __init__(
         self,
         name: str,
@@ -71,6 +72,7 @@ class MCPServerSession:
         features: ClientFeatures | None = None,
         recorder: Recorder | None = None,
         approvals: Approvals | None = None,
+        client: "MCPClient | None" = None,
     ) -> None:
         """Prepare a session; `reconnect` opens it.
 
@@ -83,10 +85,13 @@ class MCPServerSession:
             features: The roots and extensions that this client offers the server.
             recorder: Writes all messages to a file.
             approvals: The approved servers. A server that changed after its approval is not called.
+            client: The client to which the session belongs.
         """
         self.name = name
+        # Weak: the servers of a client end with the client, even if a view still shows a session
+        self._client = None if client is None else ref(client)
         self.entry = entry
-        self._features = features = features or ClientFeatures()
+        self._features = features or ClientFeatures()
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
         self.answerer = answerer
@@ -98,7 +103,7 @@ class MCPServerSession:
             inbox,
             seconds=timeout,
             mode=entry.mode or mode,
-            features=features,
+            features=self._features,
             greet=self._greet,
         )
         """The connection to the server, with its status, mode and process."""
@@ -115,20 +120,12 @@ class MCPServerSession:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
         """The resources: a sequence, with methods to read and to subscribe."""
-        self.roots = RootList(self.connection, features)
+        self.roots = RootList(self.connection, self._features)
         """The folders that the server may ask for: a sequence, with a method to change them."""
         self.skills = SkillList(self.connection, timeout, self.resources)
         """The skills: a sequence, with a method to read a skill's file."""
         self.prompts = PromptList(self.connection, timeout)
         """The prompts: a sequence, with a method to get the messages of a prompt."""
-        self._lists = SessionLists(
-            self.connection,
-            inbox,
-            self.tools,
-            (self.resources, self.prompts, self.skills),
-            seconds=timeout,
-            on_tools=self._compare_with_approved,
-        )
         self.tasks: deque[MCPTask] = deque(maxlen=_MOST_TASKS)
         """The last tasks that calls of this session started."""
         self.log = inbox.log
@@ -146,6 +143,7 @@ class MCPServerSession:
         self.instructions = ""
         """The server's own instructions for its use."""
 
+        inbox.on_list_changed = self._list_changed
         inbox.on_resource_updated = self.resources.note_update
 
     def __repr__(self) -> str:
@@ -156,6 +154,11 @@ class MCPServerSession:
         return f"MCPServerSession({self.name!r}, {self.status}{version}, {tools})"
 
     # --- the connection -----------------------------------------------------------
+
+    @property
+    def client(self) -> "MCPClient | None":
+        """The client to which the session belongs; None if there is none any more."""
+        return None if self._client is None else self._client()
 
     @property
     def stderr(self) -> StderrTail:
@@ -263,7 +266,7 @@ class MCPServerSession:
         own = ServerRecorder(recorder, self.name, hide=self.tools.hide)
         self._inbox.opening.write(own, self._inbox.redactor)
         self._inbox.recorder = own
-        await self._lists.refresh()
+        await self._refresh()
         return recorder.path
 
     def stop_recording(self) -> Path | None:
@@ -301,10 +304,14 @@ class MCPServerSession:
         self.instructions = str(described.get("instructions") or "")
         self.protocol_version = connection.protocol_version
         self.era = "modern" if connection.is_modern else "legacy"
-        await self._lists.list_anew(connection, used=self.connection.seconds_used)
+        await self._list_anew(connection, used=self.connection.seconds_used)
         await self._subscriptions.follow(connection)
+        if (level := self._inbox.log_level) is not None:
+            call = Call(seconds=self._seconds, used=self.connection.seconds_used)
+            await restore_log_level(connection, level, call)
         connected.add(self)
-        self.on_connected(self)
+        if self.client is not None:
+            self.client.note_connected(self)
 
     # --- its lists ----------------------------------------------------------------
 
@@ -314,7 +321,50 @@ class MCPServerSession:
         Raises:
             ServerError: If the server cannot be reached.
         """
-        portal.call(self._lists.refresh)
+        portal.call(self._refresh)
+
+    async def _refresh(self) -> None:
+        await self.connection.twice(self._list_anew)
+
+    async def _list_anew(self, connection: Connection, *, used: float = 0.0) -> None:
+        """List the tools over *connection*; the other lists are requested again at their next use.
+
+        The seconds in *used* of the time limit are over.
+        """
+        for each in (self.resources, self.prompts, self.skills):
+            each.forget()
+        await self._list_tools(connection, used=used)
+
+    async def _list_tools(self, connection: Connection, *, used: float = 0.0) -> None:
+        before = self.tools.last_change
+        await self.tools.list_anew(connection, self._seconds, used=used)
+        self._compare_with_approved()
+        if self.tools.last_change is not before:
+            hooks.listings.changed()
+        self._inbox.changes.note("tools")
+
+    def _list_changed(self, name: str) -> None:
+        """Handle the server's notification that the list *name* changed."""
+        self._inbox.changes.note(name)
+        for each in (self.resources, self.prompts, self.skills):
+            if each.key == name:
+                each.forget()
+        if name == "tools":
+            self.connection.soon(self._follow_tools)
+
+    def renew_tools(self) -> None:
+        """List the tools again soon, because their `ttlMs` is over; any thread may call this."""
+        self.connection.renew(self._follow_tools)
+
+    async def _follow_tools(self) -> None:
+        """List the tools again, if the session is still connected."""
+        if self.connection.status == "connected":
+            await self.connection.once(self._list_tools)
+
+    def report_new_tools(self, names: Collection[str]) -> None:
+        """Tell the client that a later list of the server has added the tools *names*."""
+        if self.client is not None:
+            self.client.report_new_tools(self, names)
 
     def _compare_with_approved(self) -> None:
         """Compare the tools and instructions of the server with those that were approved."""

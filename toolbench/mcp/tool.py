@@ -33,7 +33,6 @@ from toolbench.jsonschema.checks import (
 from toolbench.jsonschema.problems import REQUIRED
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.config.placeholders import with_secrets
-from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.elicitation import (
     Answerer,
     OnProgress,
@@ -42,10 +41,7 @@ from toolbench.mcp.elicitation import (
     current_on_progress,
     desk_here,
 )
-from toolbench.mcp.errors import (
-    CallFailedError,
-    CallStoppedError,
-)
+from toolbench.mcp.errors import CallFailedError, CallStoppedError
 from toolbench.mcp.results import (
     MCPToolObservation,
     failed_observation,
@@ -53,6 +49,7 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
+from toolbench.mcp.servers import connected
 from toolbench.network import error_kind
 from toolbench.redaction.detect import hide, without_secret_samples
 from toolbench.redaction.redactor import WORD, Redactor

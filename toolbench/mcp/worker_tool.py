@@ -14,7 +14,7 @@ from typing import Any
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 from toolbench.mcp.session import MCPServerSession
 
 IDLE = 10.0

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from toolbench.values import mapped
+
 MARK = "<secret-hidden>"
 """The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
 
@@ -31,17 +33,10 @@ def split_at_marks(text: str) -> list[str]:
 
 def without_numbers(value: Any) -> Any:
     """Return *value*, JSON, with `MARK` in place of each numbered mark."""
-    if isinstance(value, str):
-        return _NUMBERED.sub(MARK, value)
-    # Loops: a comprehension doubles the levels of Python's stack, and a schema may have hundreds
-    if isinstance(value, dict):
-        copy = dict[Any, Any]()
-        for key, part in value.items():
-            copy[without_numbers(key)] = without_numbers(part)
-        return copy
-    if isinstance(value, list):
-        items = list[Any]()
-        for part in value:
-            items.append(without_numbers(part))
-        return items
-    return value
+    return mapped(value, _without_number, _without_number)
+
+
+def _without_number(part: Any) -> Any:
+    if isinstance(part, str):
+        return _NUMBERED.sub(MARK, part)
+    return part

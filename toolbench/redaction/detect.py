@@ -384,8 +384,8 @@ class Secrecy:
     def is_harmless(self, arguments: Any) -> bool:
         """Tell quickly whether *arguments* certainly have no secret; False means that `hide` must check.
 
-        The result is true if all values are simple, the schema declares all names, and no name
-        means a secret. Most calls of most tools are like this.
+        The result is true if the schema declares all names, no name means a secret, and all values
+        are simple, or JSON of simple values. Most calls of most tools are like this.
         """
         values: Any
         if type(arguments) is self._harmless_model and not arguments.model_extra:
@@ -403,7 +403,11 @@ class Secrecy:
                 # Its names need no second look
                 self._harmless_model = type(arguments)
         for value in values.values():
-            if type(value) not in _SIMPLE or (type(value) is str and _may_hold(value)):
+            if type(value) in _CONTAINERS:
+                # Names under keywords that nodes leave out may be anywhere
+                if self._place.unread or not _is_harmless_json(value):
+                    return False
+            elif type(value) not in _SIMPLE or (type(value) is str and _may_hold(value)):
                 return False
         return True
 
@@ -436,7 +440,8 @@ class Secrecy:
         if isinstance(arguments, Mapping):
             value = dict(arguments)
         if self.is_harmless(value):
-            return value, []
+            # The caller may change what is inside
+            return copied(value), []
         try:
             masked, secrets = self.mask(value)
         except RecursionError:
@@ -464,6 +469,8 @@ class Secrecy:
 
     def secrets_in(self, arguments: Any) -> list[str]:
         """Return the secrets in *arguments*, as strings."""
+        if self.is_harmless(arguments):
+            return []
         return self.hide(arguments)[1]
 
     def redactor(self, arguments: Any) -> Redactor:
@@ -578,6 +585,48 @@ def _may_hold(text: str) -> bool:
     return "://" in text or bool(_BEGINNING.match(text) or _JSON.match(text))
 
 
+def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
+    """Tell quickly whether *value*, whose schema has no secrets, certainly has none at any depth."""
+    try:
+        return _are_parts_harmless(value, set())
+    except RecursionError:
+        # It contains itself, or is too deep
+        return False
+
+
+def _are_parts_harmless(value: dict[Any, Any] | list[Any], names: set[str]) -> bool:
+    """Do the same for `_is_harmless_json`; *names* are known to be harmless, and new ones are added."""
+    items: Iterable[Any] = value
+    if isinstance(value, dict):
+        # The value of a pair is named by its neighbour
+        if "value" in value or not _are_names_harmless(value, names):
+            return False
+        items = value.values()
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            if _may_hold(item):
+                return False
+        elif kind in _CONTAINERS:
+            if not _are_parts_harmless(item, names):
+                return False
+        elif kind not in _SIMPLE:
+            return False
+    return True
+
+
+def _are_names_harmless(value: Mapping[Any, Any], names: set[str]) -> bool:
+    if names.issuperset(value):
+        return True
+    for name in value:
+        if type(name) is not str or len(names) > _MOST_NAMES:
+            return False
+        if is_secret_argument(name) or is_secret_number(name) or is_misspelt(name, ()):
+            return False
+        names.add(name)
+    return True
+
+
 def _name_beside(pair: dict[Any, Any]) -> str:
     """Return the name of a secret in *pair*, as in `{"name": "token", "value": ...}`; "" if there is none."""
     if "value" in pair and len(pair) <= _PAIR:
@@ -594,6 +643,9 @@ _JSON = re.compile(r"\s*[\[{]")
 # Characters of a JSON text that is searched, in about 50 ms
 _LONGEST = 200_000
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
+_CONTAINERS = frozenset({dict, list})
+# Different names in one value: to judge a name takes longer than to search its value
+_MOST_NAMES = 100
 BY_NAMES = Secrecy({})
 """The rules for values without a schema: only the names tell which values are secret."""
 

@@ -74,7 +74,7 @@ async def outcome_of(
     leave = enter(run)
     try:
         task = asyncio.get_running_loop().create_task(
-            run.tool.execute_async(run.action, run.conversation)
+            run.tool.execute_async(run.action, run.conversation, redactor=run.secrets.redactor)
         )
     finally:
         leave()

@@ -124,7 +124,7 @@ def execute(run: Run) -> Observation:
     # A direct call is a call of any function, and a page has no other thread to agree with
     if have_threads() and not run.is_plain and (loop := _get_running_loop()) is not None:
         return _executed_beside(loop, run)
-    result: Observation = tool.execute(run.action, run.conversation)
+    result: Observation = tool.execute(run.action, run.conversation, redactor=run.secrets.redactor)
     return result
 
 
@@ -141,7 +141,9 @@ def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
             if task is not None:
                 _leave_task(loop, task)
             _set_running_loop(None)
-            result: Observation = run.tool.execute(run.action, run.conversation)
+            result: Observation = run.tool.execute(
+                run.action, run.conversation, redactor=run.secrets.redactor
+            )
         finally:
             _go_back(loop, task)
     finally:
@@ -371,7 +373,8 @@ def _awaited(run: Run) -> Observation:
         run.dialogue.desk = desk.put
     forget = run.on_cancel(partial(desk.cancel, loop))
     try:
-        work = partial(run.tool.execute_async, run.action, run.conversation)
+        known = run.secrets.redactor
+        work = partial(run.tool.execute_async, run.action, run.conversation, redactor=known)
         observation: Observation = desk.serve_until(work, loop)
         return observation
     except CancelledError:

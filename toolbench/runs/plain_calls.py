@@ -64,7 +64,9 @@ async def _recorded_async(
     async def executed() -> Observation | None:
         __tracebackhide__ = True
         with scope:
-            observation: Observation = await tool.execute_async(run.action, conversation)
+            observation: Observation = await tool.execute_async(
+                run.action, conversation, redactor=run.secrets.redactor
+            )
             return observation
         return None
 

@@ -238,9 +238,8 @@ class Run:
                 self._misfit = masked_error(error, self.conversation)
             else:
                 self.action = action
-                defaults = len(type(action).model_fields) - len(action.model_fields_set)
-                if self.secrets.own.secrets or defaults:
-                    self.secrets.learn(action)
+                # A default, or what a validator made, may be a secret that was not sent
+                self.secrets.learn(action)
                 return action
         # Outside `except`, so that the original error is not its context
         raise self._misfit

@@ -10,8 +10,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.node import Node, read
-from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.validate import validator_of
+from toolbench.jsonschema.walk import references_in
 from toolbench.runs.questions import Answer, Question
 from toolbench.values import sendable, whole_characters
 

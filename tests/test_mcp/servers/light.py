@@ -1,22 +1,34 @@
 """A server of the older protocol that starts at once: `light.py NAME TOOL...`.
 
 Each tool answers with NAME. With `--after THERE HERE` it starts once the file HERE is there,
-after making the file THERE. With `--dead-inside` it stops at the probe for the newer protocol, and
-ends when it has read one more line, as servers of early Python SDKs do. With `--flood` it never stops talking once a tool was called.
+after making the file THERE; with `--lingers THERE HERE` it ends in the same way. With
+`--dead-inside` it stops at the probe for the newer protocol, and ends when it has read one more
+line, as servers of early Python SDKs do. With `--flood` it never stops talking once a tool was called.
 """
 
 import json
+import signal
 import sys
 import time
 from pathlib import Path
 
-words = sys.argv[1:]
-if words[0] == "--after":
-    _, there, here, *words = words
+
+def wait(there, here):
+    """Wait until the file *here* exists, after making the file *there*."""
     Path(there).touch()
     end = time.time() + 15
     while not Path(here).exists() and time.time() < end:
         time.sleep(0.01)
+
+
+words = sys.argv[1:]
+lingers = ()
+if words[0] == "--after":
+    _, there, here, *words = words
+    wait(there, here)
+elif words[0] == "--lingers":
+    lingers, words = words[1:3], words[3:]
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 dead_inside = "--dead-inside" in words
 floods = "--flood" in words
 name, *tools = (word for word in words if not word.startswith("--"))
@@ -41,3 +53,5 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
         while floods and request["method"] == "tools/call":
             print('{"jsonrpc":"2.0","method":"notifications/x"}', flush=True)
+if lingers:
+    wait(*lingers)

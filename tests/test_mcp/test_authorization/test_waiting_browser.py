@@ -72,5 +72,5 @@ def test_is_whole_in_the_cell_while_the_browser_is_open(kernel, opened, guarded,
     assert kernel.reply(request)["status"] == "ok"
     kernel.listen_until(lambda: EMPTY in drawn(kernel, request), "the line is empty")
     assert kernel.value(
-        "[s.status for s in __import__('toolbench').mcp.connected_servers.connected.sessions]"
+        "[s.status for s in __import__('toolbench').mcp.servers.connected.sessions]"
     ) == ["connected"]

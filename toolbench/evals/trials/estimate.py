@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.sizes import estimate_tokens
 from toolbench.evals.cases.case import Case
 from toolbench.llm.models import Model, Price
 from toolbench.llm.models.protocol import offered
 from toolbench.values import clip
-from toolbench.wording import counted
+from toolbench.wording import counted, estimate_tokens
 
 # The assumed number of tokens of an answer
 ANSWER = 100

@@ -112,7 +112,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from toolbench.mcp import MCPToolObservation
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 
 SERVER = $server
 

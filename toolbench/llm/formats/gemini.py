@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbench.jsonschema.compose import together
-from toolbench.jsonschema.refs import follow
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import (
     ALTERNATIVES,
     COMPOSITION,
     alternatives_in,
     conjunction_in,
+    follow,
     reference_in,
     types_of,
 )

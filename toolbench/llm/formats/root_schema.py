@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbench.jsonschema.compose import resolve, together
-from toolbench.jsonschema.refs import follow
 from toolbench.jsonschema.types import Json, Schema
 from toolbench.jsonschema.walk import (
     alternatives_in,
     conjunction_in,
+    follow,
     reference_in,
 )
 from toolbench.llm.formats.format_changes import Changes

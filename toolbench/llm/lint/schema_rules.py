@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from toolbench.display.sizes import estimate_tokens
 from toolbench.jsonschema.node import Node
 from toolbench.llm.formats import format_report
 from toolbench.llm.lint.finding import Finding, finding
@@ -10,6 +9,7 @@ from toolbench.llm.lint.subject import Subject
 from toolbench.llm.providers import Provider
 from toolbench.llm.tokens import offer_of
 from toolbench.values import clip
+from toolbench.wording import estimate_tokens
 
 _MOST_TOKENS = 2_500
 # Further places listed in one message

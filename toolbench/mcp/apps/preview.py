@@ -20,7 +20,6 @@ from toolbench.core.content import decoded
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import Tone, notice
-from toolbench.display.sizes import human_size
 from toolbench.mcp.apps.app_network import (
     NO_NETWORK,
     AppNetwork,
@@ -30,6 +29,7 @@ from toolbench.mcp.apps.app_network import (
 from toolbench.mcp.apps.host_page import HOST
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
+from toolbench.wording import human_size
 
 PROTOCOL = "2026-01-26"
 MIME = "text/html;profile=mcp-app"

@@ -77,6 +77,8 @@ class Connection:
         """The number of lines that the server had written to stderr before this connection."""
         self.waited = 0.0
         """The seconds in which a person was asked while it connected and listed."""
+        self.ended_by_us = False
+        """Whether the connection was alive when it was closed here: then the server did not end it."""
         self._client: Any = None
         self._transport: Any = None
 
@@ -122,6 +124,7 @@ class Connection:
         """End the session and the server's process; an error during this is ignored."""
         if self._client is None:
             return
+        self.ended_by_us = self.ended_by_us or self.is_alive
         with anyio.move_on_after(_CLOSING), suppress(Exception):
             # Raises the error of a failed connect again
             await self._client.close()

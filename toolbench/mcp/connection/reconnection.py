@@ -1,10 +1,9 @@
-"""Connect to a server, with the older protocol if needed, and again after a loss."""
+"""Keep the connection to a server, and open it again after a loss."""
 
 import asyncio
-import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -13,23 +12,20 @@ import anyio
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
-from toolbench.mcp.authorization.refusals import network_advice, slowness_advice
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connection.attempt import Attempt, older_only_servers
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
-from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.errors import (
     BrokenError,
     forgot_session,
     lost_connection,
-    root_of,
     sentence,
 )
-from toolbench.mcp.features.log_level import restore_log_level, set_log_level
+from toolbench.mcp.features.log_level import set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.monitoring.stderr import ENDED
-from toolbench.mcp.recording.player import RecordedFailureError
 
 # The limit for all requests together
 _SECONDS = 8.0
@@ -65,10 +61,10 @@ class LastRequests:
                 await end.wait()
 
 
-older_only_servers: set[tuple[str, ...]] = set()
-"""The servers, by identity, that did not answer a request of the newer protocol."""
 # Seconds before the work of `soon`
 _PAUSE = 0.2
+# Seconds for the exit code of a process whose end was noticed
+_EXIT = 1.5
 
 T = TypeVar("T")
 
@@ -122,12 +118,17 @@ class ReconnectingConnection:
         self._connection: Connection | None = None
         # The lost connection, for the notice
         self._lost: Connection | None = None
-        self._lock = anyio.Lock()
+        # The last attempt to connect. While it runs there is no second one: all wait for this one
+        self._attempt: Attempt | None = None
+        # The requests that run over each connection
+        self._uses: Counter[Connection] = Counter()
+        # Connections to be closed when no request runs over them
+        self._retired: set[Connection] = set()
+        self._closing: set[asyncio.Task[None]] = set()
+        # Held while a process ends, by all who end it: a second close, and the next start, must
+        # wait for the end too
+        self._ending = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
-        self._call = Call(seconds=seconds)
-        # When connecting began; later by what a person took before the present try
-        self._began = 0.0
-        self._tried = Connection(entry, inbox, features)
         inbox.log.on_level = partial(portal.call, set_log_level, self)
 
     @property
@@ -141,7 +142,7 @@ class ReconnectingConnection:
     @property
     def seconds_used(self) -> float:
         """The seconds for which it connects, without those in which a person was asked."""
-        return anyio.current_time() - self._began - self._tried.waited
+        return 0.0 if self._attempt is None else self._attempt.seconds_used
 
     @property
     def is_recorded(self) -> bool:
@@ -173,112 +174,129 @@ class ReconnectingConnection:
     async def open(self, mode: str | None = None) -> None:
         """Close an older connection and connect; remember the mode that worked.
 
+        If it is connecting already, with this mode or *mode* is None, wait for that.
+
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.
         """
-        async with self._lock:
-            # The person wants to try the newer protocol again
-            if mode == "auto":
-                older_only_servers.discard(self.entry.identity)
-            # The caller knows that the server starts anew: no notice
-            self._lost = None
-            await self._open(mode or self.mode)
+        while (attempt := self._running) is not None:
+            if mode in (None, attempt.requested_mode):
+                await attempt.outcome()
+                return
+            await attempt.cancel()
+        # The person wants to try the newer protocol again
+        if mode == "auto":
+            older_only_servers.discard(self.entry.identity)
+        # The caller knows that the server starts anew: no notice
+        self._lost = None
+        attempt = self._begin(mode or self.mode)
+        try:
+            await attempt.outcome()
+        except asyncio.CancelledError:
+            # The one who wanted to connect gave up, so nothing may start afterwards
+            await attempt.cancel()
+            raise
 
     async def close(self) -> None:
-        """Disconnect; the server's process ends."""
+        """Disconnect; the server's process ends. An attempt to connect is cancelled."""
         await self.last_requests.are_sent()
-        async with self._lock:
-            if self._later is not None:
-                self._later.cancel()
-            # Requests that are cut off do not connect again
-            self._state = "closed"
-            # A run that waits between two looks at its task ends now
-            for call in self.inbox.calls:
-                call.on_close()
-            await self._drop()
-            self._set("closed")
+        if self._later is not None:
+            self._later.cancel()
+        # First, so that requests that are cut off do not connect again
+        self._set("closed")
+        # A run that waits between two looks at its task ends now
+        for call in self.inbox.calls:
+            call.on_close()
+        if (attempt := self._running) is not None:
+            await attempt.cancel()
+        open_ones = [*self._retired]
+        self._retired.clear()
+        if self._connection is not None:
+            open_ones.append(self._connection)
+            self._connection = None
+        await self._end(*open_ones)
+        if self._closing:
+            await asyncio.wait(self._closing)
+        self.inbox.changes.note("status")
 
-    async def _open(self, mode: str) -> None:
+    @property
+    def _running(self) -> Attempt | None:
+        """The attempt that runs now."""
+        if self._attempt is not None and self._attempt.is_running:
+            return self._attempt
+        return None
+
+    def _begin(self, mode: str) -> Attempt:
+        """Begin to connect; without an await, so that no other task begins it too."""
+        attempt = self._attempt = Attempt(
+            self.entry,
+            self.inbox,
+            self._features,
+            mode=mode,
+            seconds=self.seconds,
+            folder=self.folder,
+        )
         self._set("connecting")
-        await self._drop()
-        self._tried = Connection(self.entry, self.inbox, self._features)
-        try:
-            # The first time this takes seconds, which are none of the server's
-            from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
+        attempt.begin(self._connect(attempt))
+        return attempt
 
-            self._began = anyio.current_time()
-            self._connection = await self._connected(mode)
+    async def _connect(self, attempt: Attempt) -> None:
+        try:
+            if (before := self._connection) is not None:
+                self._connection = None
+                await self._end(before)
+            connection = await attempt.connected(self._greet)
         except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
-            self.error = self._explained(error)
+            self.error = attempt.error = attempt.explained(error)
             if (recorder := self.inbox.recorder) is not None:
                 recorder.failed(None, self.error, (), self.inbox.redactor)
             self._set("failed")
-            # It explains the nested groups
-            raise ServerError(self.error) from None
+            return
         except BaseException:
-            # Interrupted
+            # Cancelled
             self._set("closed")
             raise
-        self.error = None
+        self._connection, self.mode, self.error = connection, attempt.mode, None
+        if attempt.requested_mode == "auto":
+            self.is_older_only = not connection.is_modern
+        if self._lost is not None:
+            self.notices[:] = [self._restart(self._lost)]
+            self._lost = None
         self._set("connected")
 
-    async def _connected(self, mode: str) -> Connection:
-        """Connect; if the newer protocol ends the process, connect again with the older protocol."""
-        requested_mode = mode
-        if mode == "auto" and self.entry.identity in older_only_servers:
-            # A try would wait for its whole time limit again
-            mode = "legacy"
-        self.inbox.ignores_newer = False
-        entry = self.entry.expanded(os.environ)
-        if entry.transport == "stdio":
-            entry = replace(entry, cwd=str(self.folder / (entry.cwd or "")))
-        self.inbox.redact_with(entry.redactor)
+    async def _end(self, *connections: Connection) -> None:
+        """Close *connections*; return when their processes, and those of other closes, have ended."""
+        # An interrupt must leave no process behind
+        with anyio.CancelScope(shield=True):
+            async with self._ending:
+                for connection in connections:
+                    await connection.close()
+
+    def _retire(self, connection: Connection) -> None:
+        """Use *connection* for no further request, and close it when none runs over it any more."""
+        if self._connection is connection:
+            self._lost, self._connection = connection, None
+            self._retired.add(connection)
+            self._close_unused(connection)
+
+    def _close_unused(self, connection: Connection) -> None:
+        if connection in self._retired and not self._uses[connection]:
+            self._retired.remove(connection)
+            task = asyncio.ensure_future(connection.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    @contextmanager
+    def _using(self, connection: Connection) -> Iterator[None]:
+        """Keep a retired *connection* open until the `with` block has ended."""
+        self._uses[connection] += 1
         try:
-            connection = await self._attempt(entry, mode)
-        except Exception as error:
-            # The newer protocol may end a server, and the program may be another one by now
-            if mode != requested_mode:
-                older_only_servers.discard(self.entry.identity)
-                if self.seconds_used < self.seconds:
-                    return await self._connected(requested_mode)
-            may_be_older = mode == "auto" and entry.transport == "stdio"
-            if not may_be_older or not lost_connection(error):
-                raise
-            self.inbox.stderr.remark(ENDED, since=self._tried.stderr_start)
-            connection = await self._attempt(entry, "legacy")
-            mode = "legacy"
-        if self.inbox.has_ignored_newer and not connection.is_modern:
-            older_only_servers.add(self.entry.identity)
-        self.mode = mode
-        if requested_mode == "auto":
-            self.is_older_only = not connection.is_modern
-        return connection
-
-    async def _attempt(self, entry: ServerEntry, mode: str) -> Connection:
-        connection = Connection(entry, self.inbox, self._features)
-        self._began += self._tried.waited
-        self._tried = connection
-        self._call = self._next_call()
-        try:
-            await connection.open(mode, self._call)
-            await self._greet(connection)
-            if (level := self.inbox.log_level) is not None:
-                await restore_log_level(connection, level, self._next_call())
-        except BaseException:
-            # Cancelled too: no process is left behind
-            with anyio.CancelScope(shield=True):
-                await connection.close()
-            raise
-        return connection
-
-    def _next_call(self) -> Call:
-        return Call(seconds=self.seconds, used=self.seconds_used)
-
-    async def _drop(self) -> None:
-        if self._connection is not None:
-            connection, self._connection = self._connection, None
-            with anyio.CancelScope(shield=True):
-                await connection.close()
+            yield
+        finally:
+            self._uses[connection] -= 1
+            if not self._uses[connection]:
+                del self._uses[connection]
+            self._close_unused(connection)
 
     def soon(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do *work* in a task after a pause; do nothing if such a task waits or runs already."""
@@ -304,31 +322,6 @@ class ReconnectingConnection:
         self._state = state
         self.inbox.changes.note("status")
 
-    def _explained(self, error: Exception) -> str:
-        name = self.inbox.server
-        # About the entry itself
-        if isinstance(error, ServerError):
-            return self.inbox.safe_text(f"Server {name!r}: {error}")
-        if isinstance(root := root_of(error), RecordedFailureError):
-            return str(root)
-        reason = self._advice(root) or sentence(error, call=self._call)
-        if lost_connection(error) and self._tried.exit_code is not None:
-            reason = "its process ended before it had answered"
-        text = f"Server {name!r} did not connect: {ended(reason)}"
-        return str(self._tried.broken(text))
-
-    def _advice(self, root: BaseException) -> str:
-        """Return advice if the server is slow or not reached; empty if the reason is unknown."""
-        entry = self.entry
-        if self._call.http_failure is not None:
-            return ""
-        is_silent = not (self.inbox.noise_count or self._tried.unfinished_line)
-        if isinstance(root, CallTimeoutError) and is_silent:
-            return f"{root}.{slowness_advice(entry.command, self.seconds)}"
-        if not entry.url:
-            return ""
-        return network_advice(entry.url, type(root).__name__, str(root))
-
     # --- asking -------------------------------------------------------------------
 
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
@@ -341,23 +334,24 @@ class ReconnectingConnection:
             ServerError: If there is no connection and connecting fails.
             Exception: Any error of the SDK; the function `sentence` explains it.
         """
-        connection = await self.live()
+        connection = await self.live(call)
         try:
-            raw = await connection.ask(send, call)
+            with self._using(connection):
+                return await connection.ask(send, call)
         except Exception as error:
-            # A forgotten session can be opened again
-            if forgot_session(error, call):
-                call.http_failure = None
-                if (recorder := self.inbox.recorder) is not None:
-                    recorder.forgotten(call.token)
-                await self._reopen(connection)
-                raw = await self.current.ask(send, call)
-            elif lost_connection(error):
+            if lost_connection(error):
                 what = "request" if call.tool is None else "call"
-                raise self._death(connection, what) from error
-            else:
+                raise await self._death(connection, what) from error
+            if not forgot_session(error, call):
                 raise
-        return raw
+        call.http_failure = None
+        if (recorder := self.inbox.recorder) is not None:
+            recorder.forgotten(call.token)
+        # Other requests may run over it, which the server still answers
+        self._retire(connection)
+        connection = await self.live(call)
+        with self._using(connection):
+            return await connection.ask(send, call)
 
     async def ask_to(
         self, verb: str, send: Send, seconds: float, answerer: Answerer | None = None
@@ -412,44 +406,34 @@ class ReconnectingConnection:
         """
         connection = await self.live()
         try:
-            return await look(connection)
+            with self._using(connection):
+                return await look(connection)
         except Exception as error:
             # The SDK's
             if not lost_connection(error):
                 raise
-            raise self._death(connection, "request") from error
+            raise await self._death(connection, "request") from error
 
-    async def live(self) -> Connection:
+    async def live(self, call: Call | None = None) -> Connection:
         """Return the connection; open it again if it was lost.
 
+        Of those who come meanwhile, all wait for this one attempt, and with *call* no longer than
+        the limit of that.
+
         Raises:
+            CallTimeoutError: If the time of *call* is up.
             ServerError: If the connection was closed on purpose, or connecting fails.
         """
-        self._refuse_closed()
-        if self.status != "connected":
-            await self._reopen(self._connection)
+        while self.status != "connected":
+            if self._state == "closed":
+                msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
+                raise ServerError(msg)
+            attempt = self._running
+            if attempt is None:
+                self._lost = self._connection or self._lost
+                attempt = self._begin(self.mode)
+            await attempt.outcome(call)
         return self.current
-
-    async def _reopen(self, broken: Connection | None) -> None:
-        """Connect again, unless another task has already replaced the connection *broken*."""
-        is_tried = self._lock.locked()
-        async with self._lock:
-            # While this waited for the lock
-            self._refuse_closed()
-            if is_tried and self._state == "failed":
-                # Else of many calls each would wait for the whole time limit, one after another
-                raise ServerError(self.error)
-            if self._connection is broken or self.status != "connected":
-                self._lost = broken or self._lost
-                await self._open(self.mode)
-                if self._lost is not None:
-                    self.notices[:] = [self._restart(self._lost)]
-                    self._lost = None
-
-    def _refuse_closed(self) -> None:
-        if self._state == "closed":
-            msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
-            raise ServerError(msg)
 
     def _restart(self, broken: Connection) -> str:
         """Return a sentence for a person: what the server lost when the connection *broken* ended."""
@@ -463,14 +447,19 @@ class ReconnectingConnection:
             "what it kept in memory is gone."
         )
 
-    def _death(self, connection: Connection, what: str) -> BrokenError:
+    async def _death(self, connection: Connection, what: str) -> BrokenError:
+        """Return the error of a request over *connection*, which ended during it."""
         name = self.inbox.server
-        # This side has closed it
-        if connection is not self._connection:
+        # Not whether it is still the present one: another call may have connected again already
+        if connection.ended_by_us:
             return BrokenError(
                 f"Server {name!r} was disconnected here during the {what}: how much of it was "
                 f"done is not known. %mcp reconnect {name} or reconnect() connects it again."
             )
+        if connection.pid is not None:
+            with anyio.move_on_after(_EXIT):
+                while connection.exit_code is None:
+                    await anyio.sleep(0.01)
         return connection.broken(
             f"The connection to server {name!r} broke during the {what}. "
             f"The next {what} connects again."

@@ -3,7 +3,7 @@
 A tool with an error does not hide the other tools.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from toolbench.errors import ToolNotFoundError, did_you_mean
@@ -12,10 +12,11 @@ from toolbench.mcp.connection.freshness import LEAST, Freshness
 from toolbench.mcp.lists.listing import DisabledTool, ListedTool, ToolsDiff, read_tools
 from toolbench.mcp.lists.remote_list import ItemList
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.mcp.tool import Caller, MCPToolDefinition, MCPToolExecutor
+from toolbench.mcp.tool import MCPToolDefinition, MCPToolExecutor
 from toolbench.redaction.detect import Secrecy
 
 if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
     from toolbench.mcp.trust.trust import Trust
 
 # Seconds until a failed request for the list is repeated
@@ -25,14 +26,14 @@ _AGAIN = 30.0
 class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
-    def __init__(self, caller: Caller, trust: "Trust | None" = None) -> None:
+    def __init__(self, session: "MCPServerSession", trust: "Trust | None" = None) -> None:
         """Make an empty list.
 
         Args:
-            caller: Sends the calls of the tools.
+            session: Sends the calls of the tools.
             trust: Compares the list with what was approved; None if no approval is required.
         """
-        self._caller, self._trust = caller, trust
+        self._session, self._trust = session, trust
         self._listing = _Listing({}, "", {})
         self._described: dict[str, Mapping[str, Any]] = {}
         self._secrecy: dict[str, Secrecy] = {}
@@ -42,10 +43,6 @@ class ToolList(ItemList[MCPToolDefinition]):
         """The problem of the last listing; None if there was none."""
         self.last_change: ToolsDiff | None = None
         """The last change of the tools; None before the first change."""
-        self.on_added: Callable[[tuple[str, ...]], object] = lambda names: None
-        """A function for the background loop: called with the names of tools that a later list adds."""
-        self.on_stale: Callable[[], object] = lambda: None
-        """A function for any thread: called at a use of the list after its `ttlMs`; it must not wait."""
         self._was_listed = False
         self._freshness = Freshness()
 
@@ -76,7 +73,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         if self._freshness.is_over:
             # The next list has a time of its own
             self._freshness = Freshness(_AGAIN)
-            self.on_stale()
+            self._session.renew_tools()
 
     @property
     def known_items(self) -> list[MCPToolDefinition]:
@@ -130,14 +127,14 @@ class ToolList(ItemList[MCPToolDefinition]):
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
         before, is_first = self._listing, not self._was_listed
         change = ToolsDiff.between(before.rows.values(), good)
-        version = str(self._caller.server_info.get("version") or "")
+        version = str(self._session.server_info.get("version") or "")
         self._listing, self._was_listed = before.followed_by(good, version), True
         self._described = {tool.name: tool.raw for tool in reversed(good)}
         self._secrecy = {}
         if change and not is_first:
             self.last_change = change
             if change.added:
-                self.on_added(change.added)
+                self._session.report_new_tools(change.added)
 
     def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
         """Return the secrets in *arguments* of the tool that the server calls *name*."""
@@ -160,7 +157,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         return tool
 
     def _missing(self, name: str) -> str:
-        server = self._caller.name
+        server = self._session.name
         for disabled in self.disabled:
             if disabled.name == name:
                 return f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
@@ -182,7 +179,7 @@ class ToolList(ItemList[MCPToolDefinition]):
             observation_type=MCPToolObservation,
             annotations=tool.annotations,
             meta=tool.meta,
-            server=self._caller.name,
+            server=self._session.name,
             remote_name=tool.name,
             schema=tool.schema,
             output_schema=tool.output_schema,
@@ -190,7 +187,7 @@ class ToolList(ItemList[MCPToolDefinition]):
             entry=tool.raw,
             notes=tool.notes,
             server_version=version,
-            executor=MCPToolExecutor(self._caller, tool.name, tool.output_schema),
+            executor=MCPToolExecutor(self._session, tool.name, tool.output_schema),
         )
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import Problem, SchemaError, ServerError, did_you_mean
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
-from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
+from toolbench.mcp.servers import connected
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import MARK, has_mark
 from toolbench.runs.history import history

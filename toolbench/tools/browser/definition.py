@@ -13,12 +13,12 @@ from rich.text import Text
 from toolbench.core.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.sizes import human_size
 from toolbench.install_commands import how_to_install_extra
 from toolbench.threads import NO_THREADS, have_threads
 from toolbench.tools.browser.chromium import find_chromium, playwright_has_one
 from toolbench.tools.browser.page_functions import FUNCTIONS
 from toolbench.tools.browser.page_script import files_in, signature_of
+from toolbench.wording import human_size
 
 
 def _reference() -> str:

@@ -140,7 +140,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
 def _of_a_server(tool: AnyTool) -> Handle:
     """Return the code with which a file connects to the server of *tool* and gets *tool*."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
-    from toolbench.mcp.connected_servers import connected  # noqa: PLC0415 - as above
+    from toolbench.mcp.servers import connected  # noqa: PLC0415 - as above
 
     name = tool.source.partition(":")[2]
     expression = f"client[{getattr(tool, 'remote_name', tool.name)!r}]"

@@ -12,7 +12,6 @@ from toolbench.display.escape import Html, ascii_json, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
 from toolbench.display.page import Card, cards_html, notice, short
-from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import FORMATS, format_report
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
@@ -24,7 +23,7 @@ from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS
-from toolbench.wording import counted
+from toolbench.wording import counted, estimate_tokens
 
 MAX_RUNS = 50
 """The most runs that the tab History lists."""

@@ -12,9 +12,9 @@ from toolbench.core.schema import redactor_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
-from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPObservation, is_for
+from toolbench.mcp.servers import connected
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolExecutor
 from toolbench.redaction.redactor import Redactor

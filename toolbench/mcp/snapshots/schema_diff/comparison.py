@@ -13,7 +13,7 @@ from toolbench.errors import SchemaError
 from toolbench.jsonschema.compose import leaves_type_open, states_type
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.node import Node, keyword_of, merged_alternatives
-from toolbench.jsonschema.refs import (
+from toolbench.jsonschema.walk import (
     definitions_of,
     follow,
     leads_out,

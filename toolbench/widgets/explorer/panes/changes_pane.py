@@ -12,7 +12,7 @@ from toolbench.display.escape import Html
 from toolbench.display.page import Tone, notice
 from toolbench.errors import ServerError
 from toolbench.files import write_named
-from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.servers import connected
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.check_calls import check_calls, older_side
 from toolbench.mcp.snapshots.diff import Change

@@ -8,11 +8,11 @@ import ipywidgets as w
 
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, notice
-from toolbench.display.sizes import human_size
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put
+from toolbench.wording import human_size
 
 
 class RecordingPane(Pane):

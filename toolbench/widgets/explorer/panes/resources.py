@@ -9,7 +9,6 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.images import icon_html, icon_source
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
-from toolbench.display.sizes import human_size
 from toolbench.mcp.lists.resources import (
     MCPResourceObservation,
     Resource,
@@ -28,7 +27,7 @@ from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import show_if
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.resource_views.resource_contents import contents_html
-from toolbench.wording import listed
+from toolbench.wording import human_size, listed
 
 Offer = Resource | ResourceTemplate
 _UPDATED = "notifications/resources/updated"

@@ -7,7 +7,6 @@ from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice
-from toolbench.display.sizes import human_size
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.lists.skills import Skill
 from toolbench.mcp.session import MCPServerSession
@@ -20,6 +19,7 @@ from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import show_if
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.resource_views.resource_contents import contents_html
+from toolbench.wording import human_size
 
 # Files of a skill to choose from
 _FILES = 200

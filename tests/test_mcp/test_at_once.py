@@ -1,0 +1,295 @@
+"""Several things at once: connects, disconnects, losses and calls of the same servers."""
+
+import gc
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from patience import PATIENCE, eventually, join
+
+from test_mcp.peers import LIGHT, children, is_running, light
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp import MCPClient
+from toolbench.testing import FakeMCPServer
+
+DIES = '''
+import os, runpy, subprocess, sys
+sys.stderr.write("ready\\n")
+class Input:
+    """Ends the process at a call, with a helper that keeps its stderr open for a while."""
+    def __iter__(self):
+        for line in sys.__stdin__:
+            if "tools/call" in line and '"die"' in line:
+                sys.stderr.write("MemoryError: no memory left\\n"); sys.stderr.flush()
+                subprocess.Popen(["sleep", "2"], stdout=subprocess.DEVNULL,
+                                 stdin=subprocess.DEVNULL, start_new_session=True)
+                os._exit(3)
+            yield line
+    def readline(self):
+        return sys.__stdin__.readline()
+sys.stdin = Input()
+sys.argv = ["light", "o", "die", "hi"]
+runpy.run_path(%r)
+'''
+
+
+class Waiting:
+    """Light servers that start, or end, only when they are let."""
+
+    def __init__(self, folder, *words):
+        """Keep the marks of the server in *folder*."""
+        self.there, self._here = folder / "there", folder / "here"
+        self.entry = light(*words[:1], str(self.there), str(self._here), *words[1:])
+
+    def let(self):
+        """Let the servers go on."""
+        self._here.touch()
+
+
+@pytest.fixture
+def starting(tmp_path):
+    """A server that starts when it is let."""
+    return Waiting(tmp_path, "--after", "a", "x")
+
+
+@pytest.fixture
+def lingering(tmp_path):
+    """A server that ends when it is let."""
+    return Waiting(tmp_path, "--lingers", "a", "x")
+
+
+def in_thread(work, *args):
+    """Do *work* in a thread; return the thread and the list that gets the result or the error."""
+    outcomes = []
+
+    def run():
+        try:
+            outcomes.append(work(*args))
+        except (ServerError, ToolNotFoundError, KeyError) as error:
+            outcomes.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, outcomes
+
+
+class TestTheServersOfAClient:
+    def test_do_not_change_under_a_reader(self, client):
+        """Whoever looks through the servers meanwhile sees those of the moment of the look."""
+        client.connect("a", FakeMCPServer("a"))
+        looking = [iter(each) for each in (client.servers, client.former, client.known)]
+        before = client.servers
+        client.connect("b", FakeMCPServer("b"))
+        client.disconnect("a")
+        assert [list(each) for each in looking] == [["a"], [], ["a"]]
+        assert (list(before), list(client.servers)) == (["a"], ["b"])
+
+    def test_are_changed_by_no_reader(self, client):
+        """The mappings are for looking."""
+        client.connect("a", FakeMCPServer("a"))
+        with pytest.raises(TypeError):
+            del client.servers["a"]
+
+    def test_all_end_with_the_client_also_one_that_connects(self, client, starting):
+        """A server that replaces another when it is connected ends too, and says why."""
+        client.connect("a", light("old", "x"))
+        connecting, (outcomes) = in_thread(client.connect, "a", starting.entry)
+        eventually(starting.there.exists)
+        client.sync_close()
+        join(connecting)
+        (error,) = outcomes
+        assert isinstance(error, ServerError)
+        assert "disconnected while it was connecting" in str(error)
+
+    def test_all_end_with_a_client_that_nobody_has(self, starting):
+        """Also one that was disconnected and came back by its own session."""
+        before = children()
+        client = MCPClient(timeout=PATIENCE)
+        session = client.connect("a", light("a", "x"))
+        client.disconnect("a")
+        session.reconnect()
+        assert client.servers["a"] is session
+        del client
+        gc.collect()
+        eventually(lambda: not any(map(is_running, children() - before)))
+
+
+class TestDisconnect:
+    def test_leaves_a_server_that_was_connected_meanwhile(self, client, lingering):
+        """What is closed is what was taken out, not what has its name now."""
+        client.connect("a", lingering.entry)
+        ending, outcomes = in_thread(client.disconnect, "a")
+        eventually(lingering.there.exists)
+        second = client.connect("a", light("new", "x"))
+        lingering.let()
+        join(ending)
+        assert outcomes == [None]
+        assert (dict(client.servers), dict(client.former)) == ({"a": second}, {})
+        assert client["x"]({}).text == "new"
+
+    def test_twice_is_told_the_second_time(self, client, lingering):
+        """A button and a cell disconnect the same server."""
+        client.connect("a", lingering.entry)
+        ending, outcomes = in_thread(client.disconnect, "a")
+        eventually(lingering.there.exists)
+        with pytest.raises(ToolNotFoundError, match="'a' is disconnected"):
+            client.disconnect("a")
+        lingering.let()
+        join(ending)
+        assert (outcomes, list(client.servers), list(client.former)) == ([None], [], ["a"])
+
+    def test_does_not_wait_for_a_server_that_is_connecting(self, client, starting):
+        """The connect ends with a sentence, and `reconnect` tries it again."""
+        connecting, outcomes = in_thread(client.connect, "a", starting.entry)
+        eventually(starting.there.exists)
+        client.disconnect("a")
+        join(connecting)
+        assert "disconnected while it was connecting" in str(outcomes[0])
+        assert (list(client.servers), list(client.former)) == ([], ["a"])
+        starting.let()
+        assert client.reconnect("a").call("x").text == "a"
+
+
+class TestConnect:
+    def test_that_fails_gives_the_disconnected_server_back(self, client):
+        """A typing error does not destroy the way back that `disconnect` promised."""
+        session = client.connect("a", light("a", "x"))
+        client.disconnect("a")
+        with pytest.raises(ServerError, match=r"%mcp reconnect a") as caught:
+            client.connect("a", {"command": sys.executable, "args": ["-c", "exit('typo')"]})
+        assert "typo" in str(caught.value)
+        assert (dict(client.servers), dict(client.former)) == ({}, {"a": session})
+        assert client.reconnect("a").call("x").text == "a"
+
+    def test_of_two_at_once_one_stays_and_the_other_is_told(self, client, starting):
+        """Neither returns a session that is closed."""
+        first, outcomes = in_thread(client.connect, "a", starting.entry)
+        eventually(starting.there.exists)
+        second, others = in_thread(client.connect, "a", starting.entry)
+        join(first)
+        starting.let()
+        join(second)
+        assert "disconnected while it was connecting" in str(outcomes[0])
+        assert dict(client.servers) == {"a": others[0]}
+        assert others[0].call("x").text == "a"
+
+
+class TestALostServer:
+    def test_is_awaited_by_all_calls_within_their_own_limits(self, client, tmp_path):
+        """Five calls at a server that does not come back end together, before its only start does."""
+        program, starts = tmp_path / "light.py", tmp_path / "starts"
+        shutil.copy(LIGHT, program)
+        entry = {"command": sys.executable, "args": [str(program), "a", "x"], "timeout": 1000}
+        session = client.connect("a", entry)
+        program.write_text(f"open({str(starts)!r}, 'a').write('+')\nimport sys\nsys.stdin.read()")
+        os.kill(session.connection.pid, signal.SIGKILL)
+        eventually(lambda: session.status == "lost")
+        with ThreadPoolExecutor(5) as calls:
+            results = list(calls.map(lambda number: session.call("x"), range(5)))
+        assert {result.text for result in results} == {"The server was not connected within 1 s."}
+        assert session.status == "connecting"
+        eventually(starts.exists)
+        assert starts.read_text() == "+"
+
+    def test_is_not_blamed_on_the_user(self, client, tmp_path):
+        """Even if another call connects again while the end is still read."""
+        program = tmp_path / "dies.py"
+        program.write_text(DIES % str(LIGHT))
+        session = client.connect("o", {"command": sys.executable, "args": [str(program)]})
+        calling, outcomes = in_thread(session.call, "die")
+        eventually(lambda: session.status == "lost")
+        assert session.call("hi").text == "o"
+        join(calling)
+        text = outcomes[0].text
+        assert "disconnected here" not in text
+        assert "broke during the call" in text
+        assert "exit code 3" in text
+        assert "MemoryError: no memory left" in text
+
+
+class Forgetful(BaseHTTPRequestHandler):
+    """A server that forgets the session of a call of the tool `fast`, once."""
+
+    protocol_version = "HTTP/1.1"
+    sessions = 0
+    forgets = False
+    slow = threading.Event()
+    is_slow = threading.Event()
+
+    def log_message(self, *args):
+        pass
+
+    def _send(self, status, body=b"", **headers):
+        self.send_response(status)
+        headers = {"content-type": "application/json", "content-length": str(len(body)), **headers}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self._send(405)
+
+    do_DELETE = do_GET
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        method, kind = request["method"], type(self)
+        if "id" not in request:
+            self._send(202)
+            return
+        headers, result = {}, {}
+        if method == "initialize":
+            kind.sessions += 1
+            headers = {"mcp-session-id": str(kind.sessions)}
+            result = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "h", "version": "1"},
+            }
+        elif method == "tools/list":
+            schema = {"type": "object"}
+            result = {"tools": [{"name": n, "inputSchema": schema} for n in ("slow", "fast")]}
+        elif request["params"]["name"] == "fast" and kind.forgets:
+            kind.forgets = False
+            self._send(404)
+            return
+        else:
+            name = request["params"]["name"]
+            if name == "slow":
+                kind.is_slow.set()
+                kind.slow.wait(PATIENCE)
+            text = f"{name} in session {self.headers['mcp-session-id']}"
+            result = {"content": [{"type": "text", "text": text}]}
+        answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+        self._send(200, json.dumps(answer).encode(), **headers)
+
+
+def test_a_forgotten_session_cuts_no_other_call(client):
+    """The server forgot the session of one request: another one that runs still gets its answer."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Forgetful)
+    server.daemon_threads = True
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/mcp"
+        session = client.connect("h", {"url": url, "mode": "legacy"})
+        calling, outcomes = in_thread(session.call, "slow")
+        assert Forgetful.is_slow.wait(PATIENCE)
+        Forgetful.forgets = True
+        assert session.call("fast").text == "fast in session 2"
+        Forgetful.slow.set()
+        join(calling)
+        assert outcomes[0].text == "slow in session 1"
+    finally:
+        Forgetful.slow.set()
+        client.sync_close()
+        server.shutdown()
+        server.server_close()
+        join(serving)

@@ -1,0 +1,381 @@
+"""The servers of a client, connected, failed and former ones; the connected servers of this process.
+
+`Servers` belongs to one client. `connected` finds a session of any client by the name of its server.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import count
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from toolbench.core.registry import default_registry
+from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import ToolAddress
+from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
+
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
+
+AnyTool = ToolDefinition[Any, Any]
+Sessions = Mapping[str, "MCPServerSession"]
+
+_THERE = ("connected", "incomplete", "lost")
+
+
+class _State(NamedTuple):
+    """The sessions of a client at one moment; none of the parts ever changes."""
+
+    present: Sessions = MappingProxyType({})
+    former: Sessions = MappingProxyType({})
+    others: frozenset["MCPServerSession"] = frozenset()
+    """Sessions whose name belongs to another one: they take its place when they are connected, or
+    were connected again after they had been replaced."""
+
+    def with_present(self, session: "MCPServerSession") -> "_State":
+        """Return the state in which *session* has its name, and no former session has it."""
+        return _State(
+            MappingProxyType({**self.present, session.name: session}),
+            _without(self.former, session.name),
+            self.others - {session},
+        )
+
+    def with_former(self, session: "MCPServerSession") -> "_State":
+        """Return the state in which *session* is the former session of its name."""
+        return _State(
+            _without(self.present, session.name),
+            MappingProxyType({**self.former, session.name: session}),
+            self.others - {session},
+        )
+
+
+def _without(sessions: Sessions, name: str) -> Sessions:
+    return MappingProxyType({n: session for n, session in sessions.items() if n != name})
+
+
+class Servers:
+    """The sessions of one client.
+
+    Any thread may read and change them. A change makes new mappings, so the mapping that a reader
+    looks at stays as it is. What is taken out is closed afterwards by the one who took it out:
+    no session, and so no process, is ever lost between two threads.
+    """
+
+    def __init__(self) -> None:
+        """Make a collection without servers."""
+        # A change reads the state and writes another: two at once would lose one of them. It is
+        # never held while a server is awaited
+        self._lock = Lock()
+        self._state = _State()
+
+    @property
+    def present(self) -> Sessions:
+        """The sessions by name, including failed sessions."""
+        return self._state.present
+
+    @property
+    def former(self) -> Sessions:
+        """The sessions that were disconnected, by name."""
+        return self._state.former
+
+    @property
+    def known(self) -> Sessions:
+        """The sessions of `present` and, after them, those of `former`."""
+        state = self._state
+        return MappingProxyType({**state.present, **state.former})
+
+    @property
+    def all(self) -> list["MCPServerSession"]:
+        """All sessions, also those without a name."""
+        state = self._state
+        return [*state.present.values(), *state.former.values(), *state.others]
+
+    def session(self, name: str) -> "MCPServerSession":
+        """Return the present session called *name*.
+
+        Raises:
+            ToolNotFoundError: If there is none; the message says which there are.
+        """
+        state = self._state
+        if name not in state.present:
+            raise _no_server(name, state)
+        return state.present[name]
+
+    def take_out(self, name: str) -> "MCPServerSession":
+        """Make the session called *name* a former one and return it, to be closed.
+
+        Raises:
+            ToolNotFoundError: If there is no such session.
+        """
+        with self._lock:
+            session = self.session(name)
+            self._state = self._state.with_former(session)
+        return session
+
+    def put_back(self, name: str) -> "MCPServerSession":
+        """Return the session called *name*, which is present from now on even if it was a former one.
+
+        Raises:
+            ToolNotFoundError: If there is no such session.
+        """
+        with self._lock:
+            session = self._state.former.get(name) or self.session(name)
+            self._state = self._state.with_present(session)
+        return session
+
+    def forget(self, name: str) -> "MCPServerSession":
+        """Remove the session called *name*, present or former, and return it, to be closed.
+
+        Raises:
+            ToolNotFoundError: If there is no such session.
+        """
+        with self._lock:
+            state = self._state
+            session = state.former.get(name) or self.session(name)
+            present, former = _without(state.present, name), _without(state.former, name)
+            self._state = _State(present, former, state.others)
+        return session
+
+    def note_connected(self, session: "MCPServerSession") -> None:
+        """Make *session*, which is connected, present again if it is a former one.
+
+        A line, a button of the explorer or the method of the session may have connected it. One
+        whose name belongs to another session is kept too, to be closed with all others.
+        """
+        with self._lock:
+            state = self._state
+            if state.present.get(session.name) is session:
+                return
+            if state.former.get(session.name) is session:
+                self._state = state.with_present(session)
+            else:
+                self._state = state._replace(others=state.others | {session})
+
+    # --- connecting and closing -----------------------------------------------------
+
+    async def connect(self, sessions: Collection["MCPServerSession"]) -> dict[str, str]:
+        """Connect *sessions* at the same time; return why some are not connected, by name.
+
+        A connected session of the same name with another configuration keeps its place until the
+        new session is connected, and for good if the new one fails. Any other session is closed and
+        replaced at once: with the same configuration this is a restart. If the new session fails, a
+        former session of its name is there again. Await this in the background loop.
+        """
+        from anyio import create_task_group  # noqa: PLC0415 - asyncio, only for what is async
+
+        failed: dict[str, str] = {}
+        displaced: dict[MCPServerSession, MCPServerSession | None] = {}
+        try:
+            async with create_task_group() as tasks:
+                for session in sessions:
+                    replaced, displaced[session] = self._begin(session)
+                    if replaced is not None:
+                        tasks.start_soon(replaced.aclose)
+                    tasks.start_soon(self._connect, session, displaced[session], failed)
+        except BaseException:
+            # Interrupted: close all, leave no half of a configuration
+            await all_closed(sessions)
+            for session, former in displaced.items():
+                self._give_up(session, former)
+            raise
+        return failed
+
+    def _begin(
+        self, session: "MCPServerSession"
+    ) -> tuple["MCPServerSession | None", "MCPServerSession | None"]:
+        """Give *session* its place, or let it wait for it.
+
+        Return the session that it replaced, to be closed, and the former session of its name.
+        """
+        with self._lock:
+            state = self._state
+            before = state.present.get(session.name)
+            former = state.former.get(session.name)
+            if before is not None and before.is_connected and before.entry != session.entry:
+                self._state = state._replace(others=state.others | {session})
+                return None, None
+            self._state = state.with_present(session)
+        return before, former
+
+    async def _connect(
+        self,
+        session: "MCPServerSession",
+        former: "MCPServerSession | None",
+        failed: dict[str, str],
+    ) -> None:
+        try:
+            await session.aconnect()
+        except ServerError as error:
+            failed[session.name] = str(error)
+            if self._give_up(session, former):
+                # It has no place: its recording ends
+                await session.aclose()
+                failed[session.name] += f"\n{kept(session.name, self.present)}"
+            return
+        replaced = self._arrive(session)
+        if replaced is not None:
+            await all_closed([replaced])
+        if replaced is session:
+            failed[session.name] = (
+                f"Server {session.name!r} was disconnected while it was connecting: another connect "
+                "replaced it."
+            )
+
+    def _arrive(self, session: "MCPServerSession") -> "MCPServerSession | None":
+        """Give the connected *session* the place for which it waited.
+
+        Return the session to be closed: the replaced one, or *session* itself if it has no place
+        any more; None if there is none.
+        """
+        with self._lock:
+            state = self._state
+            before = state.present.get(session.name)
+            if before is session:
+                return None
+            if session not in state.others:
+                return session
+            self._state = state.with_present(session)
+        return before
+
+    def _give_up(self, session: "MCPServerSession", former: "MCPServerSession | None") -> bool:
+        """Give the place of *session*, which failed, to the *former* one; return whether it has none now.
+
+        If there is no other session of its name, it keeps its place, with its error.
+        """
+        with self._lock:
+            state = self._state
+            if former is not None and state.present.get(session.name) is session:
+                self._state = state.with_former(former)
+            elif session in state.others:
+                self._state = state._replace(others=state.others - {session})
+            else:
+                return False
+        return True
+
+    async def close(self) -> None:
+        """Close all sessions; the present ones stay present. Await this in the background loop."""
+        await all_closed(self.all)
+
+
+async def all_closed(sessions: Iterable["MCPServerSession"]) -> None:
+    """Close all *sessions* at the same time; await this in the background loop."""
+    from anyio import CancelScope, create_task_group  # noqa: PLC0415 - asyncio, only for what is async
+
+    # An interrupt must leave no process behind
+    with CancelScope(shield=True):
+        async with create_task_group() as tasks:
+            for session in sessions:
+                tasks.start_soon(session.aclose)
+
+
+# --- what is said about servers that are not there ------------------------------------
+
+
+def kept(name: str, present: Sessions) -> str:
+    """Return a sentence: a new session failed, and the server *name* from before is still there."""
+    if name in present:
+        return f"The server {name!r} from before is still connected."
+    return f"The server {name!r} from before is still known. {way_back(name)}"
+
+
+def way_back(server: str) -> str:
+    """Return a sentence that says how to connect *server* again, which was disconnected."""
+    return f"%mcp reconnect {server}, or reconnect({server!r}) of its client, connects it again."
+
+
+def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
+    """Return advice if servers have *tool* under other names, or its server is disconnected; else empty.
+
+    Args:
+        sessions: The sessions of the disconnected servers, by name.
+        tool: The name or the address of a tool.
+        there: The tools of the connected servers.
+    """
+    names = []
+    for address in dict.fromkeys(map(ToolAddress.of, there)):
+        if address.name == tool:
+            names.append(repr(str(address)))
+    way = ""
+    if names:
+        verb = "are" if len(names) > 1 else "is"
+        way = f" There {verb} {' and '.join(names)}."
+    for server, session in sessions.items():
+        for name in session.tools.raw:
+            address = ToolAddress(server, name)
+            if tool in (name, str(address), address.full_name):
+                subject = "Another one" if names else "It"
+                return (
+                    f"{way} {subject} is a tool of server {server!r}, which is disconnected. "
+                    f"{way_back(server)}"
+                )
+    return way
+
+
+def _no_server(name: str, state: _State) -> ToolNotFoundError:
+    if name in state.former:
+        return ToolNotFoundError(f"Server {name!r} is disconnected. {way_back(name)}")
+    way = did_you_mean(name, {**state.present, **state.former})
+    if not way and state.present:
+        states = [f"{session.name} ({session.status})" for session in state.present.values()]
+        way = f" Servers: {', '.join(states)}."
+    return ToolNotFoundError(f"No server {name!r}.{way}")
+
+
+# --- the connected servers of this process --------------------------------------------
+
+
+class ConnectedServers:
+    """Sessions by the names of their servers. The references to sessions are weak."""
+
+    def __init__(self) -> None:
+        """Make an empty collection."""
+        self._numbers: WeakKeyDictionary[MCPServerSession, int] = WeakKeyDictionary()
+        self._count = count()
+
+    def add(self, session: "MCPServerSession") -> None:
+        """Add *session*, which was just connected."""
+        self._numbers[session] = next(self._count)
+        default_registry.find_at_server = self.tool_again
+
+    def session(self, server: str) -> "MCPServerSession | None":
+        """Return the newest session of the server called *server*; None if it is not connected."""
+        return next((s for s in self.sessions if s.name == server), None)
+
+    @property
+    def sessions(self) -> list["MCPServerSession"]:
+        """The connected sessions, newest first."""
+        # Not `items()`: another thread may add a session meanwhile
+        known = [s for ref in self._numbers.keyrefs() if (s := ref()) is not None]
+        newest_first = sorted(known, key=self._numbers.__getitem__, reverse=True)
+        return [session for session in newest_first if session.status in _THERE]
+
+    def tool(self, server: str, name: str) -> Any:
+        """Return the tool *name* of the newest session of the server called *server*.
+
+        Sessions that are closed or failed do not count; no server is started.
+
+        Raises:
+            ToolNotFoundError: If no such server is connected, or it has no such tool.
+        """
+        session = self.session(server)
+        if session is not None:
+            return session.tools[name]
+        near = did_you_mean(server, {session.name for session in self.sessions})
+        msg = (
+            f"Tool {name!r} belongs to server {server!r}, which is not connected.{near} "
+            f"Connect it first: %mcp connect {server} ..., or client.connect({server!r}, ...)."
+        )
+        raise ToolNotFoundError(msg)
+
+    def tool_again(self, address: ToolAddress, tool: Any) -> Any:
+        """Return *tool* as it is listed now; if its session is over, that of the present session."""
+        if tool is not None:
+            caller = getattr(tool.executor, "caller", None)
+            if caller in self.sessions or self.session(address.server) is None:
+                return tool.as_listed()
+        return self.tool(*address)
+
+
+connected = ConnectedServers()
+"""The servers of this process."""
