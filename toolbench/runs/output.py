@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LIMIT = 200_000
 # Characters of markup kept of displayed objects
 RICH_LIMIT = 5_000_000
+# Characters that are searched for secrets together, at most
+_TOGETHER = 10_000
 
 
 class Chunk(NamedTuple):
@@ -190,21 +192,47 @@ class RunOutput(Output):
         super().__init__()
         self.run = run
         self._streams: dict[str, Stream] = {}
+        # Pieces of one stream, not searched yet: `print` writes four of them for `print("n =", 3)`
+        self._pieces: list[str] = []
+        self._pieces_stream, self._pieces_size = "", 0
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
         """In a forked process, leave what is held back to the process that holds it."""
         self._streams = {}
+        self._pieces = []
         self._lock = RLock()
 
     def write(self, stream: str, text: str) -> None:
         """Add *text*, which was written to *stream*; secrets are hidden."""
-        self._write_safe(stream, self.filtered(stream, text))
+        with self._lock:
+            if stream != self._pieces_stream or self._pieces_size > _TOGETHER:
+                self._search_pieces()
+            self._pieces_stream = stream
+            self._pieces_size += len(text)
+            self._pieces.append(text)
+        self.run.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
         """Add a mime bundle that was displayed; secrets are hidden. See `Output.display`."""
-        super().display(self.bundle(data), name)
+        data = self.bundle(data)
+        with self._lock:
+            self._search_pieces()
+            super().display(data, name)
         self.run.changed()
+
+    def chunks(self) -> list[Chunk]:
+        """Return the kept chunks, with a note in place of the omitted middle."""
+        with self._lock:
+            self._search_pieces()
+            return super().chunks()
+
+    def _search_pieces(self) -> None:
+        """Add the pieces that were written last, without secrets."""
+        pieces, self._pieces, self._pieces_size = self._pieces, [], 0
+        if pieces:
+            text = self.filtered(self._pieces_stream, "".join(pieces))
+            super().write(self._pieces_stream, text)
 
     def filtered(self, stream: str, text: str) -> str:
         """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
@@ -232,18 +260,16 @@ class RunOutput(Output):
 
         Most runs of a cell print to the cell, and so does this text then.
         """
+        with self._lock:
+            self._search_pieces()
         for name, stream in list(self._streams.items()):
             with self._lock:
                 text = stream.flush()
             if name == "log" or sink_here() is self:
-                self._write_safe(name, text)
+                super().write(name, text)
+                self.run.changed()
             elif text:
                 getattr(sys, name).write(text)
-
-    def _write_safe(self, stream: str, text: str) -> None:
-        if text:
-            super().write(stream, text)
-            self.run.changed()
 
 
 # --- where it goes ----------------------------------------------------------------
