@@ -155,8 +155,9 @@ size: .venv/.ready   ## how large each room is, beside the commit after the refo
 	$(BIN)/python scripts/size.py
 
 SECONDS ?= 600
-stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end
+stress: .venv/.ready  ## printing beside runs that begin and end; servers that come and go
 	$(BIN)/python scripts/stress.py $(SECONDS)
+	$(BIN)/python scripts/stress_servers.py $(SECONDS)
 
 docs: .venv/.ready   ## write what is made from docstrings and tests
 	$(BIN)/python scripts/reference.py

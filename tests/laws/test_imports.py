@@ -30,10 +30,6 @@ LATE = {
         "toolbench.agent.conversation",
     ): "a tool that starts a conversation, and whose result a conversation shows",
     (
-        "toolbench.mcp.tool",
-        "toolbench.mcp.worker_tool",
-    ): "a worker connects a client, made of definitions",
-    (
         "toolbench.runs.record",
         "toolbench.runs.perform",
     ): "runs the call of a record again, and records each run",

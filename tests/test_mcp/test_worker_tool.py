@@ -9,7 +9,7 @@ from patience import eventually
 
 from test_mcp.peers import light
 from toolbench.errors import ServerError, ToolNotFoundError
-from toolbench.mcp import create_mcp_tools
+from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.worker_tool import WorkerSessions, WorkerTool
 
@@ -26,13 +26,13 @@ def test_a_session_stays_as_long_as_it_is_used(monkeypatch):
     """However short the idle time is, no call is broken off; afterwards the session ends."""
     monkeypatch.setenv("MY_TOKEN", "abc")
     sessions = WorkerSessions(idle=0.01)
-    entry = read_entry(ENTRY)
-    with sessions.connected("counting", entry) as session:
+    tool = WorkerTool("counting", "double", read_entry(ENTRY), MCPClient)
+    with sessions.connected(tool) as session:
         # Nothing happens that could be waited for: on a slow machine this sees less
         assert not Event().wait(0.2)
         observation = session.tools["double"](n=2)
         assert observation.structured["double"] == 4
-        with sessions.connected("counting", entry) as same:
+        with sessions.connected(tool) as same:
             assert same is session
         assert not Event().wait(0.2)
         assert session.tools["double"](n=3).structured["token"] == 3

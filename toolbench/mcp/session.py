@@ -3,6 +3,7 @@
 from asyncio import to_thread
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import ref
@@ -10,18 +11,17 @@ from weakref import ref
 from toolbench.core.background_loop import portal
 from toolbench.core.schema import hide_in_views
 from toolbench.core.tool import hooks
-from toolbench.errors import ServerError, ended
+from toolbench.errors import ServerError, ToolbenchError, did_you_mean, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.config.writer import portable_entry
-from toolbench.mcp.connection.connection import Connection
+from toolbench.mcp.connection.connection import Connection, Send
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.connection.tool_request import tool_request
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
-from toolbench.mcp.features.log_level import restore_log_level
 from toolbench.mcp.features.roots import RootList
 from toolbench.mcp.lists.completions import Completions, complete
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt, PromptList
@@ -29,13 +29,14 @@ from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList, 
 from toolbench.mcp.lists.skills import SkillList
 from toolbench.mcp.lists.tools import ToolList
 from toolbench.mcp.monitoring.changes import Listener
+from toolbench.mcp.monitoring.log import LEVELS
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.recording.player import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.servers import connected
-from toolbench.mcp.snapshots.snapshot import Snapshot, snapshot_of
+from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.tasks import MCPTask, refuse_older_task, task_result
 from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
 from toolbench.mcp.trust.approvals import Approvals, server_key
@@ -143,6 +144,7 @@ class MCPServerSession:
         self.instructions = ""
         """The server's own instructions for its use."""
 
+        inbox.log.on_level = partial(portal.call, self._set_log_level)
         inbox.on_list_changed = self._list_changed
         inbox.on_resource_updated = self.resources.note_update
 
@@ -306,12 +308,39 @@ class MCPServerSession:
         self.era = "modern" if connection.is_modern else "legacy"
         await self._list_anew(connection, used=self.connection.seconds_used)
         await self._subscriptions.follow(connection)
-        if (level := self._inbox.log_level) is not None:
+        level = self._inbox.log_level
+        if level is not None and self._has_log and not connection.is_modern:
             call = Call(seconds=self._seconds, used=self.connection.seconds_used)
-            await restore_log_level(connection, level, call)
+            await connection.ask(_log_level_request(level), call)
         connected.add(self)
-        if self.client is not None:
-            self.client.note_connected(self)
+        if (client := self.client) is not None:
+            client.note_connected(self)
+
+    @property
+    def _has_log(self) -> bool:
+        return "logging" in self.capabilities
+
+    async def _set_log_level(self, level: str) -> None:
+        """Ask the server for messages of *level* and above, also after the next reconnect.
+
+        In the newer protocol this is a mark on each request: without it, a server should send no log
+        messages. Source: MCP specification, logging.
+
+        Raises:
+            ToolbenchError: If *level* is not one of MCP's levels.
+            ServerError: If the server has no log, refuses, or cannot be reached.
+        """
+        if level not in LEVELS:
+            msg = f"{level!r} is not a log level.{did_you_mean(level, LEVELS)} There are: "
+            raise ToolbenchError(msg + ", ".join(LEVELS) + ".")
+        connection = await self.connection.live()
+        if not self._has_log:
+            msg = f"Server {self.name!r} does not declare `logging`, so no log level can be set."
+            raise ServerError(msg)
+        if not connection.is_modern:
+            send = _log_level_request(level)
+            await self.connection.ask_to("take the level of its log", send, self._seconds)
+        self._inbox.log_level = level
 
     # --- its lists ----------------------------------------------------------------
 
@@ -363,8 +392,8 @@ class MCPServerSession:
 
     def report_new_tools(self, names: Collection[str]) -> None:
         """Tell the client that a later list of the server has added the tools *names*."""
-        if self.client is not None:
-            self.client.report_new_tools(self, names)
+        if (client := self.client) is not None:
+            client.report_new_tools(self, names)
 
     def _compare_with_approved(self) -> None:
         """Compare the tools and instructions of the server with those that were approved."""
@@ -378,8 +407,19 @@ class MCPServerSession:
         hooks.listings.changed()
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of what the server offers, to keep in a file or to compare."""
-        return snapshot_of(self)
+        """Return a snapshot of what the server offers, without secrets, to keep or to compare."""
+        offered = {
+            "server": self.server_info,
+            "protocolVersion": self.protocol_version,
+            "capabilities": self.capabilities,
+            "instructions": self.instructions,
+            "tools": self.tools.raw,
+            "disabled": {tool.name: tool.reason for tool in self.tools.disabled},
+            "resources": {item.uri: dict(item.raw) for item in self.resources},
+            "templates": {t.uri_template: dict(t.raw) for t in self.resources.templates},
+            "prompts": {prompt.name: dict(prompt.raw) for prompt in self.prompts},
+        }
+        return Snapshot.of(self._inbox.redactor.value(offered))
 
     # --- using it -----------------------------------------------------------------
 
@@ -499,3 +539,13 @@ class MCPServerSession:
         """
         place = self.connection, self._seconds
         return portal.call(complete, *place, target, argument, value, others)
+
+
+def _log_level_request(level: str) -> Send:
+    def send(session: Any, responses: Any, state: str | None) -> Any:
+        from mcp_types import EmptyResult, Request  # noqa: PLC0415 - the SDK, loaded by now
+
+        message = Request[dict[str, Any], str](method="logging/setLevel", params={"level": level})
+        return session.send_request(message, EmptyResult)
+
+    return send

@@ -50,6 +50,7 @@ from toolbench.mcp.results import (
     with_way_back,
 )
 from toolbench.mcp.servers import connected
+from toolbench.mcp.worker_tool import WorkerTool
 from toolbench.network import error_kind
 from toolbench.redaction.detect import hide, without_secret_samples
 from toolbench.redaction.redactor import WORD, Redactor
@@ -258,10 +259,6 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             ServerError: If the server is an object of this process.
             ToolNotFoundError: If the tool's server is not connected any more.
         """
-        from toolbench.mcp.worker_tool import (  # noqa: PLC0415 - the client is made of this
-            WorkerTool,
-        )
-
         return WorkerTool.of(self.server, self.remote_name)
 
     @classmethod

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock, Timer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError, ToolNotFoundError
-from toolbench.mcp.client import MCPClient
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.servers import connected
-from toolbench.mcp.session import MCPServerSession
+
+if TYPE_CHECKING:
+    from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.session import MCPServerSession
 
 IDLE = 10.0
 """Seconds without a call after which a worker closes its session."""
@@ -28,6 +30,9 @@ class WorkerTool:
     server: str
     remote_name: str
     entry: ServerEntry
+    client_type: "type[MCPClient]"
+    """The class of the client that connects the server on the worker. It is here, and not imported,
+    because clients are made of tools, and tools of this module."""
 
     @classmethod
     def of(cls, server: str, remote_name: str) -> "WorkerTool":
@@ -37,18 +42,19 @@ class WorkerTool:
             ServerError: If the server is an object of this process: no other process reaches it.
             ToolNotFoundError: If no such server is connected.
         """
-        session: Any = connected.session(server)
-        if session is None:
+        session = connected.session(server)
+        client = None if session is None else session.client
+        if session is None or client is None:
             msg = f"The server {server!r} is not connected: connect it first."
             raise ToolNotFoundError(msg)
-        entry: ServerEntry = session.entry
+        entry = session.entry
         if entry.server is not None and not isinstance(entry.server, str):
             msg = (
                 f"{server} is an object of this process: a worker cannot reach it. Start it as a "
                 "program, or give its URL."
             )
             raise ServerError(msg)
-        return cls(server, remote_name, entry)
+        return cls(server, remote_name, entry, type(client))
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
@@ -57,7 +63,7 @@ class WorkerTool:
         Raises:
             ServerError: If the server cannot be reached from the worker.
         """
-        with sessions.connected(self.server, self.entry) as session:
+        with sessions.connected(self) as session:
             yield session.tools[self.remote_name]
 
 
@@ -70,11 +76,12 @@ class WorkerSessions:
         self._clients: list[tuple[ServerEntry, MCPClient]] = []
         self._users = 0
         self._timer: Timer | None = None
+        # Also held while a server is connected: two calls of one server share its session
         self._lock = RLock()
 
     @contextmanager
-    def connected(self, name: str, entry: ServerEntry) -> Iterator[MCPServerSession]:
-        """Yield the session with the server of *entry*.
+    def connected(self, tool: WorkerTool) -> "Iterator[MCPServerSession]":
+        """Yield the session with the server of *tool*.
 
         It stays open during the use, and a little longer.
         """
@@ -82,10 +89,9 @@ class WorkerSessions:
             self._users += 1
             self._stop_timer()
         try:
-            # Two threads of a worker share one session
             with self._lock:
-                client = self._client(name, entry)
-            yield client.servers[name]
+                client = self._client(tool)
+            yield client.servers[tool.server]
         finally:
             with self._lock:
                 self._users -= 1
@@ -95,13 +101,13 @@ class WorkerSessions:
                     self._timer.daemon = True
                     self._timer.start()
 
-    def _client(self, name: str, entry: ServerEntry) -> MCPClient:
-        for other, client in self._clients:
-            if other == entry and name in client.servers:
+    def _client(self, tool: WorkerTool) -> "MCPClient":
+        for entry, client in self._clients:
+            if entry == tool.entry and tool.server in client.servers:
                 return client
-        client = MCPClient()
-        client.connect(name, entry)
-        self._clients.append((entry, client))
+        client = tool.client_type()
+        client.connect(tool.server, tool.entry)
+        self._clients.append((tool.entry, client))
         return client
 
     def _stop_timer(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -24,7 +23,6 @@ from toolbench.mcp.errors import (
     lost_connection,
     sentence,
 )
-from toolbench.mcp.features.log_level import set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
 
 # The limit for all requests together
@@ -129,7 +127,6 @@ class ReconnectingConnection:
         # wait for the end too
         self._ending = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
-        inbox.log.on_level = partial(portal.call, set_log_level, self)
 
     @property
     def status(self) -> Status:

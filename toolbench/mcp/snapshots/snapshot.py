@@ -12,7 +12,7 @@ from toolbench.mcp.snapshots.diff import Change, changes_between
 from toolbench.values import clip
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    pass
 
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
@@ -94,23 +94,3 @@ def _item(value: Any) -> Any:
     if isinstance(hints, Mapping):
         stable["annotations"] = {k: v for k, v in hints.items() if k not in _UNSTABLE}
     return stable
-
-
-# --- Make a snapshot of what a connected server offers.
-
-
-def snapshot_of(session: "MCPServerSession") -> Snapshot:
-    """Return a snapshot of what the server of *session* offers, without secrets."""
-    templates = session.resources.templates
-    offered = {
-        "server": session.server_info,
-        "protocolVersion": session.protocol_version,
-        "capabilities": session.capabilities,
-        "instructions": session.instructions,
-        "tools": session.tools.raw,
-        "disabled": {tool.name: tool.reason for tool in session.tools.disabled},
-        "resources": {item.uri: dict(item.raw) for item in session.resources},
-        "templates": {item.uri_template: dict(item.raw) for item in templates},
-        "prompts": {prompt.name: dict(prompt.raw) for prompt in session.prompts},
-    }
-    return Snapshot.of(session.keep_secret(()).value(offered))
