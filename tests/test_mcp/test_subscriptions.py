@@ -194,7 +194,7 @@ class TestACutStream:
     def test_is_opened_again(self, proxy, client):
         """What changed meanwhile is seen; until then a problem says that no updates come."""
         session = client.connect("h", proxy.url)
-        said = ["no updates until the stream is open again: the stream was cut"]
+        said = ["updates stopped until their stream is open again: the stream was cut"]
         eventually(lambda: session.problems == said)
         proxy.tools = ("a", "b")
         eventually(lambda: len(session.tools) == 2)

@@ -125,7 +125,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         Raises:
             ToolNotFoundError: If no tool has that name.
         """
-        return self.tool(index) if isinstance(index, str) else self.tools[index]
+        if isinstance(index, str):
+            return self.tool(index)
+        return self.tools[index]
 
     def tool(self, name: str) -> MCPToolDefinition:
         """Return the tool called *name*, or else the tool with the address *name*: `server.tool`.
@@ -230,9 +232,14 @@ class MCPClient(Sequence[MCPToolDefinition]):
             if name not in entries:
                 msg = f"The configuration has no server {name!r}.{did_you_mean(name, entries)}"
                 raise ToolNotFoundError(msg)
-        names = entries if only is None else dict.fromkeys(only)
-        enabled = {n: e for n, e in entries.items() if n in names and e.enabled}
-        disabled = [repr(name) for name in names if name not in enabled]
+        enabled, disabled = {}, []
+        for name, entry in entries.items():
+            if only is not None and name not in only:
+                continue
+            if entry.enabled:
+                enabled[name] = entry
+            else:
+                disabled.append(repr(name))
         if disabled and (only or not enabled):
             msg = f"Disabled in the configuration: {', '.join(disabled)}."
             raise ServerError(msg)
@@ -316,15 +323,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 "JupyterLab on a computer or on Binder."
             )
             raise ServerError(msg)
-        before = self.servers.get(name)
         entry = read_entry(entry)
-        same = before is not None and before.entry == entry
-        remembered = before.connection.mode if before is not None and same else "auto"
+        if mode is None:
+            mode = "auto"
+            before = self.servers.get(name)
+            if before is not None and before.entry == entry:
+                # The same server again: the mode that worked
+                mode = before.connection.mode
         return MCPServerSession(
             name,
             entry,
             timeout=timeout or self.timeout,
-            mode=mode or remembered,
+            mode=mode,
             answerer=self.answerer or recorded_answerer(entry),
             features=features or self._features(),
             approvals=self.approvals,
@@ -373,13 +383,17 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def _name_together(self, names: Collection[str]) -> None:
         """Name the tools of the servers *names*, which one `connect` or `add` connected."""
         with self._naming:
-            servers = list(self.servers.items())
-            listed = {name: list(session.tools) for name, session in servers if name in names}
-            came = {name for name, tools in listed.items() if tools}
+            new: list[MCPToolDefinition] = []
+            with_tools = set()
+            for name, session in self.servers.items():
+                tools = list(session.tools)
+                if name in names and tools:
+                    with_tools.add(name)
+                    new += tools
             # A configuration may name tools that had a name before
-            if len(came) > 1:
-                self._names = {a: n for a, n in self._names.items() if a.server not in came}
-            give_names([tool for tools in listed.values() for tool in tools], self._names)
+            if len(with_tools) > 1:
+                self._names = {a: n for a, n in self._names.items() if a.server not in with_tools}
+            give_names(new, self._names)
 
 
 def create_mcp_tools(

@@ -95,11 +95,14 @@ class BrokenError(ServerError):
     def asides(self) -> list[str]:
         """The part for a person only: the earlier lines of stderr."""
         before = self._wrote[:-_READ]
-        return ["\n".join(["Before that on stderr:", *before])] if before else []
+        if not before:
+            return []
+        return ["\n".join(["Before that on stderr:", *before])]
 
     def _with(self, wrote: Sequence[str]) -> str:
-        heading = [STDERR] if wrote else []
-        return "\n".join([self._text, *heading, *wrote])
+        if not wrote:
+            return self._text
+        return "\n".join([self._text, STDERR, *wrote])
 
 
 def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
@@ -130,7 +133,9 @@ def root_of(error: BaseException) -> BaseException:
 def code_of(error: BaseException) -> int | None:
     """Return the JSON-RPC code of *error*; None if *error* is not an answer of a server."""
     code = getattr(error, "code", None)
-    return code if isinstance(code, int) else None
+    if isinstance(code, int):
+        return code
+    return None
 
 
 def forgot_session(error: Exception, call: Call) -> bool:
@@ -155,11 +160,8 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
     root = root_of(error)
     if refused := _refusal(root, call):
         return refused
-    if isinstance(root, CallTimeoutError):
-        noise = "" if call is None or not call.noise else f".\n{about_noise(call.noise)}"
-        return f"{root}{noise}"
     if isinstance(root, TimeoutError):
-        return "no answer in time"
+        return _late(root, call)
     if (code := code_of(root)) is not None:
         return _rpc(root, code)
     if isinstance(root, ValidationError):
@@ -168,12 +170,22 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
         return f"the request cannot be sent: {_short(str(root))}"
     if isinstance(root, ToolbenchError | OSError | RuntimeError):
         return _plain(root)
-    if _name(root) == "ConnectError":
-        return f"nothing answers there ({_short(str(root))})"
     words = _short(str(root))
-    if words and type(root).__module__.startswith("httpx2"):
+    if _name(root) == "ConnectError":
+        return f"nothing answers there ({words})"
+    if not words:
+        return _name(root)
+    if type(root).__module__.startswith("httpx2"):
         return words.rstrip(".")
-    return f"{_name(root)}: {words}" if words else _name(root)
+    return f"{_name(root)}: {words}"
+
+
+def _late(root: TimeoutError, call: Call | None) -> str:
+    if not isinstance(root, CallTimeoutError):
+        return "no answer in time"
+    if call is not None and call.noise:
+        return f"{root}.\n{about_noise(call.noise)}"
+    return str(root)
 
 
 def _refusal(root: BaseException, call: Call | None) -> str:
@@ -185,7 +197,11 @@ def _refusal(root: BaseException, call: Call | None) -> str:
         # Our own error says already what happened
         return ""
     failure = call.http_failure
-    return "" if _says_it_all(failure, root) else _http(failure)
+    is_known_client = failure.status not in _ABOUT_THE_CLIENT
+    if failure.is_answer and is_known_client and code_of(root) is not None:
+        # An error of MCP: the HTTP status adds nothing
+        return ""
+    return _http(failure)
 
 
 def _name(error: BaseException) -> str:
@@ -199,25 +215,19 @@ def _plain(error: BaseException) -> str:
 
 def _short(words: str) -> str:
     """Return the beginning of *words*, which a server wrote; the limit keeps messages short."""
-    is_long = len(words) > _LONGEST
-    return f"{words[:_LONGEST].rstrip()}…" if is_long else words
+    if len(words) <= _LONGEST:
+        return words
+    return f"{words[:_LONGEST].rstrip()}…"
 
 
 def _protocol(error: ValidationError) -> str:
     """Return the problems that pydantic reports in an answer."""
-    lines = [
-        f"{'.'.join(str(part) for part in line['loc'])}: {line['msg']}"
-        for line in error.errors(include_url=False, include_input=False)[:3]
-    ]
+    lines = []
+    for line in error.errors(include_url=False, include_input=False)[:3]:
+        path = ".".join(map(str, line["loc"]))
+        lines.append(f"{path}: {line['msg']}")
     problems = _short("; ".join(lines))
     return f"the server's answer does not follow the protocol: {problems}"
-
-
-def _says_it_all(failure: HttpFailure, error: BaseException) -> bool:
-    """Tell whether *error* explains the failure alone, so that the HTTP status adds nothing."""
-    return (
-        failure.is_answer and failure.status not in _ABOUT_THE_CLIENT and code_of(error) is not None
-    )
 
 
 def _http(failure: HttpFailure) -> str:
@@ -233,28 +243,26 @@ def _http(failure: HttpFailure) -> str:
         hint = ""
     if failure.status < 400 and not failure.hint:
         hint = "That is a page for people, not an MCP endpoint: check the URL"
-    return f"{failure}" + (f". {hint}" if hint else "")
+    if not hint:
+        return str(failure)
+    return f"{failure}. {hint}"
 
 
 def _rpc(error: Any, code: int) -> str:
-    if code == CONNECTION_CLOSED and str(error) == "Connection closed":
+    """Return a sentence about *error*, an error of JSON-RPC: of the server, of the SDK, or ours."""
+    text, data = str(error), getattr(error, "data", None)
+    if lost_connection(error):
         return "the connection was closed"
     if code == NOT_RECORDED:
-        return str(error).rstrip(".")
-    words = _short(str(error))
+        return text.rstrip(".")
     if code == REQUEST_TIMEOUT:
         return "no answer in time"
-    if code == PARSE_ERROR and str(error).startswith("Failed to parse "):
-        match = _PARSE_REASON.search(str(error))
-        reason = match[1] if match else "it is not a message of JSON-RPC"
-        return f"the server's answer could not be read: {reason}"
-    if code == PARSE_ERROR and str(error).startswith("The server's answer "):
-        # Ours
-        return f"t{words[1:]}".rstrip(".")
-    for pattern, text in _OF_THE_SDK:
-        if match := re.match(pattern, str(error)):
-            return text.format(*(clip(part or "unknown", 100) for part in match.groups()))
-    data = getattr(error, "data", None)
+    if code == PARSE_ERROR and (unreadable := _unreadable(text)):
+        return unreadable
+    for pattern, ours in _OF_THE_SDK:
+        if match := re.match(pattern, text):
+            return ours.format(clip(match[match.lastindex or 0] or "unknown", 100))
+    words = _short(text)
     if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
         urls = _short(", ".join(page["url"] for page in pages))
         return (
@@ -266,8 +274,23 @@ def _rpc(error: Any, code: int) -> str:
             f"the program is not an MCP server: it does not know the method {data!r}, "
             "or it only echoes its input"
         )
-    detail = "" if data in (None, "") else f" {str(data)[:500]}"
-    return f"{words} (MCP error {clip(code)}){detail}"
+    words = f"{words} (MCP error {clip(code)})"
+    if data not in (None, ""):
+        words += f" {str(data)[:500]}"
+    return words
+
+
+def _unreadable(text: str) -> str:
+    """Return a sentence if *text* says that an answer could not be read; else empty."""
+    if text.startswith("Failed to parse "):
+        reason = "it is not a message of JSON-RPC"
+        if match := _PARSE_REASON.search(text):
+            reason = match[1]
+        return f"the server's answer could not be read: {reason}"
+    if text.startswith("The server's answer "):
+        # Ours
+        return f"t{_short(text)[1:]}".rstrip(".")
+    return ""
 
 
 def about_noise(line: str) -> str:
@@ -281,12 +304,13 @@ def required_pages(error: BaseException) -> list[dict[str, Any]]:
     They are the `elicitations` in the data of *error*, without those that have no URL.
     """
     data = getattr(error, "data", None)
-    pages = data.get("elicitations") if isinstance(data, dict) else None
-    return [
-        page
-        for page in (pages if isinstance(pages, list) else [])
-        if isinstance(page, dict) and isinstance(page.get("url"), str)
-    ]
+    offered = data.get("elicitations") if isinstance(data, dict) else None
+    pages = []
+    if isinstance(offered, list):
+        for page in offered:
+            if isinstance(page, dict) and isinstance(page.get("url"), str):
+                pages.append(page)
+    return pages
 
 
 def broken(
@@ -327,7 +351,9 @@ def broken(
 
 def ending(code: int) -> str:
     """Return in words how a process ended; an exit code *code* below zero means a signal."""
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
+    if code < 0:
+        return f"signal {-code}"
+    return f"exit code {code}"
 
 
 # --- what a server wrote to stderr --------------------------------------------------
@@ -365,9 +391,13 @@ _SEARCHED = 300
 
 def exception_line(lines: Sequence[str]) -> str:
     """Return the last of *lines* that names an exception; if none does, the last line."""
-    texts = [text for line in lines if (text := line.strip())]
-    exceptions = [text for text in texts if _EXCEPTION.fullmatch(text)]
-    return (exceptions or texts or [""])[-1]
+    last = ""
+    for line in reversed(lines):
+        text = line.strip()
+        if _EXCEPTION.fullmatch(text):
+            return text
+        last = last or text
+    return last
 
 
 def import_advice(lines: Sequence[str]) -> str:

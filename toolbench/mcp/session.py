@@ -211,11 +211,14 @@ class MCPServerSession:
     @property
     def problems(self) -> list[str]:
         """Problems with lists and subscriptions of the connected server."""
-        problem, lost = self.tools.problem, self._subscriptions.lost
-        problems = [] if problem is None else [f"tools/list: {problem}"]
+        problems = []
+        if self.tools.problem is not None:
+            problems.append(f"tools/list: {self.tools.problem}")
         if why := self._subscriptions.interruption:
-            problems.append(f"no updates until the stream is open again: {why}")
-        return problems + [f"no updates of {uri!r}: {why}" for uri, why in lost.items()]
+            problems.append(f"updates stopped until their stream is open again: {why}")
+        for uri, why in self._subscriptions.lost.items():
+            problems.append(f"no updates of {uri!r}: {why}")
+        return problems
 
     def observe(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* after changes, a few times a second; return a function that removes it."""
