@@ -14,11 +14,11 @@ from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.elicitation import Answerer, handler_of
+from toolbench.mcp.recording.player import recorded_answerer
 from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import (
     Recording,
     is_replaying,
-    recorded_answerer,
     replay_config,
     replay_entry,
 )

@@ -1,7 +1,7 @@
 """The answers of a fake server: special ones that a test gives, and those of a recording."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
@@ -111,11 +111,8 @@ class RecordedAnswers:
 
     def __init__(self, tape: Tape, exchanges: list[Exchange]) -> None:
         """Use the answers in *exchanges*, the recorded calls of one tool on *tape*."""
-        first = [e for e in exchanges if "requestState" not in e.params]
-        calls = [_without_task(e) for e in first]
-        pairs = zip(calls, first, strict=True)
-        self._outcomes = {id(call): tape.outcome(e) for call, e in pairs}
-        self._matcher = Matcher(calls)
+        self._tape = tape
+        self._matcher = Matcher([e for e in exchanges if "requestState" not in e.params])
 
     def answer_to(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """Return the recorded answer to a call of *tool* with *arguments*.
@@ -128,7 +125,7 @@ class RecordedAnswers:
         if recorded is None:
             difference = self._matcher.missing("tools/call", params)
             raise RpcError(difference, NOT_RECORDED)
-        return Raw(_result_of(self._outcomes[id(recorded)]))
+        return Raw(_result_of(self._tape.outcome(recorded)))
 
 
 class RecordedReplies:
@@ -151,12 +148,6 @@ class RecordedReplies:
         if recorded is None:
             raise RpcError(self._matcher.missing(method, params), NOT_RECORDED)
         return _result_of(recorded.response)
-
-
-def _without_task(call: Exchange) -> Exchange:
-    """Return *call* without its parameter `task`, because a fake server does not start tasks."""
-    params = {k: v for k, v in call.params.items() if k != "task"}
-    return replace(call, request={**call.request, "params": params})
 
 
 def _result_of(recorded: Mapping[str, Any] | None) -> Mapping[str, Any]:

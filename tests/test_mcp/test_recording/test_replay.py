@@ -304,10 +304,14 @@ class TestMisbehaving:
         """Each tool that misbehaves when called gives the same text, or fails in the same words."""
         texts = []
         config = {"mcpServers": {"m": misbehaving("calls")}}
-        for source in ({"config": config, "record": path}, {"replay": path}):
+        for source, seconds in (
+            ({"config": config, "record": path}, 1.5),
+            # What had no answer is not waited for
+            ({"replay": path}, 10 * PATIENCE),
+        ):
             with create_mcp_tools(**source, timeout=PATIENCE) as client:
                 session = client.servers["m"]
-                session.call_seconds = 1.5
+                session.call_seconds = seconds
                 names = [t.remote_name for t in session.tools if t.remote_name not in SLOW]
                 texts.append({n: session.call(n, {}).text for n in names})
         assert texts[0] == texts[1]

@@ -1,13 +1,18 @@
-"""Play the server of a recording: answer each request with its recorded answer."""
+"""Play the server of a recording: answer each request with its recorded answer.
+
+A failure that was recorded is repeated as an error, of which `recorded_failure` gets the same text.
+`recorded_answerer` answers the server's questions as the person or model did then.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.elicitation import Answerer, Question, ask_here, for_person
 from toolbench.mcp.recording.matcher import HANDSHAKE, Matcher
 from toolbench.mcp.recording.tape import (
     Event,
@@ -19,7 +24,12 @@ from toolbench.mcp.recording.tape import (
     with_subscription,
 )
 from toolbench.redaction import without_numbers
+from toolbench.runs.dialogue import preset_here
 from toolbench.runs.questions import Answer
+
+if TYPE_CHECKING:
+    from toolbench.mcp.monitoring.notifications import Inbox
+    from toolbench.mcp.wire.memory import ServerEnd
 
 NOT_RECORDED = -32004
 """The code of the error for a request that is not in the recording."""
@@ -27,29 +37,6 @@ CUT_OFF = "The recording ended before the server answered."
 CANCELLED = "In the recording this call was cancelled before the server answered."
 _FAILED_THEN = -32005
 _KEY = "toolbench.failure"
-
-
-class RecordedFailureError(ConnectionError):
-    """In the recording, no connection could be opened; the message says why."""
-
-
-def failure_error(failure: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON-RPC error for a recorded *failure*."""
-    text = str(failure.get("text"))
-    asides = failure.get("asides")
-    details = {"text": text, "asides": asides if isinstance(asides, list) else []}
-    return {"code": _FAILED_THEN, "message": text, "data": {_KEY: details}}
-
-
-def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None:
-    """Return the text and the asides, if *error* repeats a recorded failure; None for other errors."""
-    data = getattr(error, "data", None)
-    details = data.get(_KEY) if isinstance(data, Mapping) else None
-    if not isinstance(details, Mapping):
-        return None
-    return str(details.get("text")), tuple(map(str, details.get("asides") or ()))
-
-
 _METHOD_NOT_FOUND = -32601
 _OTHER_ERA = "The recording is of another version of MCP: connect without a mode."
 _QUIET = frozenset({"ping", "logging/setLevel"})
@@ -63,14 +50,24 @@ _IN_ROUNDS = frozenset({"tools/call", "prompts/get", "resources/read"})
 _QUESTION = "question"
 
 
-class LineListener:
-    """The base class of listeners to lines of the server that are not messages; it ignores them."""
+class RecordedFailureError(ConnectionError):
+    """In the recording, no connection could be opened; the message says why."""
 
-    def stderr(self, line: str) -> None:
-        """Take a line of stderr."""
 
-    def noise(self, line: str) -> None:
-        """Take a line of stdout that is not a message."""
+def _failure_error(text: str, asides: Any = ()) -> dict[str, Any]:
+    """Return the JSON-RPC error that repeats a recorded failure."""
+    if not isinstance(asides, list):
+        asides = []
+    details = {"text": text, "asides": asides}
+    return {"code": _FAILED_THEN, "message": text, "data": {_KEY: details}}
+
+
+def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None:
+    """Return the text and the asides, if *error* repeats a recorded failure; None for other errors."""
+    details = mapping_of(mapping_of(getattr(error, "data", None)).get(_KEY))
+    if not details:
+        return None
+    return str(details.get("text")), tuple(map(str, details.get("asides") or ()))
 
 
 class Player:
@@ -89,23 +86,30 @@ class Player:
         self.pending: list[tuple[Any, Mapping[str, Any]]] = []
         """Open questions of the server, with their recorded answers."""
 
-    @property
-    def connect_error(self) -> str | None:
-        """The reason why no connection could be opened; None if a connection was opened."""
-        opened = any(
-            e.method not in HANDSHAKE and "result" in (e.response or {})
-            for e in self.tape.exchanges
-        )
-        return None if opened else self.tape.connect_error
+    async def serve(self, end: "ServerEnd", inbox: "Inbox") -> None:
+        """Answer the requests at *end* until the connection ends.
 
-    async def serve(self, end: Any, listener: LineListener) -> None:
-        """Answer the requests at *end*, a `ServerEnd`, until the connection ends."""
-        await _Connection(self, end, listener).serve()
+        Lines that the server wrote to stderr, and to stdout between its messages, go to *inbox*.
+
+        Raises:
+            RecordedFailureError: If no connection could be opened then: this one fails as well.
+        """
+        if self.tape.connect_error is not None and not self._was_opened():
+            raise RecordedFailureError(self.tape.connect_error)
+        await _Connection(self, end, inbox).serve()
+
+    def _was_opened(self) -> bool:
+        for exchange in self.tape.exchanges:
+            if exchange.method not in HANDSHAKE and "result" in (exchange.response or {}):
+                return True
+        return False
 
     def recorded_answer(self, question: Any) -> Answer:
         """Return the recorded answer to *question* of the server; decline if there is none."""
+        text = None
+        if not hasattr(question, "messages"):
+            text = question.message
         for number, (message, answer) in enumerate(self.pending):
-            text = None if hasattr(question, "messages") else question.message
             if message == text:
                 del self.pending[number]
                 return _as_answer(answer)
@@ -128,10 +132,10 @@ class _Paused(NamedTuple):
 class _Connection:
     """One connection to a player. It runs in the background loop."""
 
-    def __init__(self, player: Player, end: Any, listener: LineListener) -> None:
+    def __init__(self, player: Player, end: "ServerEnd", inbox: "Inbox") -> None:
         self._player = player
         self._end = end
-        self._listener = listener
+        self._inbox = inbox
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         # The ids of requests that are held open
@@ -147,11 +151,11 @@ class _Connection:
     async def serve(self) -> None:
         async with anyio.create_task_group() as tasks:
             for event in self._player.take_before():
-                await self._happen(event)
+                await self._repeat_event(event)
             async for message in self._end:
                 match message:
                     case {"method": "notifications/cancelled"}:
-                        self._cancel((message.get("params") or {}).get("requestId"))
+                        self._cancel(params_of(message).get("requestId"))
                     case {"method": _, "id": _}:
                         tasks.start_soon(self._answer, message)
                     case {"id": identity} if str(identity) in self._answers:
@@ -160,27 +164,32 @@ class _Connection:
                             answer.set_result(message)
 
     def _cancel(self, identity: Any) -> None:
-        if (scope := self._scopes.get(str(identity))) is not None:
+        scope = self._scopes.get(str(identity))
+        if scope is not None:
             scope.cancel()
 
     async def _answer(self, message: dict[str, Any]) -> None:
-        identity = message["id"]
+        identity = str(message["id"])
+        # The client may cancel the request
         with anyio.CancelScope() as scope:
-            self._scopes[str(identity)] = scope
-            await self._play(message)
-        self._scopes.pop(str(identity), None)
+            self._scopes[identity] = scope
+            try:
+                await self._play(message)
+            except RecursionError:
+                self._refuse(message, "The recorded answer is nested too deeply to be replayed.")
+        self._scopes.pop(identity, None)
 
     async def _play(self, message: dict[str, Any]) -> None:
-        method, params = message["method"], message.get("params") or {}
+        method, params = message["method"], params_of(message)
         if method == "initialize":
             self._is_older = True
         paused = self._paused.pop(str(params.get("requestState")), None)
         if paused is not None:
-            await self._go_on(paused, message)
+            await self._resume(paused, message)
             return
         exchange = self._player.matcher.find(method, params)
         if exchange is None:
-            self._end.send(_reply(message, self._unknown(method, params)))
+            self._reply_unknown(message)
             return
         if exchange.is_held_open:
             self._streams.append(message["id"])
@@ -189,13 +198,13 @@ class _Connection:
     async def _repeat(self, exchange: Exchange, message: dict[str, Any], start: int = 0) -> None:
         """Repeat what was recorded for *exchange*, from the event *start* on, to answer *message*."""
         if exchange.is_call:
-            meta = params_of(message).get("_meta") or {}
+            meta = mapping_of(params_of(message).get("_meta"))
             self._tokens[str(exchange.token)] = meta.get("progressToken")
         for place, event in enumerate(exchange.events[start:], start):
             if not self._is_older and _is_for_rounds(exchange, event):
                 self._pause(_Paused(exchange, place), message)
                 return
-            problem = await self._happen(event)
+            problem = await self._repeat_event(event)
             if problem is not None:
                 self._refuse(message, problem)
                 return
@@ -205,11 +214,7 @@ class _Connection:
             return
         await self._end_of(exchange, message)
         for event in exchange.later:
-            await self._happen(event)
-
-    def _refuse(self, message: dict[str, Any], problem: str) -> None:
-        error = {"code": NOT_RECORDED, "message": problem}
-        self._end.send(_reply(message, {"error": error}))
+            await self._repeat_event(event)
 
     # --- questions that were recorded in the other era of the protocol ---------------
 
@@ -221,20 +226,20 @@ class _Connection:
         self._player.pending.append((params_of(question).get("message"), recorded))
         state = f"toolbench-replay-{next(self._numbers)}"
         self._paused[state] = paused
-        request = {key: question[key] for key in ("method", "params")}
+        request = {"method": question["method"], "params": question["params"]}
         result = {
             "resultType": "input_required",
             "inputRequests": {_QUESTION: request},
             "requestState": state,
         }
-        self._end.send(_reply(message, {"result": result}))
+        self._reply(message, result=result)
 
-    async def _go_on(self, paused: _Paused, message: dict[str, Any]) -> None:
+    async def _resume(self, paused: _Paused, message: dict[str, Any]) -> None:
         """Go on after a question of `_pause`, to which *message* has the answer."""
         exchange, place = paused
         answers = mapping_of(params_of(message).get("inputResponses"))
         answered = {"result": answers.get(_QUESTION)}
-        problem = _otherwise(exchange.events[place], answered)
+        problem = _difference(exchange.events[place], answered)
         if problem is not None:
             self._refuse(message, problem)
             return
@@ -243,37 +248,36 @@ class _Connection:
     async def _ask_each(self, exchange: Exchange, message: dict[str, Any]) -> None:
         """Send the questions in the recorded answer as requests; go on with the next round."""
         if exchange.next is None:
-            error = failure_error({"text": CUT_OFF})
-            self._end.send(_reply(message, {"error": error}))
+            self._reply(message, error=_failure_error(CUT_OFF))
             return
         result = mapping_of((exchange.response or {}).get("result"))
         answers = mapping_of(exchange.next.params.get("inputResponses"))
         for key, request in mapping_of(result.get("inputRequests")).items():
             identity = f"toolbench-replay-{next(self._numbers)}"
             question = {"jsonrpc": "2.0", "id": identity, **mapping_of(request)}
-            event = Event("request", question, {"result": answers.get(key)})
-            problem = await self._ask(event)
+            problem = await self._ask(Event("request", question, {"result": answers.get(key)}))
             if problem is not None:
                 self._refuse(message, problem)
                 return
         for event in exchange.later:
-            await self._happen(event)
+            await self._repeat_event(event)
         await self._repeat(exchange.next, message)
 
     # --- the end of a request ---------------------------------------------------------
 
     async def _end_of(self, exchange: Exchange, message: dict[str, Any]) -> None:
         """End *exchange* as recorded: by an answer, a failure, a closed connection, or not at all."""
-        if exchange.failure is not None:
-            self._end.send(_reply(message, {"error": failure_error(exchange.failure)}))
-        elif exchange.response is not None:
+        failure, response = exchange.failure, exchange.response
+        if failure is not None:
+            error = _failure_error(str(failure.get("text")), failure.get("asides"))
+            self._reply(message, error=error)
+        elif response is not None:
             self._player.pending += rounds(exchange)
-            response = without_numbers(exchange.response)
-            fields = {k: v for k, v in response.items() if k in ("result", "error")}
-            self._end.send(_reply(message, fields))
+            response = without_numbers(response)
+            self._reply(message, **{k: response[k] for k in ("result", "error") if k in response})
         if exchange.ended:
             self._end.hang_up()
-        elif exchange.response is None and exchange.failure is None:
+        elif failure is None and response is None:
             await self._leave_open(exchange, message)
 
     async def _leave_open(self, exchange: Exchange, message: dict[str, Any]) -> None:
@@ -283,71 +287,71 @@ class _Connection:
         """
         if exchange.is_held_open or (exchange.cancelled and not exchange.is_call):
             await anyio.sleep_forever()
-        reason = CANCELLED if exchange.cancelled else CUT_OFF
-        error = failure_error({"text": reason})
-        self._end.send(_reply(message, {"error": error}))
+        reason = CUT_OFF
+        if exchange.cancelled:
+            reason = CANCELLED
+        self._reply(message, error=_failure_error(reason))
 
-    def _unknown(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _reply_unknown(self, message: dict[str, Any]) -> None:
+        """Answer a request that is not in the recording."""
+        method = message["method"]
         if method in _QUIET:
-            return {"result": {}}
-        # The other protocol: the client tries the next one
-        if method in HANDSHAKE:
+            self._reply(message, result={})
+        elif method in HANDSHAKE:
+            # The other protocol: the client tries the next one
             text = f"Not recorded: {method}. {_OTHER_ERA}"
-            error = {"code": _METHOD_NOT_FOUND, "message": text}
-            return {"error": error}
-        text = self._player.matcher.missing(method, params)
-        return {"error": {"code": NOT_RECORDED, "message": text}}
+            self._reply(message, error={"code": _METHOD_NOT_FOUND, "message": text})
+        else:
+            self._refuse(message, self._player.matcher.missing(method, params_of(message)))
+
+    def _refuse(self, message: dict[str, Any], problem: str) -> None:
+        self._reply(message, error={"code": NOT_RECORDED, "message": problem})
+
+    def _reply(self, message: dict[str, Any], **body: Any) -> None:
+        self._end.send({"jsonrpc": "2.0", "id": message["id"], **body})
 
     # --- events: what the server sent without a request ------------------------------
 
-    async def _happen(self, event: Event) -> str | None:
+    async def _repeat_event(self, event: Event) -> str | None:
         """Repeat *event*; return the problem if our answer differs from the recorded answer."""
         match event.kind:
             case "stderr":
-                self._listener.stderr(str(without_numbers(event.message)))
+                self._inbox.stderr.add(str(without_numbers(event.message)))
             case "noise":
-                self._listener.noise(str(without_numbers(event.message)))
+                self._inbox.note_noise(str(without_numbers(event.message)))
             case "notification":
-                self._tell(event)
+                self._notify(event)
             case "request":
                 return await self._ask(event)
         return None
 
-    def _tell(self, event: Event) -> None:
+    def _notify(self, event: Event) -> None:
         notification = without_numbers(event.message)
-        params = notification.get("params")
-        if isinstance(params, dict) and "progressToken" in params:
+        params = params_of(notification)
+        if "progressToken" in params:
             token = self._tokens.get(str(params["progressToken"]))
             if token is None:
                 # Its call was not replayed
                 return
-            notification = {
-                **notification,
-                "params": {**params, "progressToken": token},
-            }
-        if subscription_of(notification) is not None:
-            for identity in self._streams[-1:]:
-                self._end.send(with_subscription(notification, identity))
-            return
-        self._end.send(notification)
+            notification = {**notification, "params": {**params, "progressToken": token}}
+        if subscription_of(notification) is None:
+            self._end.send(notification)
+        elif self._streams:
+            self._end.send(with_subscription(notification, self._streams[-1]))
 
     async def _ask(self, event: Event) -> str | None:
         question = without_numbers(event.message)
-        identity = str(question.get("id"))
         answer = asyncio.get_running_loop().create_future()
-        self._answers[identity] = answer
-        recorded = (event.answer or {}).get("result")
-        params = params_of(question)
-        if isinstance(recorded, Mapping) and question.get("method") in _FOR_PEOPLE:
-            self._player.pending.append((params.get("message"), recorded))
+        self._answers[str(question.get("id"))] = answer
+        recorded = mapping_of(event.answer).get("result")
+        is_for_people = question.get("method") in _FOR_PEOPLE
+        if isinstance(recorded, Mapping) and is_for_people:
+            self._player.pending.append((params_of(question).get("message"), recorded))
         self._end.send(question)
-        if event.answer is None or question.get("method") not in _FOR_PEOPLE:
+        if event.answer is None or not is_for_people:
             # It has no recorded answer, or the client answers by itself (its roots)
             return None
-        with suppress(asyncio.CancelledError):
-            answered = await answer
-            return _otherwise(event, answered)
-        raise asyncio.CancelledError
+        return _difference(event, await answer)
 
 
 def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
@@ -379,21 +383,37 @@ def _as_answer(answer: Mapping[str, Any]) -> Answer:
     # A message, written in place of a model
     if "role" in answer:
         return Answer("accept", dict(answer))
-    content = answer.get("content")
-    action = answer.get("action", "decline")
-    return Answer(action, dict(content) if isinstance(content, Mapping) else None)
+    action, content = answer.get("action", "decline"), answer.get("content")
+    if isinstance(content, Mapping):
+        return Answer(action, dict(content))
+    return Answer(action)
 
 
-def _otherwise(event: Event, answered: Mapping[str, Any]) -> str | None:
+def _difference(event: Event, answered: Mapping[str, Any]) -> str | None:
     """Return a sentence on how our answer differs from the recorded answer; None if they match."""
-    recorded = event.answer or {}
-    one, other = ({"result": a.get("result")} for a in (recorded, answered))
-    matcher = Matcher([Exchange({"method": "answer", "params": one})])
-    if matcher.find("answer", other) is not None:
+    recorded = {"result": mapping_of(event.answer).get("result")}
+    now = {"result": answered.get("result")}
+    matcher = Matcher([Exchange({"method": "answer", "params": recorded})])
+    if matcher.find("answer", now) is not None:
         return None
-    reason = matcher.missing("answer", other)
+    reason = matcher.missing("answer", now)
     return f"The server's question got another answer than in the recording. {reason}"
 
 
-def _reply(message: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": message["id"], **body}
+def recorded_answerer(entry: ServerEntry) -> Answerer | None:
+    """Return the answerer that repeats the recorded answers; None if *entry* is not a replay.
+
+    A preset answer, as in `with toolbench.answering(...)`, is used in place of a recorded one.
+    """
+    player = entry.server
+    if not isinstance(player, Player):
+        return None
+
+    def answer_of(question: Question) -> Answer:
+        # Taken from the recorded ones even if it is not used
+        recorded = player.recorded_answer(question)
+        if not hasattr(question, "messages") and preset_here(for_person(question)) is not None:
+            return ask_here(question)
+        return recorded
+
+    return answer_of

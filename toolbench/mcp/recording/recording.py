@@ -10,7 +10,6 @@ from typing import Any, Self, overload
 from toolbench.display.escape import visible
 from toolbench.errors import ServerError, did_you_mean
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.elicitation import Answerer, Question, ask_here, for_person
 from toolbench.mcp.lists.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.player import Player
@@ -18,8 +17,6 @@ from toolbench.mcp.recording.tape import Exchange, Tape
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
-from toolbench.runs.dialogue import preset_here
-from toolbench.runs.questions import Answer
 
 _CHUNK = 1 << 20
 # Bytes read of the first line
@@ -351,21 +348,3 @@ def replay_config(recording: Recording) -> dict[str, Any]:
         raise ServerError(msg)
     servers = {name: replay_entry(recording, name) for name in recording.servers}
     return {"mcpServers": servers}
-
-
-def recorded_answerer(entry: ServerEntry) -> Answerer | None:
-    """Return the answerer that repeats the recorded answers; None if *entry* is not a replay.
-
-    A preset answer, as in `with toolbench.answering(...)`, is used in place of a recorded one.
-    """
-    if entry.transport != "replay" or not isinstance(entry.server, Player):
-        return None
-    player = entry.server
-
-    def answer_of(question: Question) -> Answer:
-        recorded_answer = player.recorded_answer(question)
-        is_preset = preset_here(for_person(question)) is not None
-        is_preset = is_preset and not hasattr(question, "messages")
-        return ask_here(question) if is_preset else recorded_answer
-
-    return answer_of

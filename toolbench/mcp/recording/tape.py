@@ -23,6 +23,16 @@ class Event:
     answer: Mapping[str, Any] | None = None
     """Our answer, if the event was a request."""
 
+    def belongs_to(self, exchange: "Exchange") -> bool:
+        """Tell whether the event is a notification that names *exchange*, or its kind of request."""
+        if self.kind != "notification":
+            return False
+        token = params_of(self.message).get("progressToken")
+        if token is not None:
+            return bool(exchange.token == token)
+        is_of_stream = str(self.message.get("method")).startswith("notifications/subscriptions/")
+        return is_of_stream and exchange.is_held_open
+
 
 @dataclass(eq=False)
 class Exchange:
@@ -56,8 +66,7 @@ class Exchange:
     @property
     def token(self) -> Any:
         """The progress token of the request."""
-        meta = self.params.get("_meta")
-        return meta.get("progressToken") if isinstance(meta, Mapping) else None
+        return mapping_of(self.params.get("_meta")).get("progressToken")
 
     @property
     def is_modern(self) -> bool:
@@ -87,8 +96,9 @@ class Exchange:
     def asked(self) -> bool:
         """Whether the server's answer is a question to this client, about a call or a task."""
         result = mapping_of((self.response or {}).get("result"))
-        key = "status" if self.method == "tasks/get" else "resultType"
-        return result.get(key) == "input_required"
+        if self.method == "tasks/get":
+            return result.get("status") == "input_required"
+        return result.get("resultType") == "input_required"
 
 
 class Tape:
@@ -120,20 +130,15 @@ class Tape:
         """
         response = call.last.response
         result = mapping_of((response or {}).get("result"))
-        task = mapping_of(result.get("task")).get("taskId")
-        if result.get("resultType") == "task":
-            task = result.get("taskId")
-        if task is None or "content" in result:
+        if result.get("resultType") != "task":
             return response
-        own = [e for e in self.exchanges if e.params.get("taskId") == task]
-        for exchange in own:
-            if exchange.method == "tasks/result" and exchange.response is not None:
-                return exchange.response
-        states = [e.response or {} for e in own if e.method == "tasks/get"]
-        for state in (mapping_of(response.get("result")) for response in states):
-            for key in ("result", "error"):
-                if isinstance(state.get(key), Mapping):
-                    return {key: state[key]}
+        task = result.get("taskId")
+        for exchange in self.exchanges:
+            if exchange.method == "tasks/get" and exchange.params.get("taskId") == task:
+                state = mapping_of((exchange.response or {}).get("result"))
+                for key in ("result", "error"):
+                    if isinstance(state.get(key), Mapping):
+                        return {key: state[key]}
         return None
 
     def add(self, frame: Frame) -> None:
@@ -141,53 +146,51 @@ class Tape:
         message = frame.message
         match frame.direction:
             case "stderr" | "noise":
-                self._happened(Event(frame.direction, message))
+                self._place(Event(frame.direction, message))
             case "connect" | "end":
-                self._ended()
+                self._end_connection()
             case "failure" if isinstance(message, Mapping):
-                self._failed(message)
+                self._add_failure(message)
             case "sent" if isinstance(message, Mapping):
-                self._sent(message)
+                self._add_sent(message)
             case "received" if isinstance(message, Mapping):
-                self._received(message)
+                self._add_received(message)
 
-    def _sent(self, message: Mapping[str, Any]) -> None:
+    def _add_sent(self, message: Mapping[str, Any]) -> None:
         identity = str(message.get("id"))
         if "method" not in message:
-            if (question := self._questions.pop(identity, None)) is not None:
+            question = self._questions.pop(identity, None)
+            if question is not None:
                 question.answer = message
         elif "id" in message:
             exchange = Exchange(message)
-            self._follows(exchange)
+            self._link(exchange)
             self.exchanges.append(exchange)
             self._open[identity] = exchange
         elif message["method"] == "notifications/cancelled":
-            identity = str(params_of(message).get("requestId"))
-            if (cancelled := self._open.pop(identity, None)) is not None:
+            cancelled = self._open.pop(str(params_of(message).get("requestId")), None)
+            if cancelled is not None:
                 cancelled.cancelled = True
 
-    def _follows(self, exchange: Exchange) -> None:
-        """Link *exchange* to the earlier round of the same call or task, if there is one."""
+    def _link(self, exchange: Exchange) -> None:
+        """Make *exchange* the next round of an earlier one, if it has the answers to its questions."""
         if exchange.method == "tasks/update":
-            self._answers(exchange)
-        state = exchange.params.get("requestState")
-        if not exchange.is_call or (state is None and "inputResponses" not in exchange.params):
+            key = "taskId"
+        elif exchange.is_call and {"requestState", "inputResponses"} & exchange.params.keys():
+            key = "requestState"
+        else:
             return
         for earlier in reversed(self.exchanges):
-            result = (earlier.response or {}).get("result") or {}
-            if earlier.asked and result.get("requestState") == state:
+            if not earlier.asked:
+                continue
+            place = earlier.params
+            if key == "requestState":
+                place = mapping_of((earlier.response or {}).get("result"))
+            if place.get(key) == exchange.params.get(key):
                 earlier.next = earlier.next or exchange
                 return
 
-    def _answers(self, exchange: Exchange) -> None:
-        """Link *exchange*, which sends our answers, to the question of the task."""
-        task = exchange.params.get("taskId")
-        for earlier in reversed(self.exchanges):
-            if earlier.asked and earlier.params.get("taskId") == task:
-                earlier.next = earlier.next or exchange
-                return
-
-    def _received(self, message: Mapping[str, Any]) -> None:
+    def _add_received(self, message: Mapping[str, Any]) -> None:
         identity = str(message.get("id"))
         if "method" not in message:
             exchange = self._open.pop(identity, None)
@@ -196,40 +199,39 @@ class Tape:
         elif "id" in message:
             question = Event("request", message)
             self._questions[identity] = question
-            self._happened(question)
+            self._place(question)
         else:
-            self._happened(Event("notification", message), self._meant(message))
+            self._place(Event("notification", message))
 
-    def _meant(self, message: Mapping[str, Any]) -> Exchange | None:
-        """Return the open exchange to which a notification belongs; None if it belongs to none."""
-        token = params_of(message).get("progressToken")
-        if token is not None:
-            return next((e for e in self._open.values() if e.token == token), None)
-        if str(message.get("method")).startswith("notifications/subscriptions/"):
-            return next((e for e in self._open.values() if e.is_held_open), None)
-        return None
+    def _place(self, event: Event) -> None:
+        """Add *event* to the open request that it belongs to, else to the newest open request.
 
-    def _happened(self, event: Event, exchange: Exchange | None = None) -> None:
-        """Add *event* to *exchange*; if this is None, add *event* to the newest open exchange.
-
-        If no exchange is open, the newest answered exchange gets *event*. An event before the
-        first request is kept in `before`.
+        If no request is open, the newest answered one gets *event*. An event before the first
+        request is kept in `before`.
         """
-        waiting = [e for e in self._open.values() if not e.is_held_open]
-        if exchange is not None or waiting:
-            (exchange or waiting[-1]).events.append(event)
-        elif answered := [e for e in self.exchanges if not e.is_held_open]:
-            answered[-1].later.append(event)
-        else:
-            self.before.append(event)
+        waiting = list[Exchange]()
+        for exchange in self._open.values():
+            if event.belongs_to(exchange):
+                exchange.events.append(event)
+                return
+            if not exchange.is_held_open:
+                waiting.append(exchange)
+        if waiting:
+            waiting[-1].events.append(event)
+            return
+        for exchange in reversed(self.exchanges):
+            if not exchange.is_held_open:
+                exchange.later.append(event)
+                return
+        self.before.append(event)
 
-    def _ended(self) -> None:
+    def _end_connection(self) -> None:
         for exchange in self._open.values():
             exchange.ended = not exchange.is_held_open
         self._open.clear()
         self._questions.clear()
 
-    def _failed(self, message: Mapping[str, Any]) -> None:
+    def _add_failure(self, message: Mapping[str, Any]) -> None:
         token = message.get("token")
         if message.get("repeated") is True:
             self._forget(token)
@@ -245,8 +247,11 @@ class Tape:
     def _forget(self, token: Any) -> None:
         """Remove the request that the server refused, because the request is sent again."""
         for exchange in reversed(self.exchanges):
-            has_failed = "error" in (exchange.response or {}) or not exchange.response
-            if exchange.token == token if exchange.is_call else has_failed:
+            if exchange.is_call:
+                is_meant = exchange.token == token
+            else:
+                is_meant = "result" not in (exchange.response or {})
+            if is_meant:
                 self.exchanges.remove(exchange)
                 return
 
@@ -258,13 +263,14 @@ def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def mapping_of(value: Any) -> Mapping[str, Any]:
     """Return *value* if it is an object, else an empty object, because a file may hold any value."""
-    return value if isinstance(value, Mapping) else {}
+    if isinstance(value, Mapping):
+        return value
+    return {}
 
 
 def subscription_of(message: Mapping[str, Any]) -> Any:
     """Return the id of the request that opened the stream of a notification; None if it has no stream."""
-    meta = params_of(message).get("_meta")
-    return meta.get(_SUBSCRIPTION) if isinstance(meta, Mapping) else None
+    return mapping_of(params_of(message).get("_meta")).get(_SUBSCRIPTION)
 
 
 def with_subscription(message: Mapping[str, Any], identity: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from toolbench.errors import MissingExtraError, ServerError
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.http import HttpTransport, SseTransport
+from toolbench.mcp.wire.memory import MemoryTransport
 from toolbench.mcp.wire.openapi import OpenApiTransport
-from toolbench.mcp.wire.replay import ReplayTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
 # It contains FastMCP's server half
@@ -75,7 +76,7 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
         case "sse":
             return SseTransport(entry, inbox)
         case "replay":
-            return ReplayTransport(entry.server, inbox)
+            return MemoryTransport(partial(entry.server.serve, inbox=inbox))
         case "memory":
             return _in_process(_server_object(entry))
     return ProcessTransport(entry, inbox) if is_supported() else _PlainProcess(entry, inbox)
