@@ -36,10 +36,14 @@ ATTRIBUTES = {
     "ipywidgets:DOMWidget": ["_dom_classes", "keys", "class_traits", "_repr_mimebundle_"],
     # our session of a server is a kind of the SDK's
     "mcp:ClientSession": [
-        "validate_tool_result", "send_discover", "dispatch_input_request", "protocol_version",
+        "send_discover", "dispatch_input_request", "protocol_version",
     ],
     "mcp.shared.jsonrpc_dispatcher:JSONRPCDispatcher": ["send_raw_request", "notify"],
-    "mcp.shared.inbound": ["encode_header_value", "find_invalid_x_mcp_header", "x_mcp_header_map"],
+    "mcp.shared.dispatcher": ["CallOptions"],
+    "mcp.shared.inbound": [
+        "MCP_NAME_HEADER", "encode_header_value", "find_invalid_x_mcp_header",
+        "mcp_param_headers", "x_mcp_header_map",
+    ],
     "mcp.shared.message": ["ClientMessageMetadata", "SessionMessage"],
     "mcp.client.auth.utils": [
         "build_oauth_authorization_server_metadata_discovery_urls", "issuers_match",
@@ -93,6 +97,8 @@ OF_OBJECTS = {
 """Of clients that a user hands us; see test_private_names_of_google_genai."""
 OF_SERVERS = {"_mcp_server", "_callback_host"}
 """Of FastMCP's servers and of its OAuth; see test_private_names_of_fastmcp."""
+OF_SESSIONS = {"_stamp"}
+"""Of the SDK's sessions with servers; see test_the_stamp_of_a_session."""
 ELSEWHERE = {
     *("_subparsers", "_is_text_encoding"),
     *("_max_workers", "_initargs", "_initializer", "_mp_context"),
@@ -133,6 +139,22 @@ def test_private_names_of_fastmcp():
     assert {"_mcp_server", "_callback_host"} == OF_SERVERS
     assert OAuth()._callback_host == "localhost"
     assert hasattr(FastMCP("s")._mcp_server, "get_tool_input_schema")
+
+
+def test_the_stamp_of_a_session():
+    """A session adds the version of the protocol, and HTTP headers, to a request that we send ourselves."""
+    from mcp import ClientSession
+    from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+    from mcp_types import DiscoverResult, ServerCapabilities
+
+    session = ClientSession(dispatcher=JSONRPCDispatcher(None, None))
+    session.adopt(
+        DiscoverResult(supported_versions=["2026-07-28"], capabilities=ServerCapabilities())
+    )
+    data, options = {"method": "tools/call", "params": {"name": "t", "arguments": {}}}, {}
+    session._stamp(data, options)
+    assert data["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    assert options["headers"]["mcp-method"] == "tools/call"
 
 
 def test_a_shell_has_what_objects_of_it_have():

@@ -15,11 +15,10 @@ from toolbench.errors import ServerError, ToolbenchError, did_you_mean, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.config.writer import portable_entry
-from toolbench.mcp.connection.connection import Connection, Send
+from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
-from toolbench.mcp.connection.tool_request import tool_request
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
 from toolbench.mcp.features.roots import RootList
@@ -314,7 +313,7 @@ class MCPServerSession:
         level = self._inbox.log_level
         if level is not None and self._has_log and not connection.is_modern:
             call = Call(seconds=self._seconds, used=self.connection.seconds_used)
-            await connection.ask(_log_level_request(level), call)
+            await connection.request("logging/setLevel", {"level": level}, call)
         connected.add(self)
         if (client := self.client) is not None:
             client.note_connected(self)
@@ -341,8 +340,8 @@ class MCPServerSession:
             msg = f"Server {self.name!r} does not declare `logging`, so no log level can be set."
             raise ServerError(msg)
         if not connection.is_modern:
-            send = _log_level_request(level)
-            await self.connection.ask_to("take the level of its log", send, self._seconds)
+            verb, call = "take the level of its log", Call(seconds=self._seconds)
+            await self.connection.ask_to(verb, "logging/setLevel", {"level": level}, call)
         self._inbox.log_level = level
 
     # --- its lists ----------------------------------------------------------------
@@ -463,18 +462,11 @@ class MCPServerSession:
             on_progress=on_progress,
             answerer=answerer,
         )
-        send = tool_request(name, arguments, call)
-
-        async def send_as_judged(session: Any, responses: Any, state: str | None) -> Any:
-            # A server whose connection was lost may come back with other tools
-            if responses is None:
-                await self._check(name, judged)
-                if self.era == "legacy":
-                    refuse_older_task(self.tools.described(name), self.name)
-            return await send(session, responses, state)
-
+        # A server whose connection was lost may come back with other tools
+        call.before_sending = partial(self._check, name, judged)
+        params = {"name": name, "arguments": arguments}
         try:
-            raw = await self.connection.ask(send_as_judged, call)
+            raw = await self.connection.request("tools/call", params, call)
             raw = await self._features.finished(raw, self.connection.current, call)
         except CallFailedError:
             raise
@@ -507,6 +499,8 @@ class MCPServerSession:
         if judged is not None and (has_changed(judged) or not judged.is_listed):
             msg = f"Server {self.name!r} changed {name!r} before the call, which was not sent: call it again."
             raise CallFailedError(msg)
+        if self.era == "legacy":
+            refuse_older_task(self.tools.described(name), self.name)
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
         """Hide *secrets* in all that the session keeps; return the session's redactor."""
@@ -542,13 +536,3 @@ class MCPServerSession:
         """
         place = self.connection, self._seconds
         return portal.call(complete, *place, target, argument, value, others)
-
-
-def _log_level_request(level: str) -> Send:
-    def send(session: Any, responses: Any, state: str | None) -> Any:
-        from mcp_types import EmptyResult, Request  # noqa: PLC0415 - the SDK, loaded by now
-
-        message = Request[dict[str, Any], str](method="logging/setLevel", params={"level": level})
-        return session.send_request(message, EmptyResult)
-
-    return send

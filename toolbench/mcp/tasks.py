@@ -306,27 +306,24 @@ class _FollowedTask:
 
     async def _answer_questions(self) -> bool:
         """Answer the new questions of the task; return whether there were any."""
-        from mcp_types import InputRequiredResult  # noqa: PLC0415 - the SDK, loaded by now
-
         requests = self._state.raw.get("inputRequests")
         if not isinstance(requests, Mapping):
             return False
         new = {key: one for key, one in requests.items() if key not in self._answered}
         if not new:
             return False
-        body = {"resultType": "input_required", "inputRequests": new}
+        questions = {"resultType": "input_required", "inputRequests": new}
         connection = await self._connection.live()
         try:
-            questions = InputRequiredResult.model_validate(body, by_name=False)
-            answers = await connection.answers_to(questions)
+            answers = await connection.session.answers_to(questions)
+            if answers is None:
+                msg = f"Task {self._state.id[:60]!r} asks something that is no question of MCP."
+                raise CallFailedError(self._safe(msg))
         except Exception:
             # Without an answer the task would wait forever
             await self._cancel()
             raise
-        responses = {}
-        for key, answer in (answers or {}).items():
-            responses[key] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
-        await self._request("tasks/update", inputResponses=responses)
+        await self._request("tasks/update", **answers)
         self._answered.update(new)
         return True
 
@@ -345,13 +342,9 @@ class _FollowedTask:
         raise AssertionError
 
     async def _send(self, method: str, call: Call, **params: Any) -> dict[str, Any]:
-        from toolbench.mcp.wire.modern_extension import about_task  # noqa: PLC0415 - as above
-
-        def send(session: Any, responses: Any, state: str | None) -> Any:
-            return about_task(session, method, self._state.id, **params)
-
         try:
-            return await self._connection.ask(send, call)
+            task = {"taskId": self._state.id}
+            return await self._connection.request(method, {**task, **params}, call)
         except Exception as error:
             # A passing failure of HTTP becomes a ServerError
             failure = call.http_failure

@@ -222,7 +222,7 @@ class TestTimeLimits:
         assert during == float("inf")
         assert before <= after < float("inf")
 
-    def test_of_a_list_stand_still_over_all_its_pages(self, client):
+    def test_of_a_list_stand_still_over_all_its_pages(self, client, monkeypatch):
         """A page that waits for a person takes no time from the pages after it."""
         server = FastMCP("two", list_page_size=1)
         server.tool(lambda: "a", name="a")
@@ -230,19 +230,22 @@ class TestTimeLimits:
         connection = client.connect("two", server).connection
         waited, left = [], []
 
-        async def send(session, params):
+        ask = connection.current.session.ask
+
+        async def send(*request):
             left.append(anyio.current_effective_deadline() - anyio.current_time())
             before = anyio.current_time()
             async with current_call().waiting_for_person():
                 await anyio.to_thread.run_sync(threading.Event().wait, 0.3)
             waited.append(anyio.current_time() - before)
-            return await session.list_tools(params=params)
+            return await ask(*request)
 
         async def pages():
             before = anyio.current_time()
-            all_pages = await connection.pages("tools", send, 100)
+            all_pages = await connection.pages("tools", "tools/list", 100)
             return all_pages, anyio.current_time() - before
 
+        monkeypatch.setattr(connection.current.session, "ask", send)
         (items, problem, _), seconds = portal.call(pages)
         assert ([item["name"] for item in items], problem) == (["a", "b"], None)
         assert 100 - left[1] <= seconds - sum(waited) + 0.01

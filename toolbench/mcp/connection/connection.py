@@ -1,11 +1,12 @@
 """One connection to one server: open it, send requests, close it, in the background loop."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
-from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from toolbench._version import __version__
 from toolbench.mcp.client_features import ClientFeatures
@@ -25,10 +26,15 @@ from toolbench.mcp.errors import (
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.logs import hide_in_logs_of
 from toolbench.runs.questions import without_presets
+from toolbench.values import not_in_json
 
 if TYPE_CHECKING:
-    from mcp import ClientSession
+    from toolbench.mcp.wire.sdk_session import SdkSession
 
+TASKS = "io.modelcontextprotocol/tasks"
+"""The extension of the protocol for calls that run as tasks. Source: MCP, SEP-2663."""
+SKILLS = "io.modelcontextprotocol/skills"
+"""The extension of the protocol that lists skills. Source: MCP, SEP-2640."""
 _MODERN = "2026-07-28"
 _LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
 """Libraries whose logs may contain addresses of servers and requests."""
@@ -40,13 +46,6 @@ _MOST_ROUNDS = 10
 _PROBE = 10.0
 # Seconds: a server that ignores SIGTERM needs three
 _CLOSING = 8.0
-
-Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
-"""A function that sends one request. It gets the SDK's session, the answers to the server's
-questions, and the state that the server sent with the questions; the last two are None at first."""
-SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
-"""A function that requests one page of a list. It gets the SDK's session and the parameters with
-the cursor."""
 
 
 class Pages(NamedTuple):
@@ -88,21 +87,19 @@ class Connection:
         Raises:
             Exception: Any error of the transport or the SDK; the function `sentence` explains it.
         """
-        from fastmcp import (  # noqa: PLC0415 - slow to load: on the first connect
-            Client,
-        )
-        from mcp_types import Implementation  # noqa: PLC0415 - the same
+        # Slow to load: on the first connect
+        from fastmcp import Client  # noqa: PLC0415
+        from mcp_types import Implementation  # noqa: PLC0415
 
-        from toolbench.mcp.skills.skills_extension import SkillsExtension  # noqa: PLC0415
-        from toolbench.mcp.wire.modern_extension import TasksExtension  # noqa: PLC0415
-        from toolbench.mcp.wire.sdk_session import session_class  # noqa: PLC0415
+        from toolbench.mcp.wire.sdk_session import ModernExtension, SdkSession  # noqa: PLC0415
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
 
         hide_in_logs_of(_LIBRARIES)
         self._inbox.begin_connection(self._entry.transport, mode)
         self._transport = transport_of(self._entry, self._inbox)
-        kind = session_class(
-            self._inbox,
+        kind = partial(
+            SdkSession,
+            inbox=self._inbox,
             probe_seconds=min(_PROBE, (call.seconds - call.used) / 3),
             roots=self._features.roots,
             is_process=self._entry.transport == "stdio",
@@ -111,7 +108,7 @@ class Connection:
             Tapped(self._transport, kind),
             mode=mode,
             client_info=Implementation(name="toolbench", version=__version__),
-            extensions=self._features.declared([TasksExtension(), SkillsExtension()]),
+            extensions=self._features.declared([ModernExtension(TASKS), ModernExtension(SKILLS)]),
         )
         # The tasks of the connection serve other runs too
         try:
@@ -132,9 +129,9 @@ class Connection:
     # --- what was agreed ----------------------------------------------------------
 
     @property
-    def session(self) -> "ClientSession":
+    def session(self) -> "SdkSession":
         """The SDK's session."""
-        session: ClientSession = self._client.session
+        session: SdkSession = self._client.session
         return session
 
     @property
@@ -204,8 +201,8 @@ class Connection:
 
     # --- asking -------------------------------------------------------------------
 
-    async def ask(self, send: Send, call: Call) -> dict[str, Any]:
-        """Send a request by *send*, and return the result as the server sent it.
+    async def request(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
+        """Send a request, and return its result as the server sent it, unchecked.
 
         Questions that the server asks before its result are answered, in up to ten rounds. A demand
         to visit pages (`URLElicitationRequiredError`) counts as a question.
@@ -213,77 +210,39 @@ class Connection:
         Raises:
             CallTimeoutError: If the server took too long; the request was cancelled at the server.
             RoundsError: If the server still asks after ten rounds.
+            PydanticSerializationError: If *params* cannot be written as JSON.
         """
         with self._inbox.calls.enter(call), call.limited():
-            responses: Any = None
-            state: str | None = None
+            call.answers = {}
+            if call.before_sending is not None:
+                await call.before_sending()
+            sent = _as_json(params)
+            if method == "tools/call":
+                sent["_meta"] = {"progressToken": call.token}
             for _ in range(_MOST_ROUNDS + 1):
                 try:
-                    raw, questions = await self._reply(send, responses, state)
+                    raw = await self.session.ask(method, {**sent, **call.answers})
                 except Exception as error:
                     # Only a demand for a page is answered here
                     if not await pages_visited(error, self._inbox):
                         raise
                     continue
-                if questions is None:
+                answers = await self.session.answers_to(raw)
+                if answers is None:
                     return raw
-                responses, state = (
-                    await self.answers_to(questions),
-                    questions.request_state,
-                )
+                call.answers = answers
         msg = f"The server asked {_MOST_ROUNDS} times and still gave no result."
         raise RoundsError(msg)
-
-    async def _reply(
-        self, send: Send, responses: Any, state: str | None
-    ) -> tuple[dict[str, Any], Any]:
-        from mcp_types import InputRequiredResult  # noqa: PLC0415 - loaded by now
-
-        from toolbench.mcp.wire.sdk_session import raw_answers  # noqa: PLC0415 - the same
-
-        with raw_answers() as collected:
-            try:
-                parsed = await send(self.session, responses, state)
-            except ValidationError:
-                if not collected:
-                    raise
-                # The SDK refuses the answer; we return it
-                parsed = None
-        input_required = parsed if isinstance(parsed, InputRequiredResult) else None
-        return collected[-1], input_required
-
-    async def answers_to(self, questions: Any) -> Any:
-        """Return the answers to *questions*, an `InputRequiredResult`, by key.
-
-        The questions are asked one by one. Return None if there are no questions.
-        """
-        from mcp import MCPError  # noqa: PLC0415 - loaded by now
-        from mcp.client.session import ClientRequestContext  # noqa: PLC0415 - the same
-        from mcp_types import ErrorData  # noqa: PLC0415 - the same
-
-        if not questions.input_requests:
-            # Only a state: send the request again
-            await anyio.sleep(0.05)
-            return None
-        answers = {}
-        for key, request in questions.input_requests.items():
-            meta = request.params.meta if request.params else None
-            context = ClientRequestContext(session=self.session, request_id=key, meta=meta)
-            answer = await self.session.dispatch_input_request(context, request)
-            if isinstance(answer, ErrorData):
-                raise MCPError(answer.code, answer.message, answer.data)
-            answers[key] = answer
-        return answers
 
     async def pages(
         self,
         key: str,
-        send: SendPage,
+        method: str,
         seconds: float,
         *,
         used: float = 0.0,
     ) -> Pages:
-        """Return the items of all pages of a list, which each page has under *key*.
+        """Return the items of all pages of the list that *method* requests; a page has them under *key*.
 
         If there is a problem, the items before it are returned with it.
 
@@ -291,14 +250,14 @@ class Connection:
         """
         items: list[Any] = []
         lifetimes: list[float | None] = []
-        cursor: str | None = None
+        params: dict[str, Any] = {}
         cursors: set[str] = set()
         call = Call(seconds=seconds, used=used)
         try:
             # The time of a person does not count
             with call.within(seconds, used=used):
                 for _ in range(_MOST_PAGES):
-                    raw = await self.ask(_page(send, cursor), call)
+                    raw = await self.request(method, params, call)
                     page = raw.get(key)
                     if not isinstance(page, list):
                         return Pages(items, f"the server's list of {key} is not a list")
@@ -310,6 +269,7 @@ class Connection:
                     if not isinstance(cursor, str):
                         return Pages(items, None, _shortest(lifetimes))
                     cursors.add(cursor)
+                    params = {"cursor": cursor}
         except Exception as error:
             # Items before the failure are kept
             if code_of(error) == METHOD_NOT_FOUND and not items:
@@ -330,8 +290,15 @@ def _shortest(lifetimes: list[float | None]) -> float | None:
     return min(known) if known and len(known) == len(lifetimes) else None
 
 
-def _page(send: Callable[["ClientSession", Any], Awaitable[Any]], cursor: str | None) -> Send:
-    from mcp_types import PaginatedRequestParams  # noqa: PLC0415 - loaded by now
+def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *params* as JSON.
 
-    params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
-    return lambda session, responses, state: send(session, params)
+    Raises:
+        PydanticSerializationError: If they have a value that JSON has not, such as nan.
+    """
+    # Sets and objects of pydantic too
+    written: dict[str, Any] = to_jsonable_python(dict(params), exclude_none=True)
+    for path, number in not_in_json(written):
+        msg = f"{'.'.join(map(str, path))} is {number}, and JSON has no such number"
+        raise PydanticSerializationError(msg)
+    return written

@@ -1,11 +1,12 @@
 """The requests that are running: their time limits, their progress, and who answers questions."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
+from typing import Any
 
 import anyio
 
@@ -48,6 +49,10 @@ class Call:
     token: str = ""
     http_failure: HttpFailure | None = None
     round: int = 1
+    before_sending: Callable[[], Awaitable[None]] | None = None
+    """Awaited on the connection that is used, right before the request; may refuse it by an error."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """What the request repeats for the server: answers to its questions, and its own state."""
     noise: str = ""
     """The first line during the call that was no message; empty if all were messages."""
     on_close: Callable[[], object] = lambda: None

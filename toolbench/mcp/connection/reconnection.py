@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -14,9 +14,8 @@ from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.attempt import Attempt, older_only_servers
-from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
+from toolbench.mcp.connection.connection import Connection, Pages
 from toolbench.mcp.connection.open_calls import Call
-from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.errors import (
     BrokenError,
     forgot_session,
@@ -321,8 +320,10 @@ class ReconnectingConnection:
 
     # --- asking -------------------------------------------------------------------
 
-    async def ask(self, send: Send, call: Call) -> dict[str, Any]:
-        """Send a request; if the connection was lost, connect again first.
+    async def request(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
+        """Send a request, and return its result as the server sent it; see `Connection.request`.
+
+        If the connection was lost, connect again first.
 
         If the connection breaks during a request, the request is not repeated: the server may have
         done half of it. The request is repeated if the server had forgotten our session.
@@ -334,7 +335,7 @@ class ReconnectingConnection:
         connection = await self.live(call)
         try:
             with self._using(connection):
-                return await connection.ask(send, call)
+                return await connection.request(method, params, call)
         except Exception as error:
             if lost_connection(error):
                 what = "request" if call.tool is None else "call"
@@ -348,21 +349,18 @@ class ReconnectingConnection:
         self._retire(connection)
         connection = await self.live(call)
         with self._using(connection):
-            return await connection.ask(send, call)
+            return await connection.request(method, params, call)
 
     async def ask_to(
-        self, verb: str, send: Send, seconds: float, answerer: Answerer | None = None
+        self, verb: str, method: str, params: Mapping[str, Any], call: Call
     ) -> dict[str, Any]:
-        """Send a request as `ask` does; *verb* says in an error what the request is for.
-
-        *answerer*, or else the session's own, answers questions of the server.
+        """Send a request as `request` does; *verb* says in an error what the request is for.
 
         Raises:
             ServerError: If there is no answer, or the answer is an error.
         """
-        call = Call(seconds=seconds, answerer=answerer)
         try:
-            return await self.ask(send, call)
+            return await self.request(method, params, call)
         except ServerError:
             raise
         except Exception as error:
@@ -371,7 +369,7 @@ class ReconnectingConnection:
             msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
             raise ServerError(self.inbox.safe_text(msg)) from error
 
-    async def pages(self, key: str, send: SendPage, seconds: float) -> Pages:
+    async def pages(self, key: str, method: str, seconds: float) -> Pages:
         """Return all pages of a list; see `Connection.pages`.
 
         A list request changes nothing, so it is repeated once if the server ends before its
@@ -380,7 +378,7 @@ class ReconnectingConnection:
         Raises:
             ServerError: If there is no connection, or the server ends again.
         """
-        return await self.twice(lambda over: over.pages(key, send, seconds))
+        return await self.twice(lambda connection: connection.pages(key, method, seconds))
 
     async def twice(self, look: Callable[[Connection], Awaitable[T]]) -> T:
         """Return the result of *look*, a request that changes nothing at the server.

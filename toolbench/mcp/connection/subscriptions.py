@@ -1,9 +1,9 @@
 """Subscribe to changes of a server's lists and of single resources."""
 
 import asyncio
-from typing import Any, Literal
+from typing import Any
 
-from toolbench.mcp.connection.connection import Connection, Send
+from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.errors import sentence
@@ -54,7 +54,7 @@ class Subscriptions:
         for uri in list(self.uris):
             call = Call(seconds=self._seconds, used=self._connection.seconds_used)
             try:
-                await connection.ask(_request("subscribe", uri), call)
+                await connection.request("resources/subscribe", {"uri": uri}, call)
             except Exception as error:
                 # A refused resource must not end the connection
                 if not connection.is_alive:
@@ -68,8 +68,8 @@ class Subscriptions:
         if uri not in self.uris:
             if not connection.is_modern:
                 verb = f"subscribe us to {uri!r}"
-                request = _request("subscribe", uri)
-                await self._connection.ask_to(verb, request, self._seconds)
+                call = Call(seconds=self._seconds)
+                await self._connection.ask_to(verb, "resources/subscribe", {"uri": uri}, call)
             self.uris.append(uri)
             self.lost.pop(uri, None)
             self._listen_anew(connection)
@@ -83,8 +83,8 @@ class Subscriptions:
             connection = await self._connection.live()
             if not connection.is_modern:
                 verb = f"unsubscribe us from {uri!r}"
-                request = _request("unsubscribe", uri)
-                await self._connection.ask_to(verb, request, self._seconds)
+                call = Call(seconds=self._seconds)
+                await self._connection.ask_to(verb, "resources/unsubscribe", {"uri": uri}, call)
             self._listen_anew(connection)
 
     def stop(self) -> None:
@@ -160,21 +160,3 @@ class Subscriptions:
     def _interrupt(self, why: str) -> None:
         self.interruption = why
         self._connection.inbox.changes.note("status")
-
-
-def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
-    """Return the request of the older protocol that subscribes to *uri*, or unsubscribes."""
-    from mcp_types import (  # noqa: PLC0415 - loaded by now
-        EmptyResult,
-        SubscribeRequest,
-        SubscribeRequestParams,
-        UnsubscribeRequest,
-        UnsubscribeRequestParams,
-    )
-
-    request = (
-        SubscribeRequest(params=SubscribeRequestParams(uri=uri))
-        if verb == "subscribe"
-        else UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri))
-    )
-    return lambda session, *_: session.send_request(request, EmptyResult)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolbench.errors import ServerError
+from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.lists.prompts import Prompt
 from toolbench.mcp.lists.resources import ResourceTemplate
@@ -44,19 +45,17 @@ async def complete(
     connection = await over.live()
     if "completions" not in connection.described().get("capabilities", {}):
         return Completions()
-    reference = _reference(target)
     typed = {argument: value, **others}
     over.inbox.keep_secret(Secrecy({}).secrets_in(typed))
+    params: dict[str, Any] = {
+        "ref": _reference(target),
+        "argument": {"name": argument, "value": value},
+    }
+    if others:
+        params["context"] = {"arguments": others}
     try:
-        result = await over.ask_to(
-            "complete",
-            lambda session, responses, state: session.complete(
-                reference,
-                {"name": argument, "value": value},
-                dict(others) or None,
-            ),
-            seconds,
-        )
+        call = Call(seconds=seconds)
+        result = await over.ask_to("complete", "completion/complete", params, call)
     except ServerError:
         # Completions are optional: a failure is not an error
         return Completions()
@@ -73,14 +72,11 @@ def _read(completion: Mapping[str, Any]) -> Completions:
     return Completions(texts, total=total, more=more)
 
 
-def _reference(target: Prompt | ResourceTemplate | str) -> Any:
-    from mcp_types import (  # noqa: PLC0415 - the SDK, loaded by now
-        PromptReference,
-        ResourceTemplateReference,
-    )
-
-    if (isinstance(target, str) and "{" in target) or isinstance(target, ResourceTemplate):
-        uri = target if isinstance(target, str) else target.uri_template
-        return ResourceTemplateReference(type="ref/resource", uri=uri)
-    name = target if isinstance(target, str) else target.name
-    return PromptReference(type="ref/prompt", name=name)
+def _reference(target: Prompt | ResourceTemplate | str) -> dict[str, str]:
+    if isinstance(target, ResourceTemplate):
+        return {"type": "ref/resource", "uri": target.uri_template}
+    if isinstance(target, str) and "{" in target:
+        return {"type": "ref/resource", "uri": target}
+    if isinstance(target, Prompt):
+        target = target.name
+    return {"type": "ref/prompt", "name": target}

@@ -9,6 +9,7 @@ from pydantic import Field
 from toolbench.core.content import describe
 from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError
+from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.mcp.lists.remote_list import RemoteList
 from toolbench.mcp.lists.resources import described, list_in, object_of_strings
@@ -56,7 +57,7 @@ class MCPPromptObservation(MCPObservation):
 class PromptList(RemoteList[Prompt]):
     """The prompts of one server, in the server's order. Source: MCP specification, prompts."""
 
-    method = "list_prompts"
+    method = "prompts/list"
     key = capability = "prompts"
 
     def parse(self, offers: list[Any]) -> list[Prompt]:
@@ -87,15 +88,9 @@ class PromptList(RemoteList[Prompt]):
         inbox.keep_secret(Secrecy({}).secrets_in(arguments))
         result = await self._connection.ask_to(
             f"write the prompt {name!r}",
-            lambda session, responses, state: session.get_prompt(
-                name,
-                dict(arguments),
-                input_responses=responses,
-                request_state=state,
-                allow_input_required=True,
-            ),
-            self._seconds,
-            answerer,
+            "prompts/get",
+            {"name": name, "arguments": arguments},
+            Call(seconds=self._seconds, answerer=answerer),
         )
         observation = prompt_observation(name, result)
         hide_in_views(observation, inbox.redactor)

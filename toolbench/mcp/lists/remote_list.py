@@ -65,8 +65,8 @@ class RemoteList(ItemList[T]):
     is lost, reading raises `ServerError`. If a later page fails, the list has the earlier pages.
     """
 
-    method: ClassVar[str] = ""
-    """The method of the SDK's session that requests one page."""
+    method: ClassVar[str]
+    """The method that requests one page."""
     key: ClassVar[str]
     """The key under which a page has its items."""
     capability: ClassVar[str] = ""
@@ -87,10 +87,6 @@ class RemoteList(ItemList[T]):
     def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
         """Tell whether a server that declares *capabilities* has such a list."""
         return self.capability in capabilities
-
-    async def request(self, session: Any, params: Any) -> Any:
-        """Request one page over *session*, which is the session of the SDK."""
-        return await getattr(session, self.method)(params=params)
 
     @property
     def known_items(self) -> list[T] | None:
@@ -118,7 +114,7 @@ class RemoteList(ItemList[T]):
             if not self.is_offered(connection.described().get("capabilities", {})):
                 return []
             rows, problem, lifetime = await self._connection.pages(
-                self.key, self.request, self._seconds
+                self.key, self.method, self._seconds
             )
             if problem is not None and not rows:
                 server = self._connection.inbox.server

@@ -10,6 +10,7 @@ from toolbench.core.content import Content, TextContent, decoded, describe
 from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.freshness import FreshReads
+from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.elicitation import Answerer, wait_answering
@@ -197,7 +198,7 @@ def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict
 class TemplateList(RemoteList[ResourceTemplate]):
     """The resource templates of one server, in the server's order."""
 
-    method = "list_resource_templates"
+    method = "resources/templates/list"
     key = "resourceTemplates"
     capability = "resources"
     _refused_at = -1
@@ -228,7 +229,7 @@ class TemplateList(RemoteList[ResourceTemplate]):
 class ResourceList(RemoteList[Resource]):
     """The resources of one server, in the server's order. Source: MCP specification, resources."""
 
-    method = "list_resources"
+    method = "resources/list"
     key = capability = "resources"
 
     def __init__(
@@ -309,20 +310,13 @@ class ResourceList(RemoteList[Resource]):
 
     async def _asked(self, uri: str, answerer: Answerer | None) -> dict[str, Any]:
         """Read *uri* from the server; keep the answer if its `ttlMs` allows it."""
-        changes, is_answered = self._reads.changes, False
-
-        def send(session: Any, responses: Any, state: str | None) -> Any:
-            nonlocal is_answered
-            is_answered = responses is not None
-            return session.read_resource(
-                uri,
-                input_responses=responses,
-                request_state=state,
-                allow_input_required=True,
-            )
-
-        result = await self._connection.ask_to(f"read {uri!r}", send, self._seconds, answerer)
+        changes = self._reads.changes
+        call = Call(seconds=self._seconds, answerer=answerer)
+        result = await self._connection.ask_to(
+            f"read {uri!r}", "resources/read", {"uri": uri}, call
+        )
         is_modern = self._connection.current.is_modern
+        is_answered = "inputResponses" in call.answers
         is_kept = is_modern and not is_answered and not self._connection.is_recorded
         if is_kept and changes == self._reads.changes:
             self._reads.keep(uri, result)

@@ -10,13 +10,12 @@ from typing import Any, overload
 
 from toolbench.core.content import decoded
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
+from toolbench.mcp.connection.connection import SKILLS
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.features.raw_request import plain_request
 from toolbench.mcp.lists.remote_list import RemoteList
 from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList
 from toolbench.values import clip
 
-EXTENSION = "io.modelcontextprotocol/skills"
 # Of a digest in a message
 _DIGITS = 12
 
@@ -166,6 +165,7 @@ def _facts(digest: str, size: int | None) -> str:
 class SkillList(RemoteList[Skill]):
     """The skills of one server: `skills[0]`, `skills["pdf-forms"]`. Skills are read, never run."""
 
+    method = "skills/list"
     key = "skills"
 
     def __init__(
@@ -180,12 +180,7 @@ class SkillList(RemoteList[Skill]):
 
     def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
         """Tell whether the server declares the skills extension in its *capabilities*."""
-        return EXTENSION in (capabilities.get("extensions") or {})
-
-    async def request(self, session: Any, params: Any) -> Any:
-        """Request one page of the list over *session*, which is a session of the SDK."""
-        cursor = {} if params is None else {"cursor": params.cursor}
-        return await plain_request(session, "skills/list", cursor)
+        return SKILLS in (capabilities.get("extensions") or {})
 
     def parse(self, offers: list[Any]) -> list[Skill]:
         """Return the skills in *offers*, the rows of the server's list."""

@@ -116,15 +116,17 @@ class ToolList(ItemList[MCPToolDefinition]):
         If no list arrives, the tools stay as they are.
         """
         items, self.problem, lifetime = await connection.pages(
-            "tools",
-            lambda session, params: session.list_tools(params=params),
-            seconds,
-            used=used,
+            "tools", "tools/list", seconds, used=used
         )
         if self.problem is not None and not items:
             return
         self._freshness = Freshness(lifetime and max(lifetime, LEAST))
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
+        if connection.is_modern:
+            from toolbench.mcp.wire.sdk_session import header_map  # noqa: PLC0415 - loaded by now
+
+            header_maps = {tool.name: header_map(tool.schema) for tool in good}
+            connection.session.header_maps = header_maps
         before, is_first = self._listing, not self._was_listed
         change = ToolsDiff.between(before.rows.values(), good)
         version = str(self._session.server_info.get("version") or "")

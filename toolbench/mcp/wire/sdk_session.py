@@ -1,20 +1,27 @@
-"""A session of the SDK that reports each message to the inbox, and keeps unchecked answers."""
+"""The session of the SDK: each message is reported to the inbox, and each answer stays as it was sent."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, Self
+from typing import Any, Literal, NoReturn, Self
 
 import anyio
 import mcp_types
 from mcp import ClientSession, MCPError
+from mcp.client.extension import ClientExtension, ResultClaim
 from mcp.client.session import ClientRequestContext
-from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.inbound import (
+    MCP_NAME_HEADER,
+    encode_header_value,
+    find_invalid_x_mcp_header,
+    mcp_param_headers,
+    x_mcp_header_map,
+)
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import Field, ValidationError, create_model
 
 from toolbench.errors import SchemaError, ServerError
 from toolbench.jsonschema.extent import check_extent
@@ -58,57 +65,76 @@ def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
 
 # Seconds without an answer before a nudge
 _SILENCE = 2.5
-_NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
-_answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
-
+# Seconds until a request is sent again that the server wants again
+_POLL = 0.05
 # Their warnings are in the traffic and the error
 for _sdk in ("mcp", "client"):
     logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
-@contextmanager
-def raw_answers() -> Iterator[list[dict[str, Any]]]:
-    """Collect the unchecked results of the requests in this `with`."""
-    collected: list[dict[str, Any]] = []
-    token = _answers.set(collected)
-    try:
-        yield collected
-    finally:
-        _answers.reset(token)
+class ModernExtension(ClientExtension):
+    """An extension that is declared to servers of the newer protocol only."""
+
+    def __init__(self, identifier: str) -> None:
+        """Declare the extension *identifier*."""
+        self.identifier = identifier
+
+    def claims(self) -> list[ResultClaim[Any]]:
+        """Return a claim to results that no server sends, which is never resolved.
+
+        Without a claim, the SDK would declare the extension to servers of the older protocol too,
+        which has no extensions, and other tasks.
+        """
+        kind: Any = Literal[self.identifier]
+        unread = create_model(
+            "Unread", __base__=mcp_types.Result, result_type=(kind, Field(alias="resultType"))
+        )
+        claim = ResultClaim(
+            result_type=self.identifier,
+            model=unread,
+            resolve=_never_resolved,
+            protocol_versions=frozenset(MODERN_PROTOCOL_VERSIONS),
+        )
+        return [claim]
 
 
-def session_class(
-    inbox: Inbox, *, probe_seconds: float, roots: list[str], is_process: bool = False
-) -> type[ClientSession]:
-    """Return the class of sessions that report to *inbox*.
-
-    Args:
-        inbox: Takes all messages and questions.
-        probe_seconds: Time limit for the first request, which tries the newer protocol.
-        roots: File URLs for the server; if the list is empty, the client declares no roots.
-        is_process: Whether the server is a process, which may hang without ending.
-    """
-    return type(
-        "TappedSession",
-        (_TappedSession,),
-        {
-            "inbox": inbox,
-            "probe_seconds": probe_seconds,
-            "roots": roots,
-            "is_process": is_process,
-        },
-    )
+async def _never_resolved(result: Any, context: Any) -> NoReturn:
+    raise NotImplementedError
 
 
-class _TappedSession(ClientSession):
-    inbox: Inbox
-    probe_seconds: float
-    roots: list[str]
-    is_process: bool
+class SdkSession(ClientSession):
+    """A session of the SDK that reports each message to the inbox and returns unchecked answers."""
 
-    def __init__(self, read_stream: Any, write_stream: Any, **settings: Any) -> None:
-        dispatcher = _Dispatcher(
-            _Reader(read_stream, self.inbox), _Writer(write_stream, self.inbox)
+    def __init__(
+        self,
+        read_stream: Any,
+        write_stream: Any,
+        *,
+        inbox: Inbox,
+        probe_seconds: float,
+        roots: list[str],
+        is_process: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Make the session over two streams.
+
+        Args:
+            read_stream: Messages from the server.
+            write_stream: Takes messages to the server.
+            inbox: Takes all messages and questions.
+            probe_seconds: Time limit for the first request, which tries the newer protocol.
+            roots: File URLs for the server; if the list is empty, the client declares no roots.
+            is_process: Whether the server is a process, which may hang without ending.
+            **settings: Arguments of the SDK's session.
+        """
+        self.inbox = inbox
+        self.probe_seconds = probe_seconds
+        self.roots = roots
+        self.is_process = is_process
+        self.header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
+        """By the names of tools: the arguments that HTTP headers repeat, with the headers' names."""
+        self._wire = JSONRPCDispatcher[Any](
+            _Reader(read_stream, inbox), _Writer(write_stream, inbox)
         )
         settings |= {
             "elicitation_callback": self._elicit,
@@ -116,21 +142,75 @@ class _TappedSession(ClientSession):
             "sampling_capabilities": mcp_types.SamplingCapability(
                 tools=mcp_types.SamplingToolsCapability()
             ),
-            "list_roots_callback": self._list_roots if self.roots else None,
+            "list_roots_callback": self._list_roots if roots else None,
             # The inbox handles log messages
             "logging_callback": None,
             "message_handler": None,
         }
-        super().__init__(dispatcher=dispatcher, **settings)
-        dispatcher.is_modern = self._is_modern
-        dispatcher.inbox = self.inbox
-        self._notify = dispatcher.notify
+        super().__init__(dispatcher=self._wire, **settings)
 
-    def _is_modern(self) -> bool:
+    async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request with *params*, which are JSON; return the result as the server sent it.
+
+        The SDK's own methods would refuse a result that is not as the protocol wants it.
+
+        Raises:
+            MCPError: If the server answers with an error, or the connection ends.
+        """
+        meta = dict(params.get("_meta", {}))
+        stamped = {**params, "_meta": meta}
+        options: CallOptions = {}
+        # Adds the version and our identity to the data, and HTTP headers to the options
+        self._stamp({"method": method, "params": stamped}, options)
+        if self.is_modern:
+            self._mark(stamped, options["headers"], method)
+        return await self._wire.send_raw_request(method, stamped, options)
+
+    def _mark(self, params: dict[str, Any], headers: dict[str, str], method: str) -> None:
+        """Add what the newer protocol wants with a request, and the SDK does not know."""
+        if self.inbox.log_level is not None:
+            params["_meta"][mcp_types.LOG_LEVEL_META_KEY] = self.inbox.log_level
+        if isinstance(task := params.get("taskId"), str):
+            headers[MCP_NAME_HEADER] = encode_header_value(task)
+        header_map = self.header_maps.get(params["name"]) if method == "tools/call" else None
+        if header_map:
+            headers.update(mcp_param_headers(header_map, params["arguments"]))
+
+    async def answers_to(self, result: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Ask the questions in *result* one after the other; return what to send with their answers.
+
+        Return None if *result* asks nothing: if it is a final result, or not a valid question.
+
+        Raises:
+            MCPError: If a question must not be asked.
+        """
+        if result.get("resultType") != "input_required" or not self.is_modern:
+            return None
+        try:
+            asked = mcp_types.InputRequiredResult.model_validate(result, by_name=False)
+        except ValidationError:
+            return None
+        answers: dict[str, Any] = {}
+        if asked.request_state:
+            answers["requestState"] = asked.request_state
+        if not asked.input_requests:
+            # The server only wants the request again
+            await anyio.sleep(_POLL)
+            return answers
+        responses = answers["inputResponses"] = {}
+        for key, question in asked.input_requests.items():
+            meta = question.params.meta if question.params else None
+            context = ClientRequestContext(session=self, request_id=key, meta=meta)
+            response = await self.dispatch_input_request(context, question)
+            if isinstance(response, mcp_types.ErrorData):
+                raise MCPError(response.code, response.message, response.data)
+            responses[key] = response.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return answers
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether both sides speak the newer protocol, which has no handshake."""
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-    async def validate_tool_result(self, name: str, result: Any) -> None:
-        """Accept any result. A result that does not fit the schema is shown with a warning."""
 
     async def send_discover(self, version: str) -> dict[str, Any]:
         """Try the newer protocol; stop early, so that there is time for the older protocol."""
@@ -154,7 +234,7 @@ class _TappedSession(ClientSession):
         line. A slow server ignores the notification, and its answer still counts.
         """
         await anyio.sleep(_SILENCE)
-        await self._notify("notifications/cancelled", {"requestId": "none"})
+        await self._wire.notify("notifications/cancelled", {"requestId": "none"})
 
     async def _elicit(
         self, context: ClientRequestContext, params: Any
@@ -195,39 +275,6 @@ class _TappedSession(ClientSession):
         )
 
 
-class _Dispatcher(JSONRPCDispatcher[Any]):
-    """A dispatcher that keeps unchecked answers. The SDK gets only the parts that it needs."""
-
-    is_modern: Callable[[], bool]
-    inbox: Inbox
-
-    async def send_raw_request(
-        self, method: str, params: Any, *args: Any, **options: Any
-    ) -> dict[str, Any]:
-        level = self.inbox.log_level
-        if level is not None and self.is_modern():
-            meta = {
-                **(params or {}).get("_meta", {}),
-                mcp_types.LOG_LEVEL_META_KEY: level,
-            }
-            params = {**(params or {}), "_meta": meta}
-        raw = await super().send_raw_request(method, params, *args, **options)
-        if (collected := _answers.get()) is not None:
-            collected.append(raw)
-            if method == "tools/call" and raw.get("resultType") != "input_required":
-                # We read the result ourselves: the SDK would read it twice
-                return _NOTHING
-        if method == "tools/list":
-            return {**raw, "tools": self._header_tools(raw.get("tools"))}
-        return raw
-
-    def _header_tools(self, tools: Any) -> list[Any]:
-        """Return the tools that the SDK needs: the tools with arguments in HTTP headers."""
-        if not self.is_modern() or not isinstance(tools, list):
-            return []
-        return [tool for tool in tools if _has_headers(tool)]
-
-
 def _too_large(schema: Any) -> mcp_types.ErrorData | None:
     """Return the error for a question with *schema* if it is too large; nobody is asked then."""
     try:
@@ -238,16 +285,16 @@ def _too_large(schema: Any) -> mcp_types.ErrorData | None:
     return None
 
 
-def _has_headers(tool: Any) -> bool:
-    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-    if not isinstance(schema, dict) or "x-mcp-header" not in repr(schema):
-        return False
-    return header_problem(schema) is None and bool(x_mcp_header_map(schema))
-
-
 def header_problem(schema: dict[str, Any]) -> str | None:
     """Return the reason why `x-mcp-header` annotations in *schema* are invalid; None if valid."""
     return find_invalid_x_mcp_header(schema)
+
+
+def header_map(schema: dict[str, Any]) -> Mapping[tuple[str, ...], str]:
+    """Return the paths of the arguments in *schema* that HTTP headers repeat, with the headers' names."""
+    if "x-mcp-header" not in repr(schema):
+        return {}
+    return x_mcp_header_map(schema)
 
 
 class _Stream:

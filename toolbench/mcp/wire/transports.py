@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +32,7 @@ class Tapped(ClientTransport):
     """A transport around an inner transport, so that its sessions are of our own class."""
 
     inner: ClientTransport
-    session_class: type[ClientSession]
+    session_class: Callable[..., ClientSession]
 
     def __post_init__(self) -> None:
         """Support the same protocols as the inner transport."""
@@ -45,8 +45,9 @@ class Tapped(ClientTransport):
         transport_options: TransportOptions | None = None,
         **session_kwargs: Any,
     ) -> AsyncIterator[ClientSession]:
-        """Connect by the inner transport, and yield the session, which is of the class `session_class`."""
-        options = replace(transport_options or TransportOptions(), session_class=self.session_class)
+        """Connect by the inner transport, and yield the session, which `session_class` makes."""
+        make: Any = self.session_class
+        options = replace(transport_options or TransportOptions(), session_class=make)
         async with self.inner.connect_session(
             transport_options=options, **session_kwargs
         ) as session:
