@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from patience import eventually
-from playwright.sync_api import FrameLocator, Page
+from playwright.sync_api import FrameLocator, Page, expect
 
 from browser.tab import Tab
 from browser.test_app_network import served
@@ -74,10 +74,10 @@ def test_an_app_is_clicked_and_typed_into(page: Tab) -> None:
         assert view.evaluate("sent.map(({kind}) => kind)") == ["open"]
         app.locator("#own").click()
         view.keyboard.type("abc", delay=30)
-        assert app.locator("#own").input_value() == "abc"
+        expect(app.locator("#own")).to_have_value("abc")
         view.locator("#password").click()
         view.keyboard.type("xyz", delay=30)
-        assert view.locator("#password").input_value() == "xyz"
+        expect(view.locator("#password")).to_have_value("xyz")
         view.keyboard.press("Tab")
         eventually(
             lambda: view.evaluate("document.activeElement.tagName") == "IFRAME",
@@ -119,7 +119,7 @@ def test_an_app_that_is_busy_with_a_click_gets_the_keyboard(page: Tab) -> None:
         app_in(view).locator("#own").click()
         app_in(view).locator("#own:focus").wait_for()
         view.keyboard.type("abc", delay=30)
-        assert app_in(view).locator("#own").input_value() == "abc"
+        expect(app_in(view).locator("#own")).to_have_value("abc")
 
 
 def test_tab_into_a_field_is_no_leave_for_an_app(page: Tab) -> None:
@@ -147,7 +147,7 @@ def test_an_app_that_takes_the_keyboard_is_closed(page: Tab) -> None:
         view.get_by_text("The app was closed: it took the keyboard").wait_for()
         view.locator("#password").click()
         view.keyboard.type("hunter2", delay=30)
-        assert view.locator("#password").input_value() == "hunter2"
+        expect(view.locator("#password")).to_have_value("hunter2")
         assert requests(view) == []
 
 
@@ -162,5 +162,5 @@ def test_a_click_into_an_app_is_no_leave_to_come_back(page: Tab) -> None:
         view.locator("#password").fill("")
         view.locator("#password").click()
         view.keyboard.type("hunter2", delay=30)
-        assert view.locator("#password").input_value() == "hunter2"
+        expect(view.locator("#password")).to_have_value("hunter2")
         assert requests(view) == []

@@ -88,4 +88,4 @@ def test_tab_leads_past_an_offer(at: FormPage):
     at.keys.press("Enter")
     expect(split_button(at)).to_be_hidden()
     at.has_focus("ids")
-    assert at.field("ids").input_value() == "1\n4"
+    expect(at.field("ids")).to_have_value("1\n4")

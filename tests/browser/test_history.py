@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from patience import eventually
+from playwright.sync_api import expect
 
 from browser.lab import NotebookPage, write_notebook
 
@@ -50,4 +51,4 @@ def test_a_new_run_leaves_the_focus_and_the_list_where_they_are(
         lambda: "n = 5" in str(lab.tab.page.evaluate(active)),
         what="the run has the focus again",
     )
-    assert panel.locator(".toolbench-chosen").inner_text().count("n = 5")
+    expect(panel.locator(".toolbench-chosen")).to_contain_text("n = 5")

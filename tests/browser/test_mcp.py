@@ -84,7 +84,7 @@ class TestExplorer:
         explorer.click("Subscribe")
         explorer.click("Read")
         explorer.see("Nothing is")
-        assert explorer.box.locator("strong", has_text="new").count()
+        expect(explorer.box.locator("strong", has_text="new").first).to_be_attached()
         explorer.box.get_by_role("button", name="Unsubscribe").wait_for()
         explorer.tab("Tools")
         explorer.open_tool("announce")

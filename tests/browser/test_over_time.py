@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.axe import violations
 from browser.explored import Explored, opened
@@ -71,8 +72,8 @@ def compared(explored: Explored) -> list[str]:
     explored.click("Compare")
     explored.see("1 of your 1 call would be refused now.")
     explored.see("may be refused, an output may be missing")
-    assert explored.box.locator("ins", has_text="some").count()
-    assert explored.box.locator("del", has_text="one").count()
+    expect(explored.box.locator("ins", has_text="some").first).to_be_attached()
+    expect(explored.box.locator("del", has_text="one").first).to_be_attached()
     explored.look("changes")
     faults = explored.faults("changes")
     explored.click("Save as HTML")
@@ -87,7 +88,7 @@ def read(explored: Explored, path: Path) -> list[str]:
     faults = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        assert page.locator("ins", has_text="some").is_visible()
+        expect(page.locator("ins", has_text="some")).to_be_visible()
         faults += [f"page, {scheme}: {each}" for each in violations(page, "body")]
     page.close()
     return faults

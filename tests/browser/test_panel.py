@@ -248,8 +248,8 @@ class TestPanel:
         lab.wait_for_text("The tool changed", within=panel)
         lab.click("Reload", within=panel)
         lab.wait_for_text("the new way", within=panel)
-        assert panel.get_by_label("depth", exact=True).input_value() == "5"
-        assert panel.get_by_label("folder", exact=True).input_value() == "/srv/data"
+        expect(panel.get_by_label("depth", exact=True)).to_have_value("5")
+        expect(panel.get_by_label("folder", exact=True)).to_have_value("/srv/data")
         expect(panel.get_by_text("The tool changed")).to_have_count(0)
 
     def searches(self, lab: NotebookPage) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
@@ -81,8 +81,8 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
         "Error: The call of 'greet' was not run, 2 problems",
     ):
         lab.wait_for_text(text, within=view)
-    assert view.get_by_label("a", exact=True).input_value() == "2"
-    assert view.get_by_label("b", exact=True).input_value() == "3"
+    expect(view.get_by_label("a", exact=True)).to_have_value("2")
+    expect(view.get_by_label("b", exact=True)).to_have_value("3")
     faults = look(lab, "pasted")
 
     view.get_by_role("button", name="Run", exact=True).first.click()
