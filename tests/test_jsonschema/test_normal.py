@@ -80,6 +80,15 @@ class TestFolding:
         assert merged["properties"]["a"] == _TEXT
         assert merged["properties"]["b"] == {"allOf": [_TEXT, {"maxLength": 2}]}
 
+    def test_types_of_all_of_are_those_that_each_part_has(self):
+        """Several, or one; and a part that is broken changes nothing."""
+        parts = [{"type": ["string", "null", "integer"]}, {"type": ["integer", "string"]}]
+        assert set(read({"allOf": parts}).types) == {"string", "integer"}
+        assert read({"allOf": [*parts, _TEXT]}).type == "string"
+        assert read({"properties": {"a": _TEXT}, "allOf": [{"properties": 5}]}).names == ["a"]
+        # Values that JSON does not have, and that have no hash
+        assert read({"allOf": [{"enum": [{1}]}, {"enum": [{1}]}]}).values == []
+
     def test_properties_of_alternatives_are_offered(self):
         """An object with alternatives shows the fields of all of them."""
         schema = {
@@ -185,6 +194,17 @@ class TestNodes:
         """Whoever asks for a property of a union gets what each alternative says of it."""
         kinds = [{"properties": {"x": {"type": t}}} for t in ("string", "integer")]
         assert read({"oneOf": kinds}).at("x").types == ("string", "integer")
+
+    def test_a_part_that_no_alternative_has_is_anything(self):
+        """As is one of a value without a schema."""
+        assert read({"anyOf": [_TEXT, _INT]}).at("x").types == ()
+
+    def test_bytes_and_defaults_are_those_that_the_schema_names(self):
+        """A string is not bytes without an encoding; a default may be null."""
+        encoded = {"format": "byte"}
+        nodes = [read(schema) for schema in (_TEXT, {**_TEXT, **encoded}, {**_INT, **encoded})]
+        assert [node.is_bytes for node in nodes] == [False, True, False]
+        assert [read(schema).has_default for schema in ({"default": None}, {})] == [True, False]
 
     def test_what_is_required_is_a_property(self):
         """Declared or not: it is then what other keys are."""

@@ -310,6 +310,13 @@ class TestNativeProblems:
         assert len(problems) == len(set(problems)) > 0
 
 
+def test_a_number_that_json_lacks_is_named():
+    """The validator takes it for null: the sentence says what it is, and where."""
+    numbers = {"items": {"type": "number"}}
+    [problem] = validator_of(numbers).problems([1, float("inf")])
+    assert problem == Problem((1,), "is inf, and JSON has no such number")
+
+
 class TestProblem:
     def test_is_a_line(self):
         """A problem of a field names it; one of the whole value does not."""

@@ -86,6 +86,13 @@ class TestArguments:
         assert is_secret_setting(name, "a value")
         assert not is_secret_argument(name)
 
+    @pytest.mark.parametrize(
+        ("name", "value"), [("PORT", "8080"), ("TOKEN_URL", "https://a"), ("MAX_TOKENS", "9")]
+    )
+    def test_settings_that_are_none(self, name, value):
+        """Nor a place of a secret, nor a count."""
+        assert not is_secret_setting(name, value)
+
     def test_that_are_chosen_from_a_list_are_none(self):
         """`auth: basic` is no secret; what stands there and is not of the list may be one."""
         auth = {"type": "string", "enum": ["none", "basic"]}

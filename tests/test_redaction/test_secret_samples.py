@@ -55,6 +55,7 @@ foreign = ToolDefinition(
 def test_are_told_to_no_provider(provider, definition):
     """A key of the server, a token in a nested default, an example of a password: left out."""
     exported = json.dumps(FORMATS[provider](definition))
+    assert "password" in exported
     assert [secret for secret in SECRETS if secret in exported] == []
     risk = json.dumps(FORMATS[provider](definition, security_risk=True, summary=True))
     assert [secret for secret in SECRETS if secret in risk] == []
