@@ -126,6 +126,18 @@ class TestToCallable:
         with pytest.raises(TypeError, match="multiple"):
             function("soup", 2, note="x", count=3)
 
+    def test_takes_what_no_parameter_names(self):
+        """Under another name, if an argument has that of the rest."""
+
+        @tool
+        def count(arguments: str, **counts: int) -> list:
+            """Count."""
+            return [arguments, counts]
+
+        function = count.to_callable()
+        assert list(inspect.signature(function).parameters) == ["arguments", "arguments_"]
+        assert function("a", b=1).result == ["a", {"b": 1}]
+
     def test_of_a_schema_takes_by_keyword_what_follows_a_default(self):
         """Python has no parameter without a default behind one that has."""
         schema = {

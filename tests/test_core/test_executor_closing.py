@@ -115,6 +115,18 @@ class TestClosing:
         )
         assert (done.stdout, done.stderr) == ("", "")
 
+    def test_of_classes_made_later_is_the_same(self):
+        """A cell defines them at any time."""
+
+        class Later(Holding):
+            """Has the `close` of its base."""
+
+        class LaterFree(Free):
+            """Has none."""
+
+        assert warnings_of(Later) == ["Later was forgotten without close()."]
+        assert warnings_of(LaterFree) == []
+
     def test_nothing_to_close_is_nothing_to_warn_about(self):
         """An executor that holds nothing may be forgotten."""
         assert warnings_of(Free) == []

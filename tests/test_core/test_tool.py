@@ -371,6 +371,13 @@ class TestInANotebook:
         assert old.is_stale and not new.is_stale
         assert old.latest() is new.latest() is new
 
+    def test_a_tool_without_an_executor_replaces_none(self):
+        """The newest tool is one that can be called."""
+        old = self.run(1)
+        new = self.run(2)
+        bare = new.set_executor(None)
+        assert bare.executor is None and old.latest() is new
+
     def test_a_tool_nobody_made_again_stays(self):
         """Stale or not, it is the latest there is."""
         old = self.run(1)

@@ -95,6 +95,17 @@ class TestText:
         assert text.endswith("9999\n]")
 
 
+@pytest.mark.parametrize(
+    ("value", "is_part"), [("whole", False), ("x" * 3_000, True), ("a\u202eb", True)]
+)
+def test_a_tree_says_whether_it_is_only_a_part(value, is_part):
+    """Of what was cut, or spelled out, a page can save only a part."""
+    html = json_html({"a": value})
+    assert ("data-toolbench-part" in html) == is_part
+    # Cut in the middle: both quotes are there
+    assert html.count("&quot;") == 2
+
+
 class TestCaps:
     @pytest.mark.parametrize(
         "value",

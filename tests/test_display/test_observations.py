@@ -54,6 +54,7 @@ class PaintedMove(Move):
         Observation(content=[TextContent(text="one"), TextContent(text="two")]),
         Observation(content=[ImageContent(image_urls=[_PIXEL])]),
         Observation(),
+        Observation.from_text("It failed.", is_error=True),
         tool_observation("t", {"content": [{"type": "text", "text": "hello"}]}),
     ],
 )

@@ -98,6 +98,10 @@ class TestHtml:
         assert "#c85050 75%" in to_html(Text("x", style="rgb(200,80,80)"))
         assert "#a46868 75%" in to_html(Text("x", style="dim rgb(200,80,80)"))
 
+    def test_stay_where_a_hidden_character_is_spelled_out(self):
+        """The text around it looks as before."""
+        assert "font-weight:bold" in to_html(Text("a\u202eb", style="bold"))
+
     def test_the_base_style_of_a_text_counts(self):
         """With spans and without."""
         text = Text("ab", style="bold")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from test_display.inert import problems, text_of
 from toolbench.display import table_html, table_text
-from toolbench.display.tables import Frame, head_of
+from toolbench.display.tables import ROWS, Frame, head_of
 
 
 def _frame() -> pd.DataFrame:
@@ -76,6 +76,12 @@ class TestCaps:
         html = table_html(pd.DataFrame({"a": ["x" * 10_000]}))
         assert "x" * 199 + "…</td>" in html
         assert len(html) < 3_000
+
+
+def test_a_head_has_as_many_rows_as_are_shown():
+    """It is what is kept of a table: not one row more."""
+    frame = pd.DataFrame({"a": range(ROWS + 9)})
+    assert [len(head_of(frame).rows), head_of(frame).shape] == [ROWS, (ROWS + 9, 1)]
 
 
 class TestForAPage:

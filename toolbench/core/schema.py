@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import wraps
-from inspect import CO_OPTIMIZED, getattr_static, isfunction
+from inspect import getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -100,9 +100,9 @@ class Schema(BaseModel):
         """
         caller = sys._getframe(1)
         module = caller.f_globals.get("__name__", "__main__")
-        where, flags = caller.f_code.co_qualname, caller.f_code.co_flags
-        place = name
-        if flags & CO_OPTIMIZED and not where.startswith("<"):
+        where, place = caller.f_code.co_qualname, name
+        # Not `<module>`: a function, which may make many
+        if not where.startswith("<"):
             place = f"{where}.<locals>.{name}"
         return foreign_model(cls, name, schema, module=module, place=place)
 

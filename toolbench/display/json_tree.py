@@ -100,9 +100,7 @@ class _Tree:
 
     def _leaf(self, value: Any) -> Html:
         if isinstance(value, str):
-            capped = cap(value, _LONGEST)
-            self.is_part = self.is_part or capped.omitted > 0
-            return self._take(f'"{capped}"')
+            return self._take(f'"{value}"')
         return self._take(_dumps(value))
 
     def _take(self, text: str) -> Html:

@@ -4,7 +4,7 @@ A schema of 2 kB can say "34 times twice the next one", and a validator that hol
 interpreter's lock for hours cannot be interrupted. So this is counted before anything is checked.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from json import dumps
 from typing import Any, NoReturn
@@ -179,18 +179,18 @@ class Extent:
 
         An error quotes its part, and what the schema says of it.
         """
-        sizes = _sizes(value)
         errors = 0
         try:
             for part, applied in self._visits(value):
+                size = _size(part)
                 for schema, times, depth in applied:
-                    quoted = sizes.get(id(part), 0) + self._quoted_of(schema)
-                    each = 1 + quoted // _ERROR + depth // _COPIED_LEVELS
+                    each = 1 + (size + self._quoted_of(schema)) // _ERROR + depth // _COPIED_LEVELS
                     refusals = self._for_same_value(schema).count(False)
                     errors += times * each * (1 + refusals + _missing(schema, part))
                 if errors > _MOST_ERRORS:
                     return True
-        except OverflowError:
+        except (OverflowError, RecursionError, ValueError):
+            # Too deep for a repr, or with a number that is too long for one
             return True
         return False
 
@@ -367,8 +367,7 @@ class Extent:
         """Return the bytes of what *schema* itself allows or forbids, which its errors quote."""
         own = id(schema)
         if own not in self._quoted:
-            quoted = [schema[key] for key in _QUOTED if key in schema]
-            self._quoted[own] = _sizes(quoted)[id(quoted)]
+            self._quoted[own] = _size([schema[key] for key in _QUOTED if key in schema])
         return self._quoted[own]
 
 
@@ -411,7 +410,8 @@ def _below(part: Any, applied: list[tuple[Schema, int, int]]) -> Iterator[tuple[
             _add(names, schema.get("propertyNames"), times, depth)
     for step, inner in steps:
         if names:
-            yield step, names
+            # An error about a name quotes the whole object
+            yield part, names
         below: _Applied = {}
         for schema, times, depth in applied:
             for sub in _for_step(schema, step):
@@ -460,37 +460,9 @@ def _missing(schema: Schema, part: Any) -> int:
     return missing
 
 
-def _sizes(value: Any) -> dict[int, int]:
-    """Return the bytes of each part of *value* in an error, about, by its id.
-
-    An error about a name quotes the whole object, so a name has the size of the largest object
-    that has it.
-    """
-    sizes = {id(value): 1}
-    holders = [value]
-    for part in holders:
-        for one in _inside(part):
-            if isinstance(one, str):
-                sizes[id(one)] = len(one)
-            elif id(one) not in sizes:
-                sizes[id(one)] = 1
-                holders.append(one)
-    # The inner ones first
-    for part in reversed(holders):
-        inside = _inside(part)
-        if isinstance(part, Mapping):
-            size = _PROPERTY * len(inside) + sum(sizes[id(one)] for one in inside)
-            for name in part:
-                sizes[id(name)] = max(size, sizes.get(id(name), 0))
-            sizes[id(part)] = size
-        elif inside:
-            sizes[id(part)] = _ITEM * len(inside) + sum(sizes[id(one)] for one in inside)
-    return sizes
-
-
-def _inside(part: Any) -> Collection[Any]:
-    if isinstance(part, Mapping):
-        return part.values()
-    if isinstance(part, list | tuple):
-        return part
-    return ()
+def _size(part: Any) -> int:
+    """Return the bytes of *part* in an error, about."""
+    if isinstance(part, str):
+        return len(part)
+    text = repr(part)
+    return len(text) + _PROPERTY * text.count("': ") + _ITEM * text.count(", ")

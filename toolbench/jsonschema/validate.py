@@ -29,7 +29,6 @@ JsonSchema = Mapping[str, Any] | bool
 
 # Any other is read as 2020-12
 _DIALECTS = re.compile("draft-0[467]|2019-09")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Listed for one value
 _MOST_PROBLEMS = 20
 _UNCHECKED = "is too large, or nested too deeply, to be checked against its schema"
@@ -121,22 +120,9 @@ def _cached(text: str, *, is_part: bool) -> SchemaValidator:
     try:
         schema = from_json(text)
     except ValueError as error:
-        msg = f"The schema {_flaw(text, error)}."
+        msg = f"The schema cannot be read: {error}."
         raise SchemaError(msg) from error
     return SchemaValidator(schema, is_part=is_part)
-
-
-def _flaw(text: str, error: ValueError) -> str:
-    """Return, as a phrase, the reason why *text*, a schema as JSON, cannot be read."""
-    if "recursion" in str(error):
-        return f"is nested too deeply: {error}"
-    half = _SURROGATE.search(dumps(loads(text), ensure_ascii=False))
-    if half is None:
-        return f"cannot be read: {error}"
-    return (
-        f"has a string with half of a character, {half[0]!a}, which JSON cannot hold: "
-        "the halves of a character (a surrogate pair) must be together"
-    )
 
 
 def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
