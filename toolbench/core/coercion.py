@@ -66,7 +66,7 @@ class ResultObservation(Observation):
 
     def _structured(self) -> dict[str, Any] | None:
         """Return the result as a JSON object; None if the result is something else."""
-        if not _has_names(self.result) or _is_content(self.result) or is_block(self.result):
+        if not _has_names(type(self.result)) or _is_content(self.result) or is_block(self.result):
             return None
         try:
             value = from_json(to_json(self.result, inf_nan_mode="constants"))
@@ -177,15 +177,14 @@ def _fields(result: Any) -> dict[str, Any] | None:
         return result.model_dump(round_trip=True)
     if isinstance(result, Mapping):
         return dict(result)
-    if _has_names(result):
+    if _has_names(type(result)):
         return asdict(result)
     return None
 
 
-def _has_names(value: Any) -> bool:
-    """Tell whether *value* is a mapping, a model or a dataclass."""
-    is_object = is_dataclass(value) and not isinstance(value, type)
-    return is_object or isinstance(value, Mapping | BaseModel)
+def _has_names(kind: type) -> bool:
+    """Tell whether the objects of the class *kind* are mappings, models or dataclasses."""
+    return issubclass(kind, BaseModel | Mapping) or is_dataclass(kind)
 
 
 # --- a returned value as content --------------------------------------------------------
@@ -528,7 +527,7 @@ def frame_of(data: Any) -> Any:
     if isinstance(rows, dict):
         lists = [value for value in rows.values() if isinstance(value, list)]
         rows = lists[0] if len(lists) == 1 else [data]
-    if not rows or not all(map(_has_names, rows)):
+    if not rows or not all(map(_has_names, set(map(type, rows)))):
         way = ".text" if isinstance(data, str) else ".data"
         msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
         raise TypeError(msg)
@@ -543,7 +542,12 @@ def _as_data(value: Any) -> Any:
     if issubclass(type(value), Enum):
         return value.value
     if isinstance(value, BaseModel):
-        return mapped(value.model_dump(by_alias=True), _as_data)
+        fields = value.model_dump(by_alias=True)
+        for name, item in fields.items():
+            # One by one: there may be thousands of models
+            if type(item) not in _LEAVES:
+                fields[name] = mapped(item, _as_data)
+        return fields
     inside = parts(value)
     if inside is None:
         return value
