@@ -16,6 +16,7 @@ from test_runs import tools
 from toolbench import (
     Conversation,
     ConversationState,
+    ImageContent,
     Observation,
     history,
     run_tool,
@@ -262,6 +263,17 @@ class TestMemory:
         assert text.startswith("aaaa")
         assert "3,000,0" in text
         assert len(text) < LIMIT / 10
+
+    def test_a_huge_image_does_not_stay(self):
+        """It counts like text."""
+
+        @tool
+        def draw() -> Observation:
+            """Return far too large an image."""
+            return Observation(content=[ImageContent(image_urls=["data:," + "a" * (3 * LIMIT)])])
+
+        assert run_tool(draw).content[0].type == "image"
+        assert history()[-1].size < LIMIT
 
     def test_python_objects_do_not_stay(self):
         """What a function returned is given to the caller, and not kept alive."""

@@ -96,6 +96,7 @@ class TestSideBySide:
 
         calls = [(answer, {"n": n}) for n in range(3)]
         assert texts(run_tools(calls, max_parallel=3)) == ["0", "1", "2"]
+        assert texts(run_tools(calls, max_parallel=1)) == ["0", "1", "2"]
 
     def test_no_more_than_allowed_run_at_once(self):
         """`max_parallel` is a limit, also where everything is independent."""
