@@ -97,7 +97,7 @@ class MCPServerSession:
         self.answerer = answerer
         """Answers the server's questions if a call names no handler."""
         self._seconds = timeout
-        self._inbox = inbox = Inbox(name, answerer=lambda: self.answerer)
+        self._inbox = inbox = Inbox(name, self)
         self.connection = ReconnectingConnection(
             entry,
             inbox,
@@ -109,7 +109,7 @@ class MCPServerSession:
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
         """Notes for the person; they are moved to the next result of a call."""
-        self._subscriptions = Subscriptions(self.connection, timeout)
+        self._subscriptions = Subscriptions(self, timeout)
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals, self._when_approved) if key and approvals else None
         """Compares what the server offers with what was approved; None if no approval is
@@ -144,8 +144,6 @@ class MCPServerSession:
         """The server's own instructions for its use."""
 
         inbox.log.on_level = partial(portal.call, self._set_log_level)
-        inbox.on_list_changed = self._list_changed
-        inbox.on_resource_updated = self.resources.note_update
 
     def __repr__(self) -> str:
         version = f", {self.protocol_version}" if self.protocol_version else ""
@@ -374,7 +372,7 @@ class MCPServerSession:
             hooks.listings.changed()
         self._inbox.changes.note("tools")
 
-    def _list_changed(self, name: str) -> None:
+    def list_changed(self, name: str) -> None:
         """Handle the server's notification that the list *name* changed."""
         self._inbox.changes.note(name)
         for each in (self.resources, self.prompts, self.skills):

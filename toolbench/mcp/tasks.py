@@ -294,7 +294,7 @@ class _FollowedTask:
             # No request leaves this process any more; the server ends the task after its `ttlMs`
             return
         # Shielded, because the run is cancelled already; a close of the connection waits for it
-        with CancelScope(shield=True), self._connection.last_requests.sending():
+        with CancelScope(shield=True), self._connection.last_request():
             try:
                 await self._send("tasks/cancel", Call(_CANCEL, tool=self._call.tool))
                 self.task.status = "cancelled"

@@ -24,40 +24,8 @@ from toolbench.mcp.errors import (
 )
 from toolbench.mcp.monitoring.notifications import Inbox
 
-# The limit for all requests together
-_SECONDS = 8.0
-
-
-class LastRequests:
-    """The requests of one connection for which the connection waits before it closes.
-
-    The methods run in the background loop.
-    """
-
-    def __init__(self) -> None:
-        """Make an empty collection of requests."""
-        self._ends: set[asyncio.Event] = set()
-
-    @contextmanager
-    def sending(self) -> Iterator[None]:
-        """Keep the connection and the background loop open until the `with` block has ended."""
-        end = asyncio.Event()
-        self._ends.add(end)
-        portal.close_first(end.wait)
-        try:
-            yield
-        finally:
-            end.set()
-            self._ends.discard(end)
-            portal.is_closed(end.wait)
-
-    async def are_sent(self) -> None:
-        """Wait until the `with` blocks of `sending` have ended, at most `_SECONDS`."""
-        with anyio.move_on_after(_SECONDS):
-            for end in list(self._ends):
-                await end.wait()
-
-
+# Seconds for all last requests together
+_LAST = 8.0
 # Seconds before the work of `soon`
 _PAUSE = 0.2
 # Seconds for the exit code of a process whose end was noticed
@@ -107,8 +75,8 @@ class ReconnectingConnection:
         """The reason why the server could not be reached, with advice; None without an error."""
         self.notices: list[str] = []
         """Notes for the person in the next result of a call, about data that a restart lost."""
-        self.last_requests = LastRequests()
-        """The requests that are sent before the connection closes."""
+        # The ends of the requests that are sent before the connection closes
+        self._last_requests: set[asyncio.Event] = set()
         self._features = features
         self._greet = greet
         self._state: Status = "new"
@@ -195,7 +163,9 @@ class ReconnectingConnection:
 
     async def close(self) -> None:
         """Disconnect; the server's process ends. An attempt to connect is cancelled."""
-        await self.last_requests.are_sent()
+        with anyio.move_on_after(_LAST):
+            for end in list(self._last_requests):
+                await end.wait()
         if self._later is not None:
             self._later.cancel()
         # First, so that requests that are cut off do not connect again
@@ -214,6 +184,19 @@ class ReconnectingConnection:
         if self._closing:
             await asyncio.wait(self._closing)
         self.inbox.changes.note("status")
+
+    @contextmanager
+    def last_request(self) -> Iterator[None]:
+        """Keep the connection and the background loop open until the `with` block has ended."""
+        end = asyncio.Event()
+        self._last_requests.add(end)
+        portal.close_first(end.wait)
+        try:
+            yield
+        finally:
+            end.set()
+            self._last_requests.discard(end)
+            portal.is_closed(end.wait)
 
     @property
     def _running(self) -> Attempt | None:

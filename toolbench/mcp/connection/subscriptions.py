@@ -1,12 +1,14 @@
 """Subscribe to changes of a server's lists and of single resources."""
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
-from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.errors import sentence
+
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
 
 _LISTS = ("tools", "prompts", "resources")
 # Seconds before a stream that ended is opened again; twice as many after each further end
@@ -20,9 +22,10 @@ class Subscriptions:
     newer protocol has one open stream for resources and lists.
     """
 
-    def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
-        """Subscribe over *connection*, with *seconds* for each request."""
-        self._connection = connection
+    def __init__(self, session: "MCPServerSession", seconds: float) -> None:
+        """Subscribe at the server of *session*, with *seconds* for each request."""
+        self._session = session
+        self._connection = session.connection
         self._seconds = seconds
         self._stream: asyncio.Task[None] | None = None
         self.uris: list[str] = []
@@ -155,7 +158,7 @@ class Subscriptions:
         # They may have changed meanwhile
         for name in _LISTS:
             if filters.get(f"{name}_list_changed"):
-                self._connection.inbox.on_list_changed(name)
+                self._session.list_changed(name)
 
     def _interrupt(self, why: str) -> None:
         self.interruption = why

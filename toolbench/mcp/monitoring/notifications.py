@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolbench.display.escape import visible
 from toolbench.mcp.connection.open_calls import (
@@ -35,6 +35,9 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.runs.dialogue import preset_here
 from toolbench.runs.questions import Question as Asked
 
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
+
 _LISTS = {
     "notifications/tools/list_changed": "tools",
     "notifications/resources/list_changed": "resources",
@@ -51,15 +54,10 @@ class Inbox:
     The traffic with the server is kept here too.
     """
 
-    def __init__(
-        self, server: str, *, answerer: Callable[[], Answerer | None] = lambda: None
-    ) -> None:
-        """Make the inbox of *server*.
-
-        *answerer* returns the handler of questions for calls without one.
-        """
+    def __init__(self, server: str, session: "MCPServerSession | None" = None) -> None:
+        """Make the inbox of *server*. *session* is told what changes at the server."""
         self.server = server
-        self.answerer = answerer
+        self._session = session
         self.entry_redactor = Redactor()
         """Hides the secrets of the server's entry, which must appear nowhere."""
         self.redactor = Redactor()
@@ -88,8 +86,6 @@ class Inbox:
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
         self.stderr.on_line = lambda line: self._record("stderr", line)
-        self.on_list_changed: Callable[[str], None] = lambda name: None
-        self.on_resource_updated: Callable[[str], None] = lambda uri: None
 
     def begin_connection(self, transport: str, mode: str) -> None:
         """Keep the messages that open a new connection, in place of those of the last one."""
@@ -178,9 +174,11 @@ class Inbox:
         elif method == "notifications/progress":
             self._progress(params)
         elif method == "notifications/resources/updated":
-            self.on_resource_updated(str(params.get("uri")))
+            if self._session is not None:
+                self._session.resources.note_update(str(params.get("uri")))
         elif method in _LISTS:
-            self.on_list_changed(_LISTS[method])
+            if self._session is not None:
+                self._session.list_changed(_LISTS[method])
         else:
             return False
         return True
@@ -198,6 +196,10 @@ class Inbox:
             call.on_progress = None
 
     # --- questions ----------------------------------------------------------------
+
+    def answerer(self) -> Answerer | None:
+        """Return the handler of questions for calls without one."""
+        return None if self._session is None else self._session.answerer
 
     async def ask_form(self, message: str, schema: Mapping[str, Any]) -> Answer:
         """Ask the handler of the running call to fill in a form, and return the answer."""
