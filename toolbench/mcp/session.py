@@ -353,7 +353,7 @@ class MCPServerSession:
         portal.call(self._refresh)
 
     async def _refresh(self) -> None:
-        await self.connection.twice(self._list_anew)
+        await self.connection.read(self._list_anew)
 
     async def _list_anew(self, connection: Connection, *, used: float = 0.0) -> None:
         """List the tools over *connection*; the other lists are requested again at their next use.
@@ -379,16 +379,16 @@ class MCPServerSession:
             if each.key == name:
                 each.forget()
         if name == "tools":
-            self.connection.soon(self._follow_tools)
+            self.connection.schedule(self._follow_tools)
 
     def renew_tools(self) -> None:
         """List the tools again soon, because their `ttlMs` is over; any thread may call this."""
-        self.connection.renew(self._follow_tools)
+        self.connection.schedule_renewal(self._follow_tools)
 
     async def _follow_tools(self) -> None:
         """List the tools again, if the session is still connected."""
         if self.connection.status == "connected":
-            await self.connection.once(self._list_tools)
+            await self.connection.use(self._list_tools)
 
     def report_new_tools(self, names: Collection[str]) -> None:
         """Tell the client that a later list of the server has added the tools *names*."""

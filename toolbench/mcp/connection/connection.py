@@ -13,14 +13,15 @@ from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.freshness import lifetime_of
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
-from toolbench.mcp.connection.required_pages import pages_visited
 from toolbench.mcp.errors import (
     CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
+    URL_ELICITATION_REQUIRED,
     BrokenError,
     broken,
     code_of,
     ending,
+    required_pages,
     sentence,
 )
 from toolbench.mcp.monitoring.notifications import Inbox
@@ -302,3 +303,26 @@ def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
         msg = f"{'.'.join(map(str, path))} is {number}, and JSON has no such number"
         raise PydanticSerializationError(msg)
     return written
+
+
+async def pages_visited(error: Exception, inbox: Inbox) -> bool:
+    """Return True if *error* names pages, and the person agrees to visit each of them; else False.
+
+    A question about each page goes to the handler of the running call. Source: MCP specification,
+    elicitation, `URLElicitationRequiredError`.
+    """
+    pages = required_pages(error)
+    if code_of(error) != URL_ELICITATION_REQUIRED or not pages:
+        return False
+    for page in pages:
+        answer = await inbox.ask_url(_message(page), page["url"])
+        if answer.action != "accept":
+            return False
+    return True
+
+
+def _message(page: Mapping[str, Any]) -> str:
+    message = page.get("message")
+    if isinstance(message, str):
+        return message
+    return "It needs you to visit a page."

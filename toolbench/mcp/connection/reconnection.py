@@ -26,7 +26,7 @@ from toolbench.mcp.monitoring.notifications import Inbox
 
 # Seconds for all last requests together
 _LAST = 8.0
-# Seconds before the work of `soon`
+# Seconds before the work of `schedule`
 _PAUSE = 0.2
 # Seconds for the exit code of a process whose end was noticed
 _EXIT = 1.5
@@ -277,18 +277,18 @@ class ReconnectingConnection:
                 del self._uses[connection]
             self._close_unused(connection)
 
-    def soon(self, work: Callable[[], Awaitable[None]]) -> None:
+    def schedule(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do *work* in a task after a pause; do nothing if such a task waits or runs already."""
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
-    def renew(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Call `soon` with *work*, because an answer is not fresh any more.
+    def schedule_renewal(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Call `schedule` with *work*, because an answer is not fresh any more.
 
         Do nothing if the messages are recorded. Any thread may call this.
         """
         if not self.is_recorded:
-            portal.loop.call_soon_threadsafe(self.soon, work)
+            portal.loop.call_soon_threadsafe(self.schedule, work)
 
     async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
         # Many notifications cause the work once
@@ -361,9 +361,9 @@ class ReconnectingConnection:
         Raises:
             ServerError: If there is no connection, or the server ends again.
         """
-        return await self.twice(lambda connection: connection.pages(key, method, seconds))
+        return await self.read(lambda connection: connection.pages(key, method, seconds))
 
-    async def twice(self, look: Callable[[Connection], Awaitable[T]]) -> T:
+    async def read(self, look: Callable[[Connection], Awaitable[T]]) -> T:
         """Return the result of *look*, a request that changes nothing at the server.
 
         The request is repeated once if the server ends during it.
@@ -372,11 +372,11 @@ class ReconnectingConnection:
             ServerError: If there is no connection, or the server ends again.
         """
         try:
-            return await self.once(look)
+            return await self.use(look)
         except BrokenError:
-            return await self.once(look)
+            return await self.use(look)
 
-    async def once(self, look: Callable[[Connection], Awaitable[T]]) -> T:
+    async def use(self, look: Callable[[Connection], Awaitable[T]]) -> T:
         """Call *look* with an open connection and return its result.
 
         Raises:

@@ -57,7 +57,7 @@ class RootList(ItemList[str]):
             return
         self._features.roots[:] = urls
         if self.is_declared and not self._connection.current.is_modern:
-            await self._connection.once(_announce)
+            await self._connection.use(_announce)
 
 
 async def _announce(connection: "Connection") -> None:
