@@ -3,7 +3,6 @@
 import errno
 import socket
 import subprocess
-import sys
 import urllib.error
 from http.client import IncompleteRead
 
@@ -117,12 +116,3 @@ def test_of_the_sdk_of_mcp_and_of_what_it_stands_on():
     assert error_kind(mcp.MCPError(-32000, "Connection closed")) == "network"
     assert error_kind(mcp.MCPError(-32001, "Timed out")) == "timeout"
     assert error_kind(mcp.MCPError(-32602, "Invalid")) is None
-
-
-def test_loads_no_package():
-    """It is read where nothing of the network is installed."""
-    code = "import sys, toolbench.network; print('httpx2' in sys.modules)"
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert output.stdout == "False\n"

@@ -116,6 +116,24 @@ class TestImporting:
         assert loaded.isdisjoint({"fastmcp", "mcp", "jsonschema", "pandas", "numpy", "openai"})
         assert {"IPython", "toolbench"} <= loaded
 
+    def test_definitions_load_nothing_that_runs_them(self):
+        """Tools of this machine, of the network and of the page; nor does what is shown in a script."""
+        tools = [
+            f"toolbench.tools.{name}" for name in ("web_read", "ipython", "browser", "terminal")
+        ]
+        code = f"import toolbench.network, toolbench.display, {', '.join(tools)}"
+        assert modules_after(code).isdisjoint([*HEAVY, "pty", "termios"])
+
+    @pytest.mark.slow
+    def test_widgets_load_by_their_package(self):
+        """The widgets that api.md names are in `toolbench.widgets`, and only what is asked for loads."""
+        modules_after(
+            "import sys\nfrom toolbench.widgets import SchemaForm\n"
+            "assert 'toolbench.widgets.panel' not in sys.modules\n"
+            "from toolbench.widgets import ToolPanel\n"
+            "assert 'toolbench.widgets.explorer' not in sys.modules"
+        )
+
     @pytest.mark.parametrize(("code", "heavy"), LATER)
     def test_the_rest_comes_when_it_is_needed(self, code, heavy):
         """A docstring needs its parser, a foreign schema its validator; neither the other."""
@@ -123,25 +141,11 @@ class TestImporting:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "other"), [("SchemaForm", "panel"), ("ToolPanel", "explorer")])
-def test_widgets_by_their_package(name, other):
-    """The widgets that api.md names are in `toolbench.widgets`, and only what is asked for loads."""
-    code = (
-        f"import sys; from toolbench.widgets import {name};"
-        f" assert 'toolbench.widgets.{other}' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_import_toolbench_suffices():
+    """The packages below are attributes, and their public functions are where one looks."""
+    names = [
         *("mcp.create_mcp_tools", "llm.lint_tool", "run_tools", "evals.evaluate"),
         *("serving.serve", "export.export_package", "compat.openhands"),
-    ],
-)
-def test_import_toolbench_suffices(name):
-    """The packages below are attributes, and their public functions are where one looks."""
-    program = f"import toolbench; assert callable(toolbench.{name})"
-    subprocess.run([sys.executable, "-c", program], check=True)
+    ]
+    code = "\n".join(f"assert callable(toolbench.{name})" for name in names)
+    modules_after(f"import toolbench\n{code}")

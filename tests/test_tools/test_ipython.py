@@ -2,11 +2,9 @@ import gc
 import linecache
 import re
 import signal
-import subprocess
 import sys
 import threading
 from base64 import b64decode
-from pathlib import Path
 
 import pytest
 from patience import PATIENCE, join, when
@@ -277,11 +275,6 @@ class TestTool:
             assert run_tool(tool, code="6 * 7").text == "42"
         assert tool.name == "execute_ipython_cell"
         assert "of their own" in tool.description
-
-    def test_costs_no_ipython_to_define(self):
-        """Importing the definition does not import IPython."""
-        code = "import sys, toolbench.tools.ipython; assert 'IPython' not in sys.modules"
-        subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
 
 
 def test_an_interrupt_before_a_coroutine_begins_leaves_none_behind():
