@@ -8,7 +8,7 @@ from toolbench.jsonschema.walk import COMPOSITION
 
 WRITERS = {
     *("llm/formats/gemini.py", "llm/models/local/prompt.py"),
-    "mcp/snapshots/schema_diff/condition_changes.py",
+    "mcp/snapshots/schema_diff.py",
 }
 """Those that write a provider's dialect, or a schema to try: the keywords may be keys of the dicts they make."""
 TABLES = {"llm/formats/strict.py": "_KNOWN"}
@@ -35,6 +35,8 @@ READERS = {
     "llm/formats/gemini.py": "writes Gemini's dialect",
     "llm/formats/root_schema.py": "writes the root that providers want: an object without alternatives",
     "llm/formats/strict.py": "judges and writes the dialect of OpenAI's strict mode",
+    "mcp/snapshots/schema_diff.py": "compares two schemas rule by rule",
+    "mcp/snapshots/samples.py": "makes values at the limits of a schema",
     "mcp/lists/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
 }
 """Those that read keywords all the same, and why."""

@@ -98,7 +98,7 @@ SCHEMA_CHANGES = [
     _case("most keys raised", one({"type": "object", "maxProperties": 1}), one({"type": "object", "maxProperties": 2}), ADDITIVE),
     _case("one property asks for another", obj(a=TEXT, b=TEXT), {**obj(a=TEXT, b=TEXT), "dependentRequired": {"a": ["b"]}}, BREAKING),
     _case("what a key asks for, in the older spelling", obj(a=TEXT, b=TEXT, c=TEXT), {**obj(a=TEXT, b=TEXT, c=TEXT), "dependencies": {"a": ["b"]}}, BREAKING),
-    _case("what keys ask for, in both spellings", {**obj(a=TEXT, b=TEXT), "dependencies": {"a": ["b"], "b": obj("a")}}, {**obj(a=TEXT, b=TEXT), "dependentRequired": {"a": ["b"]}, "dependentSchemas": {"b": obj("a")}}, COSMETIC),
+    _case("what keys ask for, in both spellings", {**obj(a=TEXT, b=TEXT), "dependencies": {"a": ["b"], "b": obj("a")}}, {**obj(a=TEXT, b=TEXT), "dependentRequired": {"a": ["b"]}, "dependentSchemas": {"b": obj("a")}}, BREAKING, BREAKING),
     # types
     _case("text became a whole number", one(TEXT), one(WHOLE), BREAKING, BREAKING),
     _case("whole number became a number", one(WHOLE), one(NUMBER), ADDITIVE),
@@ -154,8 +154,8 @@ SCHEMA_CHANGES = [
     _case("tuple in the older spelling", {"$schema": "http://json-schema.org/draft-07/schema#", **one({"type": "array", "items": [NUMBER, TEXT]})}, one({"type": "array", "prefixItems": [NUMBER, TEXT]}), COSMETIC),
     _case("longest list of a tuple that is closed anyway", one({"type": "array", "prefixItems": [TEXT, TEXT], "items": False}), one({"type": "array", "prefixItems": [TEXT, TEXT], "items": False, "maxItems": 2}), COSMETIC),
     _case("longest list shorter than the tuple", one({"type": "array", "prefixItems": [TEXT, TEXT], "items": False}), one({"type": "array", "prefixItems": [TEXT, TEXT], "items": False, "maxItems": 1}), BREAKING),
-    _case("pattern anchored", one({**TEXT, "pattern": "[0-9]+"}), one({**TEXT, "pattern": "^[0-9]+$"}), BREAKING),
-    _case("pattern takes one word more", one({**TEXT, "pattern": "^(us|eu)-[a-z]+$"}), one({**TEXT, "pattern": "^(us|eu|ap)-[a-z]+$"}), ADDITIVE),
+    _case("pattern anchored", one({**TEXT, "pattern": "[0-9]+"}), one({**TEXT, "pattern": "^[0-9]+$"}), BREAKING, BREAKING),
+    _case("pattern takes one word more", one({**TEXT, "pattern": "^(us|eu)-[a-z]+$"}), one({**TEXT, "pattern": "^(us|eu|ap)-[a-z]+$"}), BREAKING, BREAKING),
     # unions
     _case("one of two became exactly one of two", one(union({**WHOLE, "multipleOf": 2}, {**WHOLE, "multipleOf": 3})), one(union({**WHOLE, "multipleOf": 2}, {**WHOLE, "multipleOf": 3}, keyword="oneOf")), BREAKING, COSMETIC),
     _case("definitions that refer to each other, narrowed", {"$defs": {"A": obj(b={"$ref": "#/$defs/B"}), "B": obj(a={"$ref": "#/$defs/A"}, n=NUMBER)}, **one({"$ref": "#/$defs/A"})}, {"$defs": {"A": obj(b={"$ref": "#/$defs/B"}), "B": obj(a={"$ref": "#/$defs/A"}, n=WHOLE)}, **one({"$ref": "#/$defs/A"})}, BREAKING),

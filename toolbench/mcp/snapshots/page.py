@@ -9,7 +9,8 @@ from typing import Any
 from toolbench.display.caps import cap
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, badge, whole_page
-from toolbench.mcp.snapshots.diff import SEVERITIES, Change, Severity, by_severity
+from toolbench.mcp.snapshots.diff import SEVERITIES, Change, by_severity
+from toolbench.mcp.snapshots.schema_diff import Severity
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '

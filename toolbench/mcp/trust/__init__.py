@@ -1,6 +1,6 @@
-"""Trust on first use: compare what a server offers with what was approved here earlier.
+"""Ask before a server is used for the first time, and before it is used after it changed.
 
-The offer of a server is its tools and instructions. `approvals` keeps the approved offers, `trust`
-compares one session with its approval, and `warnings` points out hidden characters, and names of
-other servers' tools, in a server's texts.
+`trust` compares what a server offers (tools and instructions) with what was approved here, which
+`approvals` keeps. `configurations` asks before the servers of a file start. `hidden_characters` points
+out characters in a server's texts that a person does not see.
 """

@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.display.escape import visible
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.diff import Change, by_severity, changes_between
-from toolbench.mcp.snapshots.schema_diff.equality import same
+from toolbench.mcp.snapshots.schema_diff import same
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of
 from toolbench.wording import counted

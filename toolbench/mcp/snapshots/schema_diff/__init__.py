@@ -1,1 +1,0 @@
-"""Compare two JSON Schemas: start with `comparison.compare`."""

@@ -1,1 +1,0 @@
-"""Compare regular expressions of schemas by the texts that they match."""
