@@ -90,17 +90,6 @@ def test_the_mode_of_the_connection_is_written(folder):
     assert "mode" not in saved(entry, folder, mode="auto")
 
 
-def test_an_entry_with_transforms_is_settled_too(folder):
-    """FastMCP's own entry keeps its tools, and gets the folder and the mode."""
-    entry = {
-        "command": "python",
-        "args": ["servers/time.py"],
-        "include_tags": ["public"],
-    }
-    written = saved(entry, folder, mode="legacy")
-    assert written == {**entry, "cwd": str(folder), "mode": "legacy"}
-
-
 def test_the_current_folder_is_not_asked(folder, monkeypatch):
     """The folder of the time of connecting counts, wherever the notebook is now."""
     monkeypatch.chdir(Path("/"))

@@ -59,12 +59,8 @@ def line(config):
             "docker run -i --rm -e WEATHER_KEY ghcr.io/e/w:2",
         ),
         (package("npm", "w", version="latest", runtimeHint="bunx"), "bunx w"),
-        (
-            described(packages=[{"registry_name": "pypi", "name": "w", "version": "1"}]),
-            "uvx w==1",
-        ),
     ],
-    ids=["npm", "pypi", "nuget", "oci", "oci with a variable", "hint", "older names"],
+    ids=["npm", "pypi", "nuget", "oci", "oci with a variable", "hint"],
 )
 def test_a_package_becomes_the_command_that_starts_it(config, command):
     """The version is the one of the file."""
@@ -160,8 +156,12 @@ def test_variables_of_a_package_are_passed_on(monkeypatch):
             'speaks "streamable-http"',
         ),
         (described(remotes=[{"url": "file:///x"}]), 'is "file:///x": expected https'),
+        (
+            described(packages=[{"registry_name": "pypi", "name": "w", "version": "1"}]),
+            "has the form from before September 2025",
+        ),
     ],
-    ids=["unknown registry", "nothing", "option", "no name", "http package", "scheme"],
+    ids=["unknown registry", "nothing", "option", "no name", "http package", "scheme", "first"],
 )
 def test_what_cannot_be_used_is_one_sentence(config, message):
     """It says what is there and what is known."""

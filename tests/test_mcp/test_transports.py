@@ -10,7 +10,7 @@ import textwrap
 import pytest
 from fastmcp import FastMCP
 
-from test_mcp.peers import GOOD, children, is_running, light, serving, serving_app
+from test_mcp.peers import GOOD, light, serving, serving_app
 from toolbench.errors import ServerError
 from toolbench.mcp.features.raw_request import send_request
 
@@ -89,18 +89,15 @@ class TestInThisProcess:
         with pytest.raises(ServerError, match=message):
             client.connect("x", target)
 
-    def test_fastmcps_transforms_are_kept(self, client):
-        """A configuration may rename tools, as FastMCP's may."""
-        entry = {**light("far", "x"), "tools": {"x": {"name": "near"}}}
-        # With the guard of all
-        client.connect("first", light("first", "x"))
-        before = children()
-        session = client.connect("renamed", entry)
-        assert session.tool("near")({}).text == "far"
-        started = children() - before
-        assert len(started) == 1
-        session.close()
-        assert not any(map(is_running, started))
+    @pytest.mark.parametrize("key", ["tools", "include_tags", "exclude_tags"])
+    def test_fastmcps_transforms_are_refused(self, client, key):
+        """A tool that the file leaves out or changes would be shown and called as it is."""
+        value = {"x": {"name": "near"}} if key == "tools" else ["public"]
+        with pytest.raises(ServerError, match=f"'{key}' asks FastMCP to change the tools"):
+            client.connect("renamed", {**light("far", "x"), key: value})
+        assert (
+            client.connect("all", {**light("far", "x"), "tools": ["*"]}).tool("x")({}).text == "far"
+        )
 
     def test_an_openapi_document_is_a_server(self, client, tmp_path):
         """Operations become tools; a document may be a file, and needs to say where it is."""

@@ -18,6 +18,7 @@ from toolbench.mcp.connection.open_calls import (
     HttpFailure,
 )
 from toolbench.mcp.recording.player import NOT_RECORDED, recorded_failure
+from toolbench.network import too_long
 from toolbench.values import clip
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationErro
 """The beginnings of the names of error classes for authorization."""
 
 _PARSE_REASON = re.compile(r"\n\s*(Invalid JSON: .*?)(?: \[type=|$)")
+_TOO_LONG = re.compile(r"An answer is too long: (.*)", re.DOTALL)
 _OF_THE_SDK = (
     (r"SSE stream ended", "the server ended the stream before its answer came"),
+    (
+        r"SSE stream failed: Server-sent event exceeded",
+        f"an event of the server is too long: {too_long()}",
+    ),
     (r"SSE stream failed", "the stream of the server's answer cannot be read"),
     (
         r"server answered a request with 202",
@@ -284,7 +290,7 @@ def _unreadable(text: str) -> str:
     """Return a sentence if *text* says that an answer could not be read; else empty."""
     if text.startswith("Failed to parse "):
         reason = "it is not a message of JSON-RPC"
-        if match := _PARSE_REASON.search(text):
+        if match := _TOO_LONG.search(text) or _PARSE_REASON.search(text):
             reason = match[1]
         return f"the server's answer could not be read: {reason}"
     if text.startswith("The server's answer "):

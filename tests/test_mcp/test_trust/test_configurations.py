@@ -140,14 +140,12 @@ def test_is_asked_once_for_each_content(person):
         {"env": {"LD_PRELOAD": "./evil.so"}},
         {"env": {"GIT_ASKPASS": "./evil"}},
         {"env": {"API_KEY": "${AWS_SECRET_ACCESS_KEY}"}},
-        {"tools": {"x": {"name": "greet", "arguments": {"path": {"default": "/", "hide": True}}}}},
     ):
         with pytest.raises(ConsentError, match="you did not approve it"):
             add(written(one={**entry, **change}))
     assert "LD_PRELOAD=./evil.so" in person.questions[5]
     assert "GIT_ASKPASS=./evil" in person.questions[6]
     assert "passes on your variables AWS_SECRET_ACCESS_KEY" in person.questions[7]
-    assert '{"x": {"name": "greet", "arguments": {"path": {"default": "/"' in person.questions[8]
     assert "Then it had in place of this:\n    starts" in person.questions[1]
     assert all(f"python3 {entry['args'][0]}" not in q for q in person.questions[:1])
 
@@ -210,11 +208,10 @@ def test_own_words_are_not_asked_about(monkeypatch):
 
 
 def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
-    """In a header, in the address, in settings that a tool gets; and nothing is sent before the yes."""
+    """In a header and in the address; and nothing is sent before the yes."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
     address = "http://127.0.0.1:9/${env:FIRST}"
     many = " ".join(f"${{A{number}:-x}}" for number in range(1000))
-    hidden = {"arguments": {"a": {"default": "${THIRD}", "hide": True}}}
     entry = {
         "url": address,
         "headers": {
@@ -222,14 +219,13 @@ def test_variables_that_go_to_an_address_are_named(person, monkeypatch):
             "X-A": "${env:AWS_SECRET_ACCESS_KEY}",
             "Authorization": "Bearer abcdef123",
         },
-        "tools": {"read": hidden},
     }
     with pytest.raises(ConsentError):
         add(written(docs=entry))
     assert "AWS_SECRET_ACCESS_KEY, FIRST" in discover()[0].summary
     (question,) = person.questions
     assert "SENDS YOUR VARIABLES AWS_SECRET_ACCESS_KEY, A0, " in question
-    assert f"FIRST, THIRD to {address}" in question
+    assert f"FIRST to {address}" in question
     assert "abcdef123" not in question
     assert "wJalrXUtnFEMI" not in question
 

@@ -24,7 +24,7 @@ from toolbench.mcp.config.server_entry import (
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
-TRANSFORMS = ("tools", "include_tags", "exclude_tags")
+_TRANSFORMS = ("tools", "include_tags", "exclude_tags")
 """The keys with which FastMCP leaves out tools of a server, or changes them."""
 LEAST_MILLISECONDS = 1000
 """The least `timeout` that is a number of milliseconds; one below it is a number of seconds."""
@@ -102,8 +102,14 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         "secret_texts": tuple(_words(entry, "secretTexts")),
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
-    if any(isinstance(entry.get(key), Mapping | list) and entry[key] for key in TRANSFORMS):
-        shared["fastmcp"] = entry
+    for key in _TRANSFORMS:
+        # Others have a list of tools too, which leaves the server as it is
+        if entry.get(key) and (key != "tools" or isinstance(entry[key], Mapping)):
+            msg = (
+                f"{key!r} asks FastMCP to change the tools of the server, which is not done here. "
+                "Remove it, or start the changed server yourself and connect it."
+            )
+            raise ServerError(msg)
     url = next((entry[k] for k in ("url", "serverUrl", "httpUrl") if k in entry), None)
     if "command" in entry:
         return _stdio(entry, shared)

@@ -2,14 +2,14 @@
 
 A package becomes the command that starts it, and a remote becomes its URL. Source: the MCP
 registry's server.json, schema of 2025-12-11. The first form of the schema, with names like
-`registry_type`, is read too.
+`registry_type`, is refused.
 """
 
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from toolbench.errors import ServerError
 from toolbench.redaction.writings import parts
@@ -35,9 +35,20 @@ _OWN = "MCP_"
 _REFERENCE = re.compile(r"\$\{(?=\w)")
 _REFERENCED = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
-_OPEN = {"valueHint", "value_hint", "choices", "format", "placeholder"}
+_OPEN = {"valueHint", "choices", "format", "placeholder"}
 """Keys of an argument that needs a value. Without a value, the argument is left out."""
 _NAME = re.compile(r"[\w@./:+~-]+")
+_FIRST_FORM = {"registry_name", "registry_type", "transport_type"}
+"""Keys of a package or a remote in files from before September 2025."""
+
+
+class Setting(NamedTuple):
+    """A variable, a header or an argument that has a value."""
+
+    name: str
+    value: str
+    item: Mapping[str, Any]
+    """The description of the setting in the file."""
 
 
 def is_registry_file(config: Any) -> bool:
@@ -60,30 +71,35 @@ def registry_table(config: Any) -> dict[str, Any]:
             f"server.json of {name!r} contains ${{, which could read variables of this machine, so it "
             "is refused. Write an entry of your own for it in mcp.json."
         )
-    problems = list[str]()
-    for remote in _mappings(document, "remotes"):
-        return {name: _remote(remote)}
-    for package in _mappings(document, "packages"):
-        kind = _field(package, "registryType", "registry_name")
+    remotes, packages = _mappings(document, "remotes"), _mappings(document, "packages")
+    for each in [*remotes, *packages]:
+        if not _FIRST_FORM.isdisjoint(each):
+            _refuse(
+                f"server.json of {name!r} has the form from before September 2025, which is not read: "
+                "get it from the registry again, or write an entry of your own for it in mcp.json."
+            )
+    if remotes:
+        return {name: _remote(remotes[0])}
+    unknown = []
+    for package in packages:
+        kind = package.get("registryType")
         if kind in _RUNNERS:
             return {name: _package(package, str(kind))}
-        problems.append(clip(kind))
-    known = ", ".join(_RUNNERS)
-    offered = f"packages of {' and '.join(problems)}" if problems else "nothing to use"
-    msg = f"server.json of {name!r} has {offered}: known are remotes and {known}."
+        unknown.append(clip(kind))
+    offered = "nothing to use"
+    if unknown:
+        offered = f"packages of {' and '.join(unknown)}"
+    msg = f"server.json of {name!r} has {offered}: known are remotes and {', '.join(_RUNNERS)}."
     raise ServerError(msg)
 
 
 def _document(config: Any) -> Mapping[str, Any] | None:
-    for place in (
-        config,
-        config.get("server") if isinstance(config, Mapping) else None,
-    ):
-        if (
-            isinstance(place, Mapping)
-            and isinstance(place.get("name"), str)
-            and any(isinstance(place.get(key), list) for key in ("packages", "remotes"))
-        ):
+    if not isinstance(config, Mapping):
+        return None
+    for place in (config, config.get("server")):
+        if not isinstance(place, Mapping) or not isinstance(place.get("name"), str):
+            continue
+        if isinstance(place.get("packages"), list) or isinstance(place.get("remotes"), list):
             return place
     return None
 
@@ -96,18 +112,26 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
-    url = _field(remote, "url")
+    url = remote.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://", "{")):
         _refuse(f"The URL of a remote in server.json is {clip(url)}: expected https://...")
-    kind = _field(remote, "type", "transport_type")
-    headers = _settings(_mappings(remote, "headers"), prefix=_OWN)
-    required = _required([(url, remote)], headers)
+    transport = "http"
+    if remote.get("type") == "sse":
+        transport = "sse"
+    settings = _settings(_mappings(remote, "headers"), prefix=_OWN)
+    headers, required = {}, {}
+    for setting in settings:
+        headers[setting.name] = _own(setting.value)
+    filled = _filled(url, remote)
+    place = Setting("", filled, remote)
+    for name, description in _required([*_items_of(settings), remote]).items():
+        required[_OWN + name] = description
     return {
-        "url": _own(_filled(url, remote)),
-        "transport": "sse" if kind == "sse" else "http",
-        "headers": {name: _own(value) for name, value, _ in headers},
-        "requiredVariables": {_OWN + name: text for name, text in required.items()},
-        **_secrets([(_filled(url, remote), remote)], headers, prefix=_OWN),
+        "url": _own(filled),
+        "transport": transport,
+        "headers": headers,
+        "requiredVariables": required,
+        **_secrets([place, *settings], prefix=_OWN),
     }
 
 
@@ -121,13 +145,13 @@ def _own(text: str) -> str:
 
 def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
     transport = package.get("transport")
-    way = transport.get("type") if isinstance(transport, Mapping) else "stdio"
-    if way not in (None, "stdio"):
+    if isinstance(transport, Mapping) and transport.get("type") not in (None, "stdio"):
         _refuse(
-            f"The package in server.json speaks {clip(way)}: start it yourself, and connect its URL."
+            f"The package in server.json speaks {clip(transport['type'])}: start it yourself, and "
+            "connect its URL."
         )
     program, options, mark = _RUNNERS[kind]
-    hint = _field(package, "runtimeHint", "runtime_hint")
+    hint = package.get("runtimeHint")
     if isinstance(hint, str) and hint != program:
         if hint not in _HINTS[kind]:
             known = " or ".join(sorted(_HINTS[kind]))
@@ -137,32 +161,33 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
             )
         program, options = hint, []
     variables = _settings(_mappings(package, "environmentVariables"))
-    runtime = _arguments(package, "runtimeArguments")
+    for_program = _mappings(package, "runtimeArguments")
+    arguments = [*for_program, *_mappings(package, "packageArguments")]
+    runtime = _words(for_program)
     if program == "docker" and not runtime:
-        runtime = [word for name, _, _ in variables for word in ("-e", name)]
-    every = _all_arguments(package)
-    arguments = [(str(a.get("value", "")), a) for a in every]
-    words = [(_value(a, _variable_of(a)) or "", a) for a in every]
+        for variable in variables:
+            runtime += ["-e", variable.name]
+    elif program != "docker":
+        options = [option for option in options if option not in runtime]
+    words = []
+    for argument in arguments:
+        words.append(Setting("", _value(argument, _variable_of(argument)) or "", argument))
     return {
         "command": program,
         "args": [
-            *(options if not runtime or program == "docker" else _without(options, runtime)),
+            *options,
             *runtime,
             _identifier(package, mark),
-            *_arguments(package, "packageArguments"),
+            *_words(_mappings(package, "packageArguments")),
         ],
-        "env": {name: value for name, value, _ in variables},
-        "requiredVariables": _required(arguments, variables),
-        **_secrets(words, variables),
+        "env": {variable.name: variable.value for variable in variables},
+        "requiredVariables": _required([*_items_of(variables), *arguments]),
+        **_secrets([*words, *variables]),
     }
 
 
-def _without(options: list[str], runtime: list[str]) -> list[str]:
-    return [option for option in options if option not in runtime]
-
-
 def _identifier(package: Mapping[str, Any], mark: str) -> str:
-    identifier = _word(_field(package, "identifier", "name"))
+    identifier = _word(package.get("identifier"))
     version = package.get("version")
     is_versioned = mark in identifier.lstrip("@") or "@sha256" in identifier
     if version in (None, "", "latest") or is_versioned:
@@ -177,26 +202,28 @@ def _word(value: Any) -> str:
     _refuse(f"server.json names a package {clip(value)}, which cannot be the name of a package.")
 
 
-def _all_arguments(package: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    keys = ("runtimeArguments", "packageArguments")
-    return [argument for key in keys for argument in _mappings(package, key)]
-
-
-def _arguments(package: Mapping[str, Any], key: str) -> list[str]:
-    return [word for argument in _mappings(package, key) for word in _argument(argument)]
+def _words(arguments: list[Mapping[str, Any]]) -> list[str]:
+    words = list[str]()
+    for argument in arguments:
+        words += _argument(argument)
+    return words
 
 
 def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
     """Yield the words of one argument; none if it is optional and has no value."""
-    name = argument.get("name") if argument.get("type") == "named" else None
-    value = _value(argument, _variable_of(argument))
-    if isinstance(name, str) and argument.get("format") == "boolean":
-        if str(_field(argument, "value", "default")).lower() == "true":
-            yield name
+    name = argument.get("name")
+    is_named = argument.get("type") == "named" and isinstance(name, str)
+    if is_named and argument.get("format") == "boolean":
+        chosen = argument.get("value")
+        if chosen is None:
+            chosen = argument.get("default")
+        if str(chosen).lower() == "true":
+            yield str(name)
         return
+    value = _value(argument, _variable_of(argument))
     is_flag = value is None and _OPEN.isdisjoint(argument)
-    if isinstance(name, str) and (is_flag or value is not None):
-        yield name
+    if is_named and (is_flag or value is not None):
+        yield str(name)
     if value is not None:
         yield value
 
@@ -204,25 +231,28 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
 # --- values ---------------------------------------------------------------------------
 
 
-def _settings(
-    items: list[Mapping[str, Any]], *, prefix: str = ""
-) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Return (name, value, item) for each of *items* that has a value.
+def _settings(items: list[Mapping[str, Any]], *, prefix: str = "") -> list[Setting]:
+    """Return those of *items*, variables or headers, that have a value.
 
-    An item is a variable or a header. An item without a value becomes a reference, if an
-    environment variable with *prefix* and the name of the item is set.
+    An item without a value becomes a reference, if an environment variable with *prefix* and the
+    name of the item is set.
     """
     settings = []
     for item in items:
         name = item.get("name")
         if not isinstance(name, str) or not name:
             continue
-        value = _value(item, _variable_of(item))
-        if value is None and os.environ.get(prefix + _variable_of(item)):
-            value = f"${{{_variable_of(item)}}}"
+        variable = _variable_of(item)
+        value = _value(item, variable)
+        if value is None and os.environ.get(prefix + variable):
+            value = f"${{{variable}}}"
         if value is not None:
-            settings.append((name, value, item))
+            settings.append(Setting(name, value, item))
     return settings
+
+
+def _items_of(settings: list[Setting]) -> list[Mapping[str, Any]]:
+    return [setting.item for setting in settings]
 
 
 def _value(item: Mapping[str, Any], variable: str) -> str | None:
@@ -232,8 +262,12 @@ def _value(item: Mapping[str, Any], variable: str) -> str | None:
         return _filled(value, item)
     if isinstance(default, str | int | float) and not isinstance(default, bool):
         text = str(default)
-        return text if "}" in text or not text else f"${{{variable}:-{text}}}"
-    return f"${{{variable}}}" if _is_required(item) else None
+        if "}" in text or not text:
+            return text
+        return f"${{{variable}:-{text}}}"
+    if item.get("isRequired") is True:
+        return f"${{{variable}}}"
+    return None
 
 
 def _filled(text: str, item: Mapping[str, Any]) -> str:
@@ -241,92 +275,81 @@ def _filled(text: str, item: Mapping[str, Any]) -> str:
 
     The replacement is the variable's value, or a reference (`${NAME}`).
     """
-    variables = item.get("variables")
-    known = variables if isinstance(variables, Mapping) else {}
+    known = dict(_variables_in(item))
 
     def reference(match: re.Match[str]) -> str:
-        setting = known.get(match[1])
-        if not isinstance(setting, Mapping):
+        if match[1] not in known:
             return match[0]
         variable = _upper(match[1])
-        return _value(setting, variable) or f"${{{variable}:-}}"
+        return _value(known[match[1]], variable) or f"${{{variable}:-}}"
 
     return _VARIABLE.sub(reference, text)
 
 
-def _required(
-    texts: list[tuple[str, Mapping[str, Any]]],
-    settings: list[tuple[str, str, Mapping[str, Any]]],
-) -> dict[str, str]:
+def _variables_in(item: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name and the description of each of the `variables` of *item*."""
+    variables = item.get("variables")
+    if isinstance(variables, Mapping):
+        for name, setting in variables.items():
+            if isinstance(setting, Mapping):
+                yield str(name), setting
+
+
+def _required(items: list[Mapping[str, Any]]) -> dict[str, str]:
     """Return the variables that have to be set in the environment, each with its description."""
-    items = [item for _, _, item in settings] + [item for _, item in texts]
-    needs = {_variable_of(i): i for i in items if _is_open(i) and _is_required(i)}
+    needs = {}
     for item in items:
-        variables = item.get("variables")
-        for name, setting in variables.items() if isinstance(variables, Mapping) else ():
-            if isinstance(setting, Mapping) and _is_open(setting) and _is_required(setting):
-                needs[_upper(str(name))] = setting
+        if _has_to_be_set(item):
+            needs[_variable_of(item)] = item
+        for name, setting in _variables_in(item):
+            if _has_to_be_set(setting):
+                needs[_upper(name)] = setting
     return {name: str(needs[name].get("description") or "") for name in sorted(needs)}
 
 
-def _secrets(
-    texts: list[tuple[str, Mapping[str, Any]]],
-    settings: list[tuple[str, str, Mapping[str, Any]]],
-    *,
-    prefix: str = "",
-) -> dict[str, list[str]]:
+def _has_to_be_set(item: Mapping[str, Any]) -> bool:
+    is_open = item.get("value") is None and item.get("default") is None
+    return is_open and item.get("isRequired") is True
+
+
+def _secrets(settings: list[Setting], *, prefix: str = "") -> dict[str, list[str]]:
     """Return the secrets that `isSecret` marks: names of variables, and values in the file itself."""
-    secrets = [(text, item) for text, item in texts if _is_secret(item)]
-    secrets += [(text, item) for _, text, item in settings if _is_secret(item)]
-    for item in [item for _, item in texts] + [item for _, _, item in settings]:
-        variables = item.get("variables")
-        for name, setting in variables.items() if isinstance(variables, Mapping) else ():
-            if isinstance(setting, Mapping) and _is_secret(setting):
-                variable = _upper(str(name))
-                secrets.append((_value(setting, variable) or f"${{{variable}}}", setting))
-    names, fixed = set[str](), list[str]()
-    for text, _ in secrets:
+    secrets = []
+    for setting in settings:
+        if setting.item.get("isSecret") is True:
+            secrets.append(setting.value)
+        for name, one in _variables_in(setting.item):
+            if one.get("isSecret") is True:
+                variable = _upper(name)
+                secrets.append(_value(one, variable) or f"${{{variable}}}")
+    names, fixed = set[str](), dict[str, None]()
+    for text in secrets:
         for name, default in _REFERENCED.findall(text):
             names.add(prefix + name)
-            fixed.append(default)
+            fixed[default] = None
         if "${" not in text:
-            fixed += parts(text)
-    return {
-        "secretVariables": sorted(names),
-        "secretTexts": list(dict.fromkeys(filter(None, fixed))),
-    }
-
-
-def _is_secret(item: Mapping[str, Any]) -> bool:
-    return _field(item, "isSecret", "is_secret") is True
-
-
-def _is_open(item: Mapping[str, Any]) -> bool:
-    return item.get("value") is None and item.get("default") is None
-
-
-def _is_required(item: Mapping[str, Any]) -> bool:
-    return _field(item, "isRequired", "is_required") is True
+            fixed |= dict.fromkeys(parts(text))
+    fixed.pop("", None)
+    return {"secretVariables": sorted(names), "secretTexts": list(fixed)}
 
 
 def _variable_of(item: Mapping[str, Any]) -> str:
     """Return the name of the environment variable for *item*: its own name, or a similar name."""
-    name = _field(item, "valueHint", "name") or "VALUE"
-    text = str(item.get("name") or name).lstrip("-")
-    return text if re.fullmatch(r"[A-Z_][A-Z0-9_]*", text) else _upper(text)
+    text = str(item.get("name") or item.get("valueHint") or "VALUE").lstrip("-")
+    if re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
+        return text
+    return _upper(text)
 
 
 def _upper(name: str) -> str:
     text = re.sub(r"\W+", "_", name).strip("_").upper()
-    return text if text[:1].isalpha() else f"VALUE_{text}"
-
-
-def _field(item: Mapping[str, Any], *names: str) -> Any:
-    return next((item[name] for name in names if item.get(name) is not None), None)
+    if text[:1].isalpha():
+        return text
+    return f"VALUE_{text}"
 
 
 def _mappings(item: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    older = re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", key)
-    values = _field(item, key, older)
-    values = values if isinstance(values, list) else []
+    values = item.get(key)
+    if not isinstance(values, list):
+        return []
     return [value for value in values if isinstance(value, Mapping)]

@@ -177,8 +177,6 @@ class ServerEntry:
     """Other texts that must not be shown anywhere."""
     variables: Mapping[str, str | SecretStr] = field(default_factory=dict)
     """Variables of the notebook for references; a variable of the environment comes first."""
-    fastmcp: Mapping[str, Any] | None = None
-    """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
     def expanded(self, environment: Mapping[str, str]) -> "ServerEntry":
         """Return the entry with its references replaced by values of *environment* or the notebook.
@@ -200,8 +198,6 @@ class ServerEntry:
         filled["env"] = {**self._file_variables, **filled["env"]}
         if self.cwd:
             filled["cwd"] = located(filled["cwd"], self.base)
-        if self.fastmcp is not None:
-            filled["fastmcp"] = expand(self.fastmcp, known)
         if settings := self._settings:
             filled["server"] = {**self.server, **expand(settings, known)}
         values = [variables.get(name, "") for name in sorted(self.secret_variables)]
@@ -213,7 +209,7 @@ class ServerEntry:
     def _secrets_in(self, variables: Mapping[str, str]) -> list[str]:
         """Return the secrets in *variables* to which any setting of the entry refers."""
         parts = (self.args, self.env, self.url, self.headers, self.auth)
-        names = sorted(set(names_in([*parts, self.fastmcp, self._settings])))
+        names = sorted(set(names_in([*parts, self._settings])))
         return list(secrets_in({name: variables.get(name, "") for name in names}))
 
     def _check_required(self, variables: Mapping[str, str]) -> None:

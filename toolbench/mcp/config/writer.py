@@ -78,8 +78,6 @@ def written_entry(
         if known in entry.variables:
             variables.setdefault(known, "")
     hidden = _Hidden(name, entry, variables)
-    if entry.fastmcp is not None:
-        return {key: _mapped(part, hidden, key) for key, part in entry.fastmcp.items()}
     if entry.transport == "stdio":
         written: dict[str, Any] = {
             "command": entry.command,
@@ -190,24 +188,18 @@ def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntr
         mode: The mode of the connection: `auto`, `legacy`, or a version of the protocol.
     """
     known = {name: places(entry.base)[name] for name in _OF_THE_WORKSPACE}
-    names = ("command", "args", "env", "cwd", "url", "headers", "auth", "fastmcp")
+    names = ("command", "args", "env", "cwd", "url", "headers", "auth")
     parts = {name: with_known(getattr(entry, name), known) for name in names}
     parts["args"] = tuple(parts["args"])
     settled = replace(entry, **parts)
     cwd, auth = _directory(settled, folder), _with_key_file(settled)
     known_mode = None if mode == "auto" else mode
-    raw = settled.fastmcp
-    if raw is not None:
-        env_file = None if entry.env_file is None else entry.env_file.path
-        changes = {"cwd": cwd, "mode": known_mode, "envFile": env_file}
-        raw = {**raw, **{key: part for key, part in changes.items() if part}}
     return replace(
         settled,
         cwd=cwd,
         auth=auth,
         server=_file_of_module(settled),
         mode=known_mode,
-        fastmcp=raw,
     )
 
 

@@ -25,7 +25,7 @@ from platformdirs import user_state_path
 from toolbench.errors import ConsentError
 from toolbench.files import write_whole
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
-from toolbench.mcp.config.reader import TRANSFORMS, load
+from toolbench.mcp.config.reader import load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry, located, places
 from toolbench.redaction.detect import secrets_in, secrets_in_words
 from toolbench.redaction.names import is_secret_argument
@@ -154,13 +154,12 @@ class _Content:
             parts["headers"] = _hidden("", entry.headers)
             parts["auth"] = entry.auth if entry.auth == "oauth" else _hidden("auth", entry.auth)
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
-        names = set(names_in([*references, entry.auth, entry.fastmcp, settings]))
+        names = set(names_in([*references, entry.auth, settings]))
         if entry.transport == "stdio":
             names -= set(known)
         parts["variables"] = sorted(names)
-        # They can call a tool by another name, and set its arguments unseen
-        changes = {key: value for key, value in (entry.fastmcp or {}).items() if key in TRANSFORMS}
-        parts["changes"] = _hidden("", changes)
+        # Of FastMCP's transforms, which earlier versions applied: the hash of an approval has it
+        parts["changes"] = {}
         self.parts = parts
 
     @property
@@ -171,10 +170,7 @@ class _Content:
     @property
     def lines(self) -> list[str]:
         """What a person reads about the content, a line for each part; no text of the file ends a line."""
-        lines = [*self._lines()]
-        if changes := self.parts["changes"]:
-            lines.append(f"with other tools than the server has: {json.dumps(changes)}")
-        return [one_line(line) for line in lines]
+        return [one_line(line) for line in self._lines()]
 
     def _lines(self) -> Iterator[str]:
         parts = self.parts

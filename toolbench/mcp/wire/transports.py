@@ -10,21 +10,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fastmcp import Client
 from fastmcp.client.transports import FastMCPTransport, StdioTransport
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 
-from toolbench.errors import MissingExtraError, ServerError
+from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.http import HttpTransport, SseTransport
+from toolbench.mcp.wire.http import HttpTransport
 from toolbench.mcp.wire.memory import MemoryTransport
 from toolbench.mcp.wire.openapi import OpenApiTransport
+from toolbench.mcp.wire.sse import SseTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
-
-# It contains FastMCP's server half
-_EXTRA = "demo"
 
 
 @dataclass
@@ -63,14 +60,11 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
 
     Raises:
         ServerError: If *entry* names no server.
-        MissingExtraError: If *entry* needs the server part of FastMCP, which is not installed.
     """
     # No way in here leads past `trust.configurations`
     if isinstance(entry, UnapprovedEntry):
         msg = f"The servers of {str(entry.file)!r} were not approved."
         raise ServerError(msg)
-    if entry.fastmcp is not None:
-        return _Transformed(entry, inbox)
     match entry.transport:
         case "http":
             return HttpTransport(entry, inbox)
@@ -103,46 +97,6 @@ class _PlainProcess(ClientTransport):
             )
             async with inner.connect_session(**settings) as session:
                 yield session
-
-
-@dataclass
-class _Transformed(ClientTransport):
-    """A transport to a FastMCP proxy that renames or leaves out tools of a server.
-
-    Server and proxy live for one session. The proxy uses the older protocol only.
-    """
-
-    entry: ServerEntry
-    inbox: Inbox
-    legacy_only = True
-
-    @asynccontextmanager
-    async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
-        plain = transport_of(replace(self.entry, fastmcp=None), self.inbox)
-        async with Client(plain, mode="legacy") as behind:
-            front = FastMCPTransport(_proxy(behind, self.entry.fastmcp or {}))
-            async with front.connect_session(**settings) as session:
-                yield session
-
-
-def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
-    try:
-        from fastmcp.server import create_proxy  # noqa: PLC0415 - the server half
-        from fastmcp.server.transforms import ToolTransform  # noqa: PLC0415 - the same
-        from fastmcp.tools.tool_transform import (  # noqa: PLC0415 - the same
-            ToolTransformConfig,
-        )
-    except ImportError as error:
-        raise MissingExtraError(_EXTRA) from error
-    proxy = create_proxy(behind)
-    if settings.get("include_tags") is not None:
-        proxy.enable(tags=set(settings["include_tags"]), only=True)
-    if settings.get("exclude_tags") is not None:
-        proxy.disable(tags=set(settings["exclude_tags"]))
-    if isinstance(tools := settings.get("tools"), Mapping):
-        read = ToolTransformConfig.model_validate
-        proxy.add_transform(ToolTransform({n: read(t) for n, t in tools.items()}))
-    return proxy
 
 
 def _in_process(server: Any) -> ClientTransport:
