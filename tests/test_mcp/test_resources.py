@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.mcp.features.uri_variables import values_in
 from toolbench.mcp.lists.prompts import prompt_observation, read_prompts
 from toolbench.mcp.lists.resources import read_resources, read_templates, resource_observation
-
-_VALUES = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
+from toolbench.testing import FakeMCPServer
 
 
 class TestLists:
@@ -26,41 +24,14 @@ class TestLists:
         assert [p.name for p in read_prompts([{"name": "p", "arguments": "?"}, 3])] == ["p"]
 
 
-class TestUris:
-    @given(a=_VALUES, b=_VALUES)
-    @pytest.mark.parametrize(
-        "template",
-        [
-            "x://{a}/{b}",
-            "x://{a,b}",
-            "x://{a}{?q}",
-            "x:{/a}{.b}",
-            "x://{+a}/{b}.txt",
-            "x://{a}/{+b}",
-            "x:{;a,b}",
-            "x://v{#a}",
-        ],
-    )
-    def test_give_back_the_values_they_were_made_of(self, template, a, b):
-        """What a template put into a URI is read from it again, with what is beside it."""
-        (known,) = read_templates([{"uriTemplate": template, "name": "t"}])
-        uri = known.expand(a=a, b=b, q="1")
-        values = [value for one in values_in(uri, template) for value in one.values()]
-        for name, value in (("a", a), ("b", b)):
-            if name in known.variables:
-                assert value in "".join(values)
-
-    def test_of_something_else_give_none(self):
-        """A URI that a template does not make has no values of it."""
-        assert not list(values_in("y://a/b", "x://{a}/b"))
-        assert not list(values_in("x://a/b/c", "x://{a}/c"))
-        assert not list(values_in("x://a", "x://{a}/"))
-
-    def test_are_read_in_no_time_whatever_the_template(self):
-        """A template cannot make the reading of a URI take longer than both are long."""
-        template = "x://" + "{+a}/" * 2_000 + "!"
-        uri = "x://" + "a/" * 50_000
-        assert not list(values_in(uri, template))
+def test_a_read_is_one_request(client):
+    """The first read of a resource asks for nothing else, such as the templates."""
+    server = FakeMCPServer("s")
+    server.resource("memo://a", "hello")
+    session = client.connect("s", server)
+    session.traffic.clear()
+    assert session.read_resource("memo://a").text == "hello"
+    assert [m.method for m in session.traffic if m.kind == "request"] == ["resources/read"]
 
 
 class TestTemplates:

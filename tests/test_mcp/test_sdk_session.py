@@ -8,7 +8,7 @@ from test_mcp.peers import scripted, serving
 from toolbench import current_run
 from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import reporting
-from toolbench.mcp.features.raw_request import send_request
+from toolbench.mcp.raw_request import send_request
 from toolbench.testing import FakeMCPServer
 
 FINE = {"result": {"content": [{"type": "text", "text": "fine"}]}}

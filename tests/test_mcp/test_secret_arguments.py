@@ -125,46 +125,18 @@ def test_in_the_address_of_a_resource_stay_out_of_the_traffic(client, server):
     assert f"token={MARK}" in text
 
 
-def test_in_what_templates_and_prompts_are_asked_for_show_nowhere(client, tmp_path):
-    """In a URI a secret is known by the variable it stands for; in a completion by its name."""
-    templates = [
-        {"uriTemplate": "res://{password}/x", "name": "one"},
-        {"uriTemplate": "file:///{+path}/{api_key}.txt", "name": "deep"},
-    ]
-    contents = [{"result": {"contents": [{"uri": "res://x", "text": f"as {SECRET}"}]}}]
-    script = {
-        "resources/templates/list": [{"result": {"resourceTemplates": templates}}],
-        "resources/read": contents,
-        "resources/subscribe": [{"result": {}}],
-        "completion/complete": [{"result": {"completion": {"values": [SECRET]}}}],
-    }
-    offers = {"resources": {"subscribe": True}, "completions": {}}
+def test_in_what_a_completion_is_asked_for_show_nowhere(client, tmp_path):
+    """A value is known as a secret by the name of its argument or variable."""
     about = {"name": "s", "version": "1"}
-    info = {"protocolVersion": "2025-11-25", "serverInfo": about}
-    script["initialize"] = [{"result": {**info, "capabilities": offers}}]
-    entry = scripted(tmp_path / "script", script)
-    session = client.connect("s", entry)
-    resource = session.read_resource(f"res://{SECRET}/x")
-    assert resource.text == f"as {SECRET}"
-    deep = session.read_resource(f"file:///a/b/{SECRET}-2.txt")
-    session.resources.subscribe(f"res://{SECRET}-3/x")
+    opened = {"protocolVersion": "2025-11-25", "serverInfo": about}
+    script = {
+        "initialize": [{"result": {**opened, "capabilities": {"completions": {}}}}],
+        "completion/complete": [{"result": {"completion": {"values": [f"{SECRET}-4"]}}}],
+    }
+    session = client.connect("s", scripted(tmp_path / "script", script))
     more = {"token": f"{SECRET}-5"}
-    assert session.complete("login", "password", f"{SECRET}-4", **more) == [SECRET]
-    texts = [f"{one!r} {one._repr_mimebundle_()}" for one in (resource, deep)]
-    texts.append(session.traffic.to_ndjson())
-    assert SECRET not in "".join(texts)
-    assert all(f"res://{MARK}/x" in texts[i] for i in (0, 2))
-    assert len(session.traffic.find(method="resources/templates/list")) == 2
-
-
-def test_of_a_server_without_templates_cost_one_question(client, tmp_path):
-    """A list that is refused is asked for once, however much is read."""
-    contents = [{"result": {"contents": [{"uri": "res://x", "text": "fine"}]}}]
-    entry = scripted(tmp_path / "script", {"resources/read": contents})
-    session = client.connect("s", entry)
-    assert [session.read_resource("res://x").text for _ in range(3)] == ["fine"] * 3
-    requests = session.traffic.find(method="resources/templates/list", kind="request")
-    assert len(requests) == 1
+    assert session.complete("login", "password", f"{SECRET}-4", **more) == [f"{SECRET}-4"]
+    assert SECRET not in session.traffic.to_ndjson()
 
 
 def test_that_are_defaults_of_a_tool_stay_with_the_server(client, server, tmp_path):

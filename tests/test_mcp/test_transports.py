@@ -12,7 +12,7 @@ from fastmcp import FastMCP
 
 from test_mcp.peers import GOOD, light, serving, serving_app
 from toolbench.errors import ServerError
-from toolbench.mcp.features.raw_request import send_request
+from toolbench.mcp.raw_request import send_request
 
 OPENAPI = {
     "openapi": "3.1.0",

@@ -1,12 +1,13 @@
 """The proposals of a server under the fields of prompts and templates."""
 
 import pytest
+from ipywidgets import Password
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Completion
 from patience import PATIENCE, eventually
 
-from test_widgets.front import named, page, type_into
-from test_widgets.panes import choose, go
+from test_widgets.front import named, only, page, receive, type_into
+from test_widgets.panes import choose, go, press
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.kit.ticker import ticker
@@ -29,6 +30,27 @@ def atlas():
         return Completion(values=matches[:3], total=total, has_more=len(matches) > 3)
 
     return server
+
+
+def test_a_secret_typed_into_a_template_stays_out_of_the_traffic():
+    """The name of the variable says that it is one; in the URI no name does."""
+    server = MCPServer("vault", log_level="ERROR")
+
+    @server.resource("vault://{password}/x")
+    def secret(password: str) -> str:
+        return "opened"
+
+    with MCPClient(timeout=PATIENCE) as client:
+        session = client.connect("vault", server)
+        explorer = Explorer(client)
+        pane = go(explorer, "Resources")
+        choose(pane, "template: vault:")
+        receive(only(pane.detail, Password), value="hunter2-hunter2")
+        press(pane, "Read")
+        eventually(lambda: "opened" in page(pane.detail))
+        explorer.close()
+        assert "hunter2" not in session.traffic.to_ndjson()
+        assert ticker.wait_idle(PATIENCE)
 
 
 @pytest.fixture(params=["auto", "legacy"])

@@ -5,14 +5,10 @@ Source: MCP specification, client features and capabilities; extensions: SEP-213
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolbench.errors import ToolbenchError
 from toolbench.values import clip
-
-if TYPE_CHECKING:
-    from toolbench.mcp.connection.connection import Connection
-    from toolbench.mcp.connection.open_calls import Call
 
 
 class ClientFeatures:
@@ -50,31 +46,16 @@ class ClientFeatures:
         ours = [extension for extension in own if extension.identifier not in identifiers]
         return [*ours, *self.extensions]
 
-    async def finished(
-        self, raw: dict[str, Any], connection: "Connection", call: "Call"
-    ) -> dict[str, Any]:
-        """Return the result of *call*: *raw*, or the result that an extension makes of it.
+    def claim_of(self, kind: object) -> Any:
+        """Return the claim of an extension to results of *kind*, a `resultType`; None if there is none.
 
-        An extension makes the result if it claims the type of *raw*. Source: SDK, `ResultClaim`.
+        Source: SDK, `ResultClaim`.
         """
-        claims = (claim for each in self.extensions for claim in each.claims())
-        kind = raw.get("resultType") if connection.is_modern else None
-        claim = next((claim for claim in claims if claim.result_type == kind), None)
-        if claim is None:
-            return raw
-        with call.limited():
-            return await _resolved(claim, raw, connection.session, call)
-
-
-async def _resolved(claim: Any, raw: dict[str, Any], session: Any, call: "Call") -> dict[str, Any]:
-    from mcp.client.extension import ClaimContext  # noqa: PLC0415 - the SDK, loaded by now
-
-    context = ClaimContext(
-        session=session, tool_name=call.tool or "", read_timeout_seconds=call.seconds
-    )
-    result = await claim.resolve(claim.model.model_validate(raw, by_name=False), context)
-    resolved: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return resolved
+        for extension in self.extensions:
+            for claim in extension.claims():
+                if claim.result_type == kind:
+                    return claim
+        return None
 
 
 def root_url(root: str | Path) -> str:

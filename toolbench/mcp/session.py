@@ -21,10 +21,10 @@ from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
-from toolbench.mcp.features.roots import RootList
 from toolbench.mcp.lists.completions import Completions, complete
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt, PromptList
 from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList, ResourceTemplate
+from toolbench.mcp.lists.roots import RootList
 from toolbench.mcp.lists.skills import SkillList
 from toolbench.mcp.lists.tools import ToolList
 from toolbench.mcp.monitoring.changes import Listener
@@ -91,7 +91,7 @@ class MCPServerSession:
         # Weak: the servers of a client end with the client, even if a view still shows a session
         self._client = None if client is None else ref(client)
         self.entry = entry
-        self._features = features or ClientFeatures()
+        features = features or ClientFeatures()
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
         self.answerer = answerer
@@ -103,7 +103,7 @@ class MCPServerSession:
             inbox,
             seconds=timeout,
             mode=entry.mode or mode,
-            features=self._features,
+            features=features,
             greet=self._greet,
         )
         """The connection to the server, with its status, mode and process."""
@@ -120,7 +120,7 @@ class MCPServerSession:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
         """The resources: a sequence, with methods to read and to subscribe."""
-        self.roots = RootList(self.connection, self._features)
+        self.roots = RootList(self.connection, features)
         """The folders that the server may ask for: a sequence, with a method to change them."""
         self.skills = SkillList(self.connection, timeout, self.resources)
         """The skills: a sequence, with a method to read a skill's file."""
@@ -465,7 +465,6 @@ class MCPServerSession:
         params = {"name": name, "arguments": arguments}
         try:
             raw = await self.connection.request("tools/call", params, call)
-            raw = await self._features.finished(raw, self.connection.current, call)
         except CallFailedError:
             raise
         except Exception as error:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 from toolbench.core.background_loop import portal
 from toolbench.core.content import Content, TextContent, decoded, describe
 from toolbench.core.schema import hide_in_views
-from toolbench.errors import ServerError
 from toolbench.mcp.connection.freshness import FreshReads
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.elicitation import Answerer, wait_answering
-from toolbench.mcp.features.uri_variables import values_in
 from toolbench.mcp.lists.remote_list import RemoteList
 from toolbench.mcp.results import MCPObservation
-from toolbench.redaction.detect import Secrecy, secrets_in_argument
+from toolbench.redaction.detect import secrets_in_argument
 from toolbench.values import clip
 
 if TYPE_CHECKING:
@@ -201,29 +199,10 @@ class TemplateList(RemoteList[ResourceTemplate]):
     method = "resources/templates/list"
     key = "resourceTemplates"
     capability = "resources"
-    _refused_at = -1
 
     def parse(self, offers: list[Any]) -> list[ResourceTemplate]:
         """Return the templates in *offers*, the rows of the server's list."""
         return read_templates(offers)
-
-    async def secrets_in(self, uri: str) -> list[str]:
-        """Return the secrets in *uri*: the values of template variables with secret names.
-
-        If the templates are not known yet, they are requested now, once.
-        """
-        if self._items is None and self._refused_at != self._changes:
-            try:
-                await self._listed()
-            except ServerError:
-                # The resource can be read without templates
-                self._refused_at = self._changes
-        secrets: list[str] = []
-        for template in self._items or ():
-            secrecy = Secrecy(template.schema)
-            for values in values_in(uri, template.uri_template):
-                secrets += secrecy.secrets_in(values)
-        return secrets
 
 
 class ResourceList(RemoteList[Resource]):
@@ -253,6 +232,9 @@ class ResourceList(RemoteList[Resource]):
         """Read the resource *uri*, which need not be in the list.
 
         If the last answer is still fresh by its `ttlMs`, it is used again, unless *anew*.
+
+        A secret in *uri* is hidden in the traffic if a name shows it (`?token=...`), and else if it
+        is known.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -291,16 +273,11 @@ class ResourceList(RemoteList[Resource]):
         self._subscriptions.note(uri)
 
     async def _subscribe(self, uri: str) -> None:
-        await self._keep_secrets_in(uri)
+        self._connection.inbox.keep_secret(secrets_in_argument(uri))
         await self._subscriptions.add(uri)
 
-    async def _keep_secrets_in(self, uri: str) -> None:
-        inbox = self._connection.inbox
-        inbox.keep_secret(secrets_in_argument(uri))
-        inbox.keep_secret(await self.templates.secrets_in(uri))
-
     async def _read(self, uri: str, *, answerer: Answerer | None = None) -> MCPResourceObservation:
-        await self._keep_secrets_in(uri)
+        self._connection.inbox.keep_secret(secrets_in_argument(uri))
         result = self._reads.get(uri)
         if result is None:
             result = await self._asked(uri, answerer)

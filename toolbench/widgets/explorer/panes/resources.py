@@ -15,6 +15,7 @@ from toolbench.mcp.lists.resources import (
     ResourceTemplate,
 )
 from toolbench.mcp.session import MCPServerSession
+from toolbench.redaction.detect import Secrecy
 from toolbench.widgets.explorer.panes.pane import (
     MOST,
     ListNotes,
@@ -118,6 +119,9 @@ class ResourcesPane(ListPane):
         template = self._offers.get(self._list.picked or "")
         if not isinstance(template, ResourceTemplate) or not self._form.is_ready:
             return None
+        # In the URI no name shows that one is a secret
+        secrets = Secrecy(template.schema).secrets_in(self._form.values)
+        self.session.keep_secret(secrets)
         self._uri = template.expand(**self._form.values)
         return self._uri
 

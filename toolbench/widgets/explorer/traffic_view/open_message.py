@@ -10,8 +10,8 @@ from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, cards_html, notice
-from toolbench.mcp.features.raw_request import ELSEWHERE, send_request
 from toolbench.mcp.monitoring.traffic import Exchange, Message, params_of
+from toolbench.mcp.raw_request import ELSEWHERE, send_request
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.updates import Failure, ServerRequest

@@ -19,12 +19,14 @@ ELSEWHERE = {
 
 
 def send_request(
-    over: ReconnectingConnection, method: str, params: Mapping[str, Any]
+    connection: ReconnectingConnection, method: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Send a request as it is, and return its result as the server sent it.
 
+    Questions that the server asks before the result are answered as in any request.
+
     Args:
-        over: The connection to the server.
+        connection: The connection to the server.
         method: The method, such as `resources/read`.
         params: The parameters of the request; they are not checked.
 
@@ -32,15 +34,9 @@ def send_request(
         ToolbenchError: If the method is in `ELSEWHERE`, for example a tool call.
         ServerError: If the server refuses or cannot be reached.
     """
-    return portal.call(_send, over, method, params)
-
-
-async def _send(
-    over: ReconnectingConnection, method: str, params: Mapping[str, Any]
-) -> dict[str, Any]:
     if method in ELSEWHERE:
         msg = f"{method!r} cannot be sent as it is. {ELSEWHERE[method]}"
         raise ToolbenchError(msg)
-    over.inbox.keep_secret(Secrecy({}).secrets_in(dict(params)))
-
-    return await over.ask_to(f"answer {method!r}", method, params, Call(seconds=over.seconds))
+    connection.inbox.keep_secret(Secrecy({}).secrets_in(dict(params)))
+    call = Call(seconds=connection.seconds)
+    return portal.call(connection.ask_to, f"answer {method!r}", method, params, call)
