@@ -133,10 +133,19 @@ class Workbench:
         shown_views.begin(getattr(info, "cell_id", None))
 
     def _after_cell(self, result: Any = None) -> None:
-        """Store the id of the cell, also of the one with `%load_ext`; update the views of tools."""
+        """Store the id of the cell, also of the one with `%load_ext`; update the views of tools.
+
+        If the cell was interrupted, stop all runs.
+        """
         cell_ends(self._shell, result)
         shown_views.end()
-        _after_cell(result)
+        if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
+            active.stop_all(INTERRUPTED)
+        flush_descriptors()
+        _check_panels()
+        for served in _served():
+            served.look()
+        refresh_explorers()
 
 
 def _is_ours(matcher: Any) -> bool:
@@ -158,17 +167,6 @@ def _check_panels() -> bool:
     for panel in _open("open_panels", "widgets.panel.panel"):
         panel.staleness.check()
     return False
-
-
-def _after_cell(result: Any = None) -> None:
-    """Update the views of tools that the cell defined; stop all runs if the cell was interrupted."""
-    if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
-        active.stop_all(INTERRUPTED)
-    flush_descriptors()
-    _check_panels()
-    for served in _served():
-        served.look()
-    refresh_explorers()
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -18,6 +18,7 @@ from toolbench import (
 )
 from toolbench.core.declarations import Unusable
 from toolbench.core.registry import default_registry, list_usable_tools, resolve_one
+from toolbench.core.tool import hooks
 from toolbench.errors import RegistrationError, ToolbenchError, ToolNotFoundError
 
 
@@ -137,6 +138,19 @@ class TestRegistering:
         with pytest.raises(RegistrationError):
             registry.register("t", 5)
         assert registry.resolve("t") == [INSTANCE]
+
+
+def test_each_change_is_told():
+    """To the views of what there is."""
+    changes = []
+    forget = hooks.definitions.listen(lambda: changes.append(1))
+    registry = ToolRegistry()
+    registry.register("hello", HelloTool)
+    registry.unregister("hello")
+    registry.clear()
+    forget()
+    registry.clear()
+    assert len(changes) == 3
 
 
 class TestReplacing:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from toolbench.display.ansi import MUTED, on_page
@@ -169,10 +170,7 @@ def _remark(text: str) -> str:
 
 def _dumps(value: Any, indent: int | None = None) -> str:
     try:
-        return json.dumps(value, indent=indent, ensure_ascii=False, default=_leaf_form)
+        default = partial(json_default, otherwise=str)
+        return json.dumps(value, indent=indent, ensure_ascii=False, default=default)
     except Exception:  # noqa: BLE001 - a cycle, an odd key, a user's str()
         return json.dumps(plain(value), indent=indent, ensure_ascii=False)
-
-
-def _leaf_form(value: Any) -> Any:
-    return json_default(value, str)

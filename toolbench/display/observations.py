@@ -91,7 +91,9 @@ def result_html(
         head += notice(error, "danger")
     drawn = _drawn_html(observation)
     looks = head + (drawn or _view_html(observation, limit, later)) + _unread(observation)
-    looks += _unread_data_html(observation, limit)
+    data = unread_data(observation)
+    if data is not None:
+        looks += section(_STRUCTURED, json_html(data, limit=limit))
     read = _model_card(blocks, limit)
     if not drawn and _reads_the_same(observation, blocks):
         if _tree_of(observation) is not None:
@@ -218,12 +220,19 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
     """Return the view that the result's class defines; else a table, a JSON tree or text."""
     if _is_plain(observation) and not observation.is_error:
         view = _data_html(observation, limit, later)
+        asides = _asides(observation)
+        if view and asides:
+            view = notice("\n".join(asides), "warning") + view
         if view:
-            return _asides_html(observation) + view
+            return view
     html = safely(partial(to_html, limit=limit), _visualized(observation, limit))
     if _is_plain(observation) and _is_long(observation):
         html = f"<div data-toolbench-part>{html}</div>"
-    return html + _pictures(observation)
+    # Rich cannot show them
+    images = _images(observation)
+    if images:
+        html += blocks_html(images)
+    return html
 
 
 def _drawn_html(observation: Observation) -> str:
@@ -275,23 +284,9 @@ def _asides(observation: Observation) -> Sequence[str]:
     return asides
 
 
-def _asides_html(observation: Observation) -> str:
-    asides = _asides(observation)
-    if asides:
-        return notice("\n".join(asides), "warning")
-    return ""
-
-
 def unread_data(observation: Observation) -> Any:
     """Return data for people that the text of *observation* does not have; None if there is none."""
     return getattr(observation, "_unread_data", None)
-
-
-def _unread_data_html(observation: Observation, limit: int) -> str:
-    data = unread_data(observation)
-    if data is None:
-        return ""
-    return section(_STRUCTURED, json_html(data, limit=limit))
 
 
 def _content_html(blocks: Sequence[Any], limit: int) -> Html:
@@ -325,14 +320,6 @@ def _texts(observation: Observation) -> list[str]:
 def _is_long(observation: Observation) -> bool:
     """Tell whether the text of *observation* is too long to be handled as a whole."""
     return sum(map(len, _texts(observation))) > _LONG
-
-
-def _pictures(observation: Observation) -> str:
-    """Return the HTML of the images in *observation*, which Rich cannot show."""
-    images = _images(observation)
-    if images:
-        return blocks_html(images)
-    return ""
 
 
 def _images(observation: Observation) -> list[Any]:
