@@ -24,6 +24,7 @@ from toolbench.values import (
     NOT_KEPT,
     as_sent,
     clip,
+    each_once,
     every_part,
     key_text,
     mapped,
@@ -216,3 +217,16 @@ def test_mapped():
     value = {"a": (1, {2}), "b": deque([3])}
     assert mapped(value, str) == {"a": ["1", ["2"]], "b": ["3"]}
     assert mapped({"a": 1}, str, str.upper) == {"A": "1"}
+
+
+@pytest.mark.parametrize("text", ["{}", '{"a": 1, "b": {"a": 1}}'])
+def test_an_object_that_says_each_key_once_is_read(text):
+    """The same key in another object is another key."""
+    assert json.loads(text, object_pairs_hook=each_once) == json.loads(text)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "a": 2}}]'])
+def test_a_key_that_stands_there_twice_is_refused(text):
+    """Whatever its values, and however deep it stands."""
+    with pytest.raises(ValueError, match='the key "a" is there twice'):
+        json.loads(text, object_pairs_hook=each_once)

@@ -44,3 +44,21 @@ def test_lists_and_repeats(shell):
     assert row[1:3] == ("add", "succeeded")
     assert line(shell, f"%tool_history --rerun {row[0]}").text == "2"
     assert len(line(shell, "%tool_history --json")) == 2
+
+
+def test_the_tool_of_the_notebook_runs_a_record_of_a_file_again(shell, tmp_path, capsys):
+    """It is found where %tool finds it; without it one line says what to do, and no traceback."""
+    history().persist(tmp_path / "runs.jsonl")
+    shell.run_cell_magic("tool", "add", "a: 1")
+    history().clear()
+    history().persist(tmp_path / "runs.jsonl")
+    [record] = history()
+    line = f"--rerun {record.id}"
+    assert shell.run_line_magic("tool_history", line).text == "2"
+    del shell.user_ns["add"]
+    shell.run_cell(f"%tool_history {line}")
+    assert capsys.readouterr().out.rpartition("ToolNotFoundError: ")[::2] == (
+        "",
+        f"Run {record.id} was read from a file, and there is no tool 'add' here: run the cell "
+        "that makes it, or connect its server.\n",
+    )

@@ -1,8 +1,9 @@
-"""The file editor: what it shows, and which paths it takes."""
+"""The file editor: what it shows, which paths it takes, and how much of a file is read."""
 
 import base64
 import os
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from toolbench.tools.file_editor import FileEditorTool
 from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
 from toolbench.tools.files import disk
 from toolbench.tools.files.ascii_text import AsciiText
+from toolbench.tools.files.regular_file import open_regular, read_regular, read_up_to
 from toolbench.tools.files.textfile import BinaryError, decode, to_show
 
 PNG = base64.b64decode(
@@ -285,3 +287,34 @@ class TestALargeFileViewedAgain:
                 file.write(f"li{n}\n")
             assert f"     1\tli{n}\n" in editor("view", view_range=[1, 3]).text
             assert "20,001 lines" in editor("view", view_range=[1, 3]).text
+
+
+LIMIT = 10_000_000
+
+
+def test_a_short_file_takes_little_memory(tmp_path):
+    """What is taken to read a file goes by the file, not by the limit."""
+    (tmp_path / "short").write_bytes(b"short")
+    tracemalloc.start()
+    try:
+        assert read_regular(str(tmp_path / "short"), LIMIT) == b"short"
+        assert tracemalloc.get_traced_memory()[1] < LIMIT / 10
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [0, 1, 299_999, 300_000, 300_001])
+def test_a_file_is_read_whole_or_to_the_limit(tmp_path, size):
+    """What is larger is cut by the one, and refused by the other."""
+    data = (b"0123456789" * 30_001)[:size]
+    (tmp_path / "file").write_bytes(data)
+    file = open_regular(str(tmp_path / "file"))
+    try:
+        assert read_up_to(file, 300_000) == data[:300_000]
+    finally:
+        os.close(file)
+    if size <= 300_000:
+        assert read_regular(str(tmp_path / "file"), 300_000) == data
+    else:
+        with pytest.raises(OSError, match="too large"):
+            read_regular(str(tmp_path / "file"), 300_000)

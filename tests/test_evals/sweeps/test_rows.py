@@ -1,0 +1,130 @@
+"""The rows of a sweep: a column for each argument and field, hidden secrets, damaged lines."""
+
+import pytest
+
+from toolbench import tool
+from toolbench.evals import sweep
+
+
+@tool(read_only=True)
+def wait(seconds: float, state: str, error: float, repeat: int) -> dict:
+    """Return other values under the names of the arguments, and of their columns."""
+    return {"seconds": 2 * seconds, "repeat": -repeat, "argument.error": "mine"}
+
+
+GRID = {"seconds": [8.0, 9.0], "state": ["new"], "error": [0.5, 1.5], "repeat": [7]}
+
+
+def test_an_argument_called_like_an_own_column_keeps_its_values():
+    """The column of the call has the name, the argument's stands beside it."""
+    report = sweep(wait, GRID)
+    first = report.to_dataframe().iloc[0].to_dict()
+    assert first.pop("seconds") < 8
+    assert first == {
+        "argument.seconds": 8.0,
+        "argument.state": "new",
+        "argument.error": 0.5,
+        "argument.repeat": 7,
+        "result.seconds": 16.0,
+        "result.repeat": -7,
+        "result.argument.error": "mine",
+        "state": "ok",
+        "error": None,
+    }
+    assert "argument.seconds" in report.to_html()
+
+
+def test_repeats_have_a_column_beside_an_argument_of_that_name():
+    """Both are there."""
+    columns = sweep(wait, GRID, repeats=2).columns
+    assert columns["repeat"] == [1, 2] * 4
+    assert columns["argument.repeat"] == [7] * 8
+
+
+def test_a_plot_takes_the_names_of_such_arguments():
+    """The axes of the grid are found, and a name of an argument is the argument's column."""
+    report = sweep(wait, GRID)
+    axes = report.heatmap("result.seconds").axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (
+        "argument.error",
+        "argument.seconds",
+    )
+    lines = report.plot("result.seconds", x="seconds", by="error").axes[0].lines
+    assert [[*line.get_xdata()] for line in lines] == [[8.0, 9.0]] * 2
+
+
+class Listing:
+    """A table of one row, as DataFrames are tables."""
+
+    columns = ("shape", "rows")
+    shape = (1, 2)
+
+    def itertuples(self, index=True, name=None):
+        yield ("word", 1)
+
+
+@tool(read_only=True)
+def tell(password: str) -> dict:
+    """Return the password, and a word."""
+    return {"answer": password, "word": "fine"}
+
+
+@tool(read_only=True)
+def listing(password: str) -> Listing:
+    """Return a table."""
+    return Listing()
+
+
+WORDS = ["state", "seconds", "fields", "error", "images", "table"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_secret_that_is_a_word_of_the_report_is_hidden_alone(word, tmp_path):
+    """The state, the time and the fields of the row are there, also from the file."""
+    for _ in range(2):
+        [row] = sweep(tell, {"password": word}, save=tmp_path / "sweep.jsonl")
+        assert row.state == "ok" and row.seconds > 0
+        assert row.fields == {"answer": "<secret-hidden>", "word": "fine"}
+
+
+@pytest.mark.parametrize("word", ["shape", "columns", "rows"])
+def test_a_table_is_shown_beside_a_secret_that_is_a_word_of_it(word):
+    """Its parts are there."""
+    report = sweep(listing, {"password": word})
+    assert report[0].table is not None
+    assert report[0].table.keys() == {"columns", "rows", "shape"}
+    assert "word" in report.to_html()
+
+
+calls = []
+
+
+@tool(read_only=True)
+def count(n: int) -> int:
+    """Count the calls."""
+    calls.append(n)
+    return n
+
+
+DAMAGES = [
+    ('"seconds": ', '"seconds": "soon", "x": '),
+    ('"fields": {', '"fields": 3, "x": {'),
+    ('"state": "ok"', '"state": "ok", "images": 4'),
+    ('"state": "ok"', '"state": "ok", "table": {"rows": 1}'),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), DAMAGES)
+def test_the_call_of_a_damaged_line_is_made_again(old, new, tmp_path):
+    """The others are taken from the file, and the report says what happened."""
+    path = tmp_path / "sweep.jsonl"
+    sweep(count, {"n": range(3)}, save=path, workers=1)
+    lines = path.read_text().splitlines()
+    assert old in lines[1]
+    path.write_text("\n".join([lines[0], lines[1].replace(old, new), lines[2]]) + "\n")
+    calls.clear()
+    with pytest.warns(UserWarning, match=r"line 2 \("):
+        report = sweep(count, {"n": range(3)}, save=path)
+    assert calls == [1]
+    assert [row.fields for row in report] == [{"result": n} for n in range(3)]
+    assert "line 2 (" in report.to_html()
