@@ -40,8 +40,8 @@ OLDEST = PLAIN.replace(
 @pytest.mark.parametrize("after", [AFTER, "INFO:shop:Ready.", "Traceback (most recent call last):"])
 def test_is_a_remark_of_one_line(warning, after):
     """What stands before and after it stays; a recording has the warning."""
-    tail, written = StderrTail(), []
-    tail.on_line = written.append
+    written = []
+    tail = StderrTail(on_line=written.append)
     with tail.pipe() as file:
         file.write(f"starting\n{warning}{after}\n")
     assert list(tail) == ["starting", REMARK, after]

@@ -33,8 +33,10 @@ class RpcError(Exception):
     @property
     def wire(self) -> dict[str, Any]:
         """The error in the form of JSON-RPC."""
-        more = {} if self.data is None else {"data": self.data}
-        return {"code": self.code, "message": str(self), **more}
+        wire = {"code": self.code, "message": str(self)}
+        if self.data is not None:
+            wire["data"] = self.data
+        return wire
 
 
 class InTurn:
@@ -46,7 +48,9 @@ class InTurn:
 
     def next(self) -> Any:
         """Return the answer for the next call."""
-        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
+        if len(self._left) > 1:
+            return self._left.pop(0)
+        return self._left[0]
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ def result_of(tool: str, answer: Any) -> dict[str, Any]:
 
 def _structured(value: Any) -> Any:
     """Return *value* as structured content; None if it is a content block or contains one."""
-    items = value if isinstance(value, list | tuple) else [value]
+    items = [value]
+    if isinstance(value, list | tuple):
+        items = list(value)
     if any(isinstance(item, TextContent | ImageContent) for item in items):
         return None
     return to_jsonable_python(value, fallback=str)
@@ -100,45 +106,26 @@ def _structured(value: Any) -> Any:
 
 # --- answers from a recording ---------------------------------------------------------------
 
-_METHODS = frozenset({"resources/read", "prompts/get"})
+_METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 
 
 class RecordedAnswers:
-    """The recorded answers to calls of one tool.
-
-    A call gets the answer to a recorded call with the same arguments, in the recorded order.
-    """
-
-    def __init__(self, tape: Tape, exchanges: list[Exchange]) -> None:
-        """Use the answers in *exchanges*, the recorded calls of one tool on *tape*."""
-        self._tape = tape
-        self._matcher = Matcher([e for e in exchanges if "requestState" not in e.params])
-
-    def answer_to(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """Return the recorded answer to a call of *tool* with *arguments*.
-
-        Raises:
-            RpcError: If the call was not recorded, or its recorded answer is an error.
-        """
-        params = {"name": tool, "arguments": dict(arguments)}
-        recorded = self._matcher.find("tools/call", params)
-        if recorded is None:
-            difference = self._matcher.missing("tools/call", params)
-            raise RpcError(difference, NOT_RECORDED)
-        return Raw(_result_of(self._tape.outcome(recorded)))
-
-
-class RecordedReplies:
-    """The recorded answers to `resources/read` and `prompts/get`.
+    """The recorded answers to calls, to `resources/read` and to `prompts/get`.
 
     A request gets the answer to a recorded request with the same parameters, in the recorded order.
     """
 
     def __init__(self, tape: Tape) -> None:
         """Use the answers to the requests recorded on *tape*."""
-        self._matcher = Matcher([e for e in tape.exchanges if e.method in _METHODS])
+        requests = list[Exchange]()
+        for exchange in tape.exchanges:
+            # Later rounds, with answers to the server's questions, belong to the first one
+            if exchange.method in _METHODS and "requestState" not in exchange.params:
+                requests.append(exchange)
+        self._tape = tape
+        self._matcher = Matcher(requests)
 
-    def reply_to(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    def answer_to(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the recorded result of the request *method* with *params*.
 
         Raises:
@@ -147,34 +134,14 @@ class RecordedReplies:
         recorded = self._matcher.find(method, params)
         if recorded is None:
             raise RpcError(self._matcher.missing(method, params), NOT_RECORDED)
-        return _result_of(recorded.response)
-
-
-def _result_of(recorded: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return the result in *recorded*, an answer.
-
-    Raises:
-        RpcError: If the recorded answer is an error, or no answer was recorded.
-    """
-    response = without_numbers(recorded or {})
-    if isinstance(result := response.get("result"), Mapping):
-        return result
-    error = response.get("error")
-    if not isinstance(error, Mapping):
-        msg = "The recorded request got no answer."
-        raise RpcError(msg, NOT_RECORDED)
-    code = error.get("code")
-    raise RpcError(
-        str(error.get("message")),
-        code if isinstance(code, int) else NOT_RECORDED,
-        error.get("data"),
-    )
-
-
-def calls_by_tool(tape: Tape) -> dict[str, list[Exchange]]:
-    """Return the recorded calls on *tape*, by the name of the tool."""
-    calls: dict[str, list[Exchange]] = {}
-    for exchange in tape.exchanges:
-        if exchange.is_call:
-            calls.setdefault(str(exchange.params.get("name")), []).append(exchange)
-    return calls
+        response = without_numbers(self._tape.outcome(recorded) or {})
+        result, error = response.get("result"), response.get("error")
+        if isinstance(result, Mapping):
+            return dict(result)
+        if not isinstance(error, Mapping):
+            msg = "The recorded request got no answer."
+            raise RpcError(msg, NOT_RECORDED)
+        code = error.get("code")
+        if not isinstance(code, int):
+            code = NOT_RECORDED
+        raise RpcError(str(error.get("message")), code, error.get("data"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any, Literal
 
-from toolbench.testing.answers import InTurn, RecordedAnswers, RecordedReplies, RpcError
+from toolbench.testing.answers import InTurn, Raw, RecordedAnswers, RpcError
 
 Era = Literal["modern", "legacy"]
 
@@ -42,7 +42,7 @@ class Script:
         self._resources: dict[str, dict[str, Any]] = {}
         self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
         self._offered: Mapping[str, Any] = {}
-        self._replies: RecordedReplies | None = None
+        self._recorded: RecordedAnswers | None = None
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -61,17 +61,20 @@ class Script:
 
     def add_resource(self, uri: str, content: Any, mime_type: str, name: str) -> None:
         """Offer the resource *uri* with *content*: a text unchanged, any other value as JSON."""
-        text = content if isinstance(content, str) else dumps(content)
+        if not isinstance(content, str):
+            content = dumps(content)
         about = {"uri": uri, "name": name or uri, "mimeType": mime_type}
-        self._resources[uri] = {**about, "text": text}
+        self._resources[uri] = {**about, "text": content}
 
     def add_prompt(self, prompt: dict[str, Any], text: str) -> None:
         """Offer *prompt*, in the form of `prompts/list`, with *text*."""
         self._prompts[prompt["name"]] = prompt, text
 
-    def add_recorded(self, offered: Mapping[str, Any], replies: RecordedReplies) -> None:
-        """Offer the recorded resources, templates and prompts of *offered*; *replies* has their answers."""
-        self._offered, self._replies = offered, replies
+    def add_recorded(self, offered: Mapping[str, Any], recorded: RecordedAnswers) -> None:
+        """Offer what a recorded server offered, with its *recorded* answers."""
+        for tool in offered["tools"].values():
+            self.add_tool(dict(tool), recorded)
+        self._offered, self._recorded = offered, recorded
 
     def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
         """Return the items to list under *part*: those in *own*, and recorded items with other names."""
@@ -89,8 +92,10 @@ class Script:
         if self._prompts or self._has_recorded("prompts"):
             capabilities["prompts"] = changes
         info = {"name": self.name, "version": "1"}
-        about = {"instructions": self.instructions} if self.instructions else {}
-        return {"serverInfo": info, "capabilities": capabilities, **about}
+        about: dict[str, Any] = {"serverInfo": info, "capabilities": capabilities}
+        if self.instructions:
+            about["instructions"] = self.instructions
+        return about
 
     def reply(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of a request other than a tool call.
@@ -113,8 +118,8 @@ class Script:
                 return self._prompt(params)
             case "resources/templates/list":
                 return {"resourceTemplates": self._listed("templates", {})}
-            case "resources/read" | "prompts/get" if self._replies is not None:
-                return dict(self._replies.reply_to(method, params))
+            case "resources/read" | "prompts/get" if self._recorded is not None:
+                return self._recorded.answer_to(method, params)
             case "resources/read" | "prompts/get":
                 msg = f"not offered: {params.get('uri') or params.get('name')}"
                 raise RpcError(msg, -32602)
@@ -146,8 +151,11 @@ class Script:
             raise RpcError(msg, -32602)
         answer = self._tools[call.tool].answer
         if isinstance(answer, RecordedAnswers):
-            return answer.answer_to(call.tool, call.arguments)
-        return answer.next() if isinstance(answer, InTurn) else answer
+            params = {"name": call.tool, "arguments": call.arguments}
+            return Raw(answer.answer_to("tools/call", params))
+        if isinstance(answer, InTurn):
+            return answer.next()
+        return answer
 
 
 def _without_text(resource: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,7 @@ from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.functions import tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.recording.recording import Recording
-from toolbench.testing.answers import (
-    RecordedAnswers,
-    RecordedReplies,
-    calls_by_tool,
-)
+from toolbench.testing.answers import RecordedAnswers
 from toolbench.testing.script import Era, ReceivedCall, Script
 from toolbench.wording import counted
 
@@ -95,16 +91,12 @@ class FakeMCPServer:
         """
         recording = Recording.read(path)
         tape, offered = recording.tape(server), recording.snapshot(server).json
-        is_modern = str(offered.get("protocolVersion")) >= _FIRST_MODERN
-        fake = cls(
-            str(offered.get("server", {}).get("name") or tape.server),
-            era="modern" if is_modern else "legacy",
-            instructions=str(offered.get("instructions") or ""),
-        )
-        calls = calls_by_tool(tape)
-        for name, offer in offered["tools"].items():
-            fake._offer(dict(offer), RecordedAnswers(tape, calls.get(name, [])))
-        fake._script.add_recorded(offered, RecordedReplies(tape))
+        era: Era = "legacy"
+        if str(offered.get("protocolVersion")) >= _FIRST_MODERN:
+            era = "modern"
+        name = str(offered.get("server", {}).get("name") or tape.server)
+        fake = cls(name, era=era, instructions=str(offered.get("instructions") or ""))
+        fake._script.add_recorded(offered, RecordedAnswers(tape))
         return fake
 
     def __repr__(self) -> str:
@@ -176,7 +168,9 @@ class FakeMCPServer:
         Raises:
             RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.
         """
-        definition = function if isinstance(function, ToolDefinition) else tool(function)
+        definition: Any = function
+        if not isinstance(definition, ToolDefinition):
+            definition = tool(function)
         self._offer(definition.to_mcp_tool(), definition)
         return function
 
@@ -209,9 +203,11 @@ class FakeMCPServer:
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send the notification *method* to every connected client; any thread may call this."""
-        message = {"jsonrpc": "2.0", "method": method}
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        if params:
+            message["params"] = dict(params)
         for end in self._connected():
-            end.send_soon({**message, **({"params": dict(params)} if params else {})})
+            end.send_soon(message)
 
     def hang_up(self) -> None:
         """End every connection, as a crash of the server does. Clients may connect again."""

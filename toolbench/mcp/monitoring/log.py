@@ -38,8 +38,10 @@ class LogEntry:
     text: str
 
     def __str__(self) -> str:
-        where = f" {self.logger}" if self.logger else ""
-        return f"{self.level.upper()}{where}: {self.text}"
+        origin = self.level.upper()
+        if self.logger:
+            origin += f" {self.logger}"
+        return f"{origin}: {self.text}"
 
 
 class ServerLog:
@@ -105,9 +107,15 @@ def _text_of(data: Any) -> str:
     # The form that FastMCP sends
     if isinstance(data, Mapping) and isinstance(data.get("msg"), str):
         rest = {k: v for k, v in data.items() if k != "msg" and v is not None}
-        return f"{data['msg']} {_text_of(rest)}" if rest else str(data["msg"])
-    return data if isinstance(data, str) else to_json(data, fallback=str).decode()
+        if rest:
+            return f"{data['msg']} {_text_of(rest)}"
+        return str(data["msg"])
+    if isinstance(data, str):
+        return data
+    return to_json(data, fallback=str).decode()
 
 
 def _rank(level: str) -> int:
-    return LEVELS.index(level) if level in LEVELS else LEVELS.index("info")
+    if level not in LEVELS:
+        level = "info"
+    return LEVELS.index(level)

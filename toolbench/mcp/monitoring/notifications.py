@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Takes the notifications, questions, log and stderr of one server, over all its connections.
+    """Takes the notifications, questions, log and stderr of one server, in all its connections.
 
     The traffic with the server is kept here too.
     """
@@ -69,7 +69,10 @@ class Inbox:
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.log_level: str | None = None
         """The lowest level of the log messages that we requested; None if we requested none."""
-        self.stderr = StderrTail(on_change=lambda: self.changes.note("stderr"))
+        self.stderr = StderrTail(
+            on_line=lambda line: self._record("stderr", line),
+            on_change=lambda: self.changes.note("stderr"),
+        )
         self.traffic = Traffic()
         self.calls = OpenCalls()
         self.noise: list[str] = []
@@ -85,7 +88,6 @@ class Inbox:
         """Whether the server did not answer `server/discover` in time."""
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
-        self.stderr.on_line = lambda line: self._record("stderr", line)
 
     def begin_connection(self, transport: str, mode: str) -> None:
         """Keep the messages that open a new connection, in place of those of the last one."""
@@ -188,7 +190,9 @@ class Inbox:
         value, message = _number(params.get("progress")), params.get("message")
         if call is None or call.on_progress is None or value is None:
             return
-        text = self.redactor.text(message) if isinstance(message, str) else ""
+        text = ""
+        if isinstance(message, str):
+            text = self.redactor.text(message)
         try:
             call.on_progress(value, _number(params.get("total")), text)
         except Exception:  # noqa: BLE001 - the person's own function: the call goes on
@@ -203,34 +207,33 @@ class Inbox:
 
     async def ask_form(self, message: str, schema: Mapping[str, Any]) -> Answer:
         """Ask the handler of the running call to fill in a form, and return the answer."""
-        message = self.redactor.text(message)
-        answer = await self._ask(
-            lambda about: FormQuestion(message=message, schema=schema, **about)
-        )
+        answer = await self._ask(FormQuestion, message=self.redactor.text(message), schema=schema)
         self.keep_secret(Secrecy(schema).secrets_in(answer.content or {}))
         return answer
 
     async def ask_url(self, message: str, url: str) -> Answer:
         """Ask the handler of the running call to visit *url*, and return the answer."""
-        return await self._ask(lambda about: UrlQuestion(message=message, url=url, **about))
+        return await self._ask(UrlQuestion, message=message, url=url)
 
     async def ask_message(self, params: dict[str, Any]) -> Answer:
         """Ask the handler of the running call for a message in place of a model; return the answer."""
+        message = "The server wants a model to reply (sampling). Answer as the model:"
         messages = params.pop("messages", [])
-        return await self._ask(
-            lambda about: SamplingQuestion(
-                message="The server wants a model to reply (sampling). Answer as the model:",
-                messages=messages,
-                params=params,
-                **about,
-            )
-        )
+        return await self._ask(SamplingQuestion, message=message, messages=messages, params=params)
 
-    async def _ask(self, make: Callable[[dict[str, Any]], Question]) -> Answer:
+    async def _ask(self, kind: type[Question], **fields: Any) -> Answer:
+        """Ask a question of the class *kind* with *fields*."""
         calls = self.calls.asking()
-        call = calls[0] if calls else Call(seconds=0)
-        about = {"server": self.server, "tool": call.tool, "round": call.round}
-        question = make({**about, "is_for_person": self._have_several_presets(calls)})
+        call = Call(seconds=0)
+        if calls:
+            call = calls[0]
+        question = kind(
+            server=self.server,
+            tool=call.tool,
+            round=call.round,
+            is_for_person=self._have_several_presets(calls),
+            **fields,
+        )
         call.round += 1
         answerer = call.answerer or self.answerer()
         if answerer is None:
@@ -249,9 +252,13 @@ class Inbox:
 
 
 def _number(value: Any) -> float | None:
+    if not isinstance(value, int | float):
+        return None
     try:
-        number = float(value) if isinstance(value, int | float) else None
+        number = float(value)
     except OverflowError:
         # A JSON number has no largest value
         return None
-    return number if number is not None and isfinite(number) else None
+    if not isfinite(number):
+        return None
+    return number

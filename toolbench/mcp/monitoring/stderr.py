@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from typing import TextIO
 
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 REMARK = (
     "[toolbench] This server does not know server/discover, by which toolbench asks for the newer "
@@ -56,7 +56,7 @@ class ProbeWarningFilter:
         self._is_inside = False
 
     def passed(self, line: Line) -> list[Line]:
-        """Return the lines to show now that *line* was written: it, none, or also earlier lines."""
+        """Return the lines to show now that *line* was written: it, none, or earlier lines too."""
         text = line[0]
         if self._is_inside:
             if _BODY.fullmatch(text):
@@ -70,7 +70,9 @@ class ProbeWarningFilter:
         if _QUESTION in text:
             self._waiting, self._is_inside = [], True
             return [(REMARK, len(REMARK))]
-        return self.rest() if len(self._waiting) >= _MOST else []
+        if len(self._waiting) >= _MOST:
+            return self.rest()
+        return []
 
     def rest(self) -> list[Line]:
         """Return the lines that still wait, because no more lines will come."""
@@ -92,20 +94,27 @@ class StderrTail:
 
     def __init__(
         self,
-        redactor: Redactor | None = None,
+        redactor: Redactor = NO_SECRETS,
         *,
         lines: int = 2000,
+        on_line: Callable[[str], object] = lambda line: None,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep the newest *lines* lines; call *on_change* after each new line."""
-        self.redactor = redactor or Redactor()
-        self._lines: deque[str] = deque(maxlen=lines)
+        """Make an empty tail.
+
+        Args:
+            redactor: Hides the secrets in later lines.
+            lines: The newest lines that are kept.
+            on_line: Called with each line as it was written, including secrets.
+            on_change: Called after each line that is kept.
+        """
+        self.redactor = redactor
+        self._lines = deque[str](maxlen=lines)
         self._filter = ProbeWarningFilter()
         self._lock = Lock()
+        self._on_line = on_line
         self._on_change = on_change
         self._read = Event()
-        self.on_line: Callable[[str], object] = lambda line: None
-        """A function that is called with each line as it was written, including secrets."""
         self.total = 0
         """The number of all lines, including lines that are not kept."""
 
@@ -123,13 +132,15 @@ class StderrTail:
 
     @property
     def text(self) -> str:
-        """The kept lines as one text."""
+        """The kept lines as one string."""
         return "\n".join(self)
 
     def last(self, count: int, *, since: int = 0) -> list[str]:
         """Return the last *count* non-empty lines after line number *since*."""
-        new = list(self)[-max(self.total - since, 0) :] if self.total > since else []
-        return [line for line in new if line.strip()][-count:]
+        new = self.total - since
+        if new <= 0:
+            return []
+        return [line for line in list(self)[-new:] if line.strip()][-count:]
 
     def add(self, line: str) -> None:
         """Add one line."""
@@ -146,7 +157,7 @@ class StderrTail:
 
     def _take(self, line: Line, only: ProbeWarningFilter) -> None:
         # Recordings are complete
-        self.on_line(line[0])
+        self._on_line(line[0])
         for text, size in only.passed(line):
             self._keep(text, size)
 

@@ -6,17 +6,19 @@
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from time import time
 from typing import Any, Literal
 
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.wording import counted
 
 Direction = Literal["sent", "received"]
 Kind = Literal["request", "response", "error", "refusal", "notification", "noise"]
+_ARROWS = {"sent": "→", "received": "←"}
+_OTHER: dict[Direction, Direction] = {"sent": "received", "received": "sent"}
 
 # What we ask each server at first; only those of the newer protocol know it
 _PROBE = "server/discover"
@@ -60,27 +62,37 @@ class Message:
             return self.text
 
     def __str__(self) -> str:
-        arrow = "→" if self.direction == "sent" else "←"
-        took = "" if self.seconds is None else f" {self.seconds * 1000:.0f} ms"
-        return f"{arrow} {self.kind} {self.method} {self.size:,} chars{took}"
+        text = f"{_ARROWS[self.direction]} {self.kind} {self.method} {self.size:,} chars"
+        if self.seconds is None:
+            return text
+        return f"{text} {self.seconds * 1000:.0f} ms"
 
 
-@dataclass
 class Traffic:
     """The last messages of one session, oldest first."""
 
-    redactor: Redactor = field(default_factory=Redactor, repr=False)
-    limit: int = 10_000
-    """The most messages that are kept."""
-    budget: int = 20_000_000
-    """The most characters that are kept, of all messages together."""
-
-    def __post_init__(self) -> None:
-        self._messages: deque[Message] = deque()
+    def __init__(
+        self,
+        redactor: Redactor = NO_SECRETS,
+        *,
+        limit: int = 10_000,
+        budget: int = 20_000_000,
+    ) -> None:
+        """Keep no message yet."""
+        self.redactor = redactor
+        """Hides the secrets in later messages."""
+        self.limit = limit
+        """The most messages that are kept."""
+        self.budget = budget
+        """The most characters that are kept, of all messages together."""
+        self._messages = deque[Message]()
         self._size = 0
         self._lock = Lock()
         self._ids = count(1)
         self._open: dict[tuple[Direction, str], tuple[str, float]] = {}
+
+    def __repr__(self) -> str:
+        return f"Traffic({counted(len(self), 'message')})"
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -167,12 +179,11 @@ class Traffic:
         """Return the method of a message, and for an answer the seconds since its request."""
         if kind == "request":
             self._open[direction, str(request_id)] = method, now
-            # Most were cancelled: no answer comes
+            # Most were cancelled, and get no answer
             while len(self._open) > self.limit:
                 self._open.pop(next(iter(self._open)), None)
         elif kind in ("response", "error"):
-            other_direction: Direction = "received" if direction == "sent" else "sent"
-            method, since = self._open.pop((other_direction, str(request_id)), (method, now))
+            method, since = self._open.pop((_OTHER[direction], str(request_id)), (method, now))
             return method, now - since
         return method, None
 
@@ -224,24 +235,29 @@ class Exchange:
         if message.kind == "noise":
             return f"no message: {message.text}"[:_LONGEST]
         name = message.method or message.kind
-        key = _SUBJECTS.get(message.method)
-        about = params_of(message).get(key) if key else None
-        return f"{name} {about}"[:_LONGEST] if isinstance(about, str) else name
+        if message.method in _SUBJECTS:
+            about = params_of(message).get(_SUBJECTS[message.method])
+            if isinstance(about, str):
+                return f"{name} {about}"[:_LONGEST]
+        return name
 
     def __str__(self) -> str:
-        arrow = "→" if self.message.direction == "sent" else "←"
         # A line break in it must not look like another message
-        return " ".join(f"{arrow} {self.subject}".split())
+        return " ".join(f"{_ARROWS[self.message.direction]} {self.subject}".split())
 
     @property
     def outcome(self) -> str:
         """The result of a request, in a few words; empty for other messages."""
         answer = self.answer
         if answer is None:
-            return "no answer yet" if self.message.kind == "request" else ""
+            if self.message.kind == "request":
+                return "no answer yet"
+            return ""
         if answer.kind in ("error", "refusal"):
             reason = " ".join(_reason(_object(answer)).split())
-            return f"{answer.kind}: {reason}"[:_LONGEST] if reason else answer.kind
+            if not reason:
+                return answer.kind
+            return f"{answer.kind}: {reason}"[:_LONGEST]
         return _listed(answer) or f"result, {counted(answer.size, 'character')}"
 
     @property
@@ -257,7 +273,7 @@ class Exchanges:
 
     def __init__(self) -> None:
         """Begin without messages."""
-        self._open: dict[tuple[str, str], Exchange] = {}
+        self._open: dict[tuple[Direction, str], Exchange] = {}
 
     def add(self, messages: Iterable[Message]) -> list[Exchange]:
         """Add new *messages*; return the new and the changed exchanges."""
@@ -270,8 +286,7 @@ class Exchanges:
     def _of(self, message: Message) -> Exchange:
         request_id = str(message.request_id)
         if message.kind in ("response", "error", "refusal"):
-            direction = "received" if message.direction == "sent" else "sent"
-            request = self._open.pop((direction, request_id), None)
+            request = self._open.pop((_OTHER[message.direction], request_id), None)
             if request is not None:
                 request.answer = message
                 return request
@@ -289,7 +304,9 @@ def paired(messages: Iterable[Message]) -> list[Exchange]:
 def params_of(message: Message) -> dict[str, Any]:
     """Return the parameters of a message; empty if they are missing or cannot be read."""
     params = _object(message, limit=len(message.text)).get("params")
-    return params if isinstance(params, dict) else {}
+    if isinstance(params, dict):
+        return params
+    return {}
 
 
 def _reason(answer: dict[str, Any]) -> str:
@@ -301,10 +318,10 @@ def _reason(answer: dict[str, Any]) -> str:
     error, blocks = outcome.get("error"), outcome.get("content")
     if isinstance(error, dict):
         return str(error.get("message") or "")
-    for block in blocks if isinstance(blocks, list) else ():
-        text = block.get("text") if isinstance(block, dict) else None
-        if isinstance(text, str):
-            return text
+    if isinstance(blocks, list):
+        for block in blocks:
+            if isinstance(block, dict) and isinstance(block.get("text"), str):
+                return str(block["text"])
     return str(outcome.get("statusMessage") or "")
 
 
@@ -313,11 +330,13 @@ def _listed(answer: Message) -> str:
     kind, _, verb = answer.method.rpartition("/")
     if verb != "list":
         return ""
+    name, noun = kind, kind.removesuffix("s")
+    if kind == "resources/templates":
+        name, noun = "resourceTemplates", "template"
     result = _object(answer, limit=len(answer.text)).get("result")
-    name = "resourceTemplates" if kind == "resources/templates" else kind
-    items = result.get(name) if isinstance(result, dict) else None
-    noun = {"resources/templates": "template"}.get(kind, kind.removesuffix("s"))
-    return counted(len(items), noun) if isinstance(items, list) else ""
+    if not isinstance(result, dict) or not isinstance(result.get(name), list):
+        return ""
+    return counted(len(result[name]), noun)
 
 
 def _object(message: Message, *, limit: int = _READ) -> dict[str, Any]:
@@ -327,4 +346,6 @@ def _object(message: Message, *, limit: int = _READ) -> dict[str, Any]:
         value = json.loads(message.text)
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}

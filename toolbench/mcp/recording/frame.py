@@ -66,7 +66,7 @@ def frame_of(line: bytes) -> Frame | None:
 
 
 def read_json(line: bytes) -> Any:
-    """Return the JSON value of *line*, also if it is deeply nested.
+    """Return the JSON value of *line*, even if it is deeply nested.
 
     Raises:
         ValueError: If it is not JSON.
@@ -91,9 +91,13 @@ def json_of(value: Any) -> bytes:
 
 
 def _seconds(value: Any) -> float:
+    if not isinstance(value, int | float):
+        return 0.0
     try:
-        seconds = float(value) if isinstance(value, int | float) else 0.0
+        seconds = float(value)
     except OverflowError:
         # A JSON number has no largest value
         return 0.0
-    return seconds if isfinite(seconds) else 0.0
+    if not isfinite(seconds):
+        return 0.0
+    return seconds

@@ -4,7 +4,7 @@ Values that differ from run to run match by named rules; the first rule that mat
 
 - `exact`: method and parameters are equal; `_meta` and the order of keys do not count.
 - `secrets`: a place that is hidden in the recording matches any value.
-- `times`: a text that is a date and time matches any date and time.
+- `times`: a string that is a date and time matches any date and time.
 
 The requests that open a connection (`HANDSHAKE`) match with any parameters, because their
 parameters name the version of the client.
@@ -25,7 +25,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d
 # Characters quoted of a value
 _MAX_VALUE = 200
 # Differences shown
-_TIMES = 3
+_SHOWN = 3
 # Recorded requests to compare with one that is not recorded
 _COMPARED = 1_000
 
@@ -56,24 +56,25 @@ class Matcher:
         known = self._by_method.get(method, [])
         # A probe that ended the server does not end the replay
         if method in HANDSHAKE:
-            good = [e for e in known if "result" in (e.response or {})]
-            return self._next(good) if good else None
+            return self._next([e for e in known if "result" in (e.response or {})])
         exact = self._by_text.get(_text(method, params))
         if exact:
             return self._next(exact)
+        now = _judged(params)
         for same in RULES.values():
-            now = _judged(params)
-            fits = [e for e in known if _alike(_judged(e.params), now, same)]
-            if fits:
-                return self._next(fits)
+            fitting = [e for e in known if _alike(_judged(e.params), now, same)]
+            if fitting:
+                return self._next(fitting)
         return None
 
-    def _next(self, exchanges: list[Exchange]) -> Exchange:
+    def _next(self, exchanges: list[Exchange]) -> Exchange | None:
+        """Return the first of *exchanges* that was not found yet, else the last; None without any."""
+        exchange = None
         for exchange in exchanges:
             if id(exchange) not in self._used:
                 self._used.add(id(exchange))
-                return exchange
-        return exchanges[-1]
+                break
+        return exchange
 
     def missing(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the message for a request that is not recorded.
@@ -87,29 +88,26 @@ class Matcher:
             methods = did_you_mean(method, self._by_method)
             return f"{text} The recording has no request {method}.{methods}"
         now = _judged(params)
-        nearest = min(
-            known[:_COMPARED],
-            key=lambda e: len(list(_differences(_judged(e.params), now))),
-        )
-        differences = list(_differences(_judged(nearest.params), now))
-        text_of_differences = "; ".join(differences[:_TIMES])
-        more = len(differences) - _TIMES
-        text_of_differences += f"; {more} more" if more > 0 else ""
-        return f"{text} The nearest recorded one differs in {text_of_differences}."
+        compared = [list(_differences(_judged(e.params), now)) for e in known[:_COMPARED]]
+        nearest = min(compared, key=len)
+        shown = nearest[:_SHOWN]
+        if len(nearest) > _SHOWN:
+            shown.append(f"{len(nearest) - _SHOWN} more")
+        return f"{text} The nearest recorded one differs in {'; '.join(shown)}."
 
 
 # --- the rules --------------------------------------------------------------------------
 
 
 def _is_secret_place(recorded: Any, now: Any) -> bool:
-    """Tell whether *recorded* is a text with hidden secrets, and *now* matches it."""
+    """Tell whether *recorded* is a string with hidden secrets, and *now* matches it."""
     if not isinstance(recorded, str):
         return False
     parts = split_at_marks(recorded)
     if len(parts) < 2:
         return False
     if not any(parts):
-        # The whole text is hidden: any type matches
+        # The whole string is hidden: any type matches
         return True
     return isinstance(now, str) and _stand_in_order(parts, now)
 

@@ -1,11 +1,11 @@
-"""Read a recording: its frames, its servers, their calls, and what they offer."""
+"""Read a recording: its frames, its servers, their calls, and what they offer; replay it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Self
 
 from toolbench.display.escape import visible
 from toolbench.errors import ServerError, did_you_mean
@@ -13,12 +13,11 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.lists.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.player import Player
-from toolbench.mcp.recording.tape import Exchange, Tape
+from toolbench.mcp.recording.tape import Exchange, Tape, mapping_of
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
 
-_CHUNK = 1 << 20
 # Bytes read of the first line
 _LONGEST_START = 10_000
 _LISTS = {
@@ -43,52 +42,51 @@ class RecordedCall:
 
 
 class Recording:
-    """A recording in a file; frames are read from the file at each use."""
+    """A recording, as it was when it was read from its file."""
 
-    def __init__(self, path: Path, lines: list[int]) -> None:
-        """Take the file *path*.
+    frames: tuple[Frame, ...]
+    """All frames, in their order."""
 
-        *lines* has the start of each complete line, and then the end of the last line.
-        """
+    def __init__(self, path: Path, frames: Sequence[Frame]) -> None:
+        """Take the *frames* of the file *path*."""
         self.path = path
-        self._lines = lines
+        self.frames = tuple(frames)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Open the recording at *path*; an incomplete last line is left out.
+        """Read the recording at *path*; an incomplete last line is left out.
 
         Raises:
             ServerError: If the file cannot be read, or is not a recording of this version.
         """
         path = Path(path).expanduser()
         try:
-            lines = _line_starts(path)
-            recording = cls(path, lines)
-            first = recording.frames[0] if len(lines) > 1 else None
-            is_begun = _begins_as_one(path)
+            data = path.read_bytes()
         except OSError as error:
             msg = f"Cannot read the recording {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None
-        about = first.message if first is not None else None
-        if not is_begun or (len(lines) > 1 and not _is_start(about)):
+        lines = data.split(b"\n")[:-1]
+        # A file that was cut off in its first line is a recording without frames
+        if lines:
+            about = _start_in(lines[0])
+        elif data[:1] in (b"", b"{"):
+            about = {"version": VERSION}
+        else:
+            about = {}
+        if not about:
             msg = f"{str(path)!r} is not a recording: %mcp connect --record makes one."
             raise ServerError(msg)
-        if isinstance(about, Mapping) and about.get("version") != VERSION:
+        if about.get("version") != VERSION:
             msg = (
                 f"The recording {str(path)!r} is of version {about.get('version')!r}; "
                 f"this toolbench reads version {VERSION}."
             )
             raise ServerError(msg)
-        return recording
+        return cls(path, [frame for frame in map(frame_of, lines) if frame is not None])
 
     def __repr__(self) -> str:
         servers = visible(", ".join(self.servers)) or "no server"
         return f"Recording({self.path.name!r}, {servers}, {len(self.frames):,} frames)"
-
-    @property
-    def frames(self) -> "Frames":
-        """All frames, in their order."""
-        return Frames(self.path, self._lines)
 
     @cached_property
     def servers(self) -> tuple[str, ...]:
@@ -100,7 +98,9 @@ class Recording:
 
         The only server of a recording may be replayed under any name; other names are the same.
         """
-        return self.servers[0] if len(self.servers) == 1 else server
+        if len(self.servers) == 1:
+            return self.servers[0]
+        return server
 
     def tape(self, server: str | None = None) -> Tape:
         """Return the requests of *server*, or of the only server, with their answers, in order.
@@ -120,10 +120,8 @@ class Recording:
         if server is None:
             msg = f"Say which server of the recording {self.path.name!r}: {there}."
         else:
-            msg = (
-                f"The recording {self.path.name!r} has no server {server!r}."
-                f"{did_you_mean(server, self.servers) or f' There is: {there}.'}"
-            )
+            near = did_you_mean(server, self.servers) or f" Servers: {there}."
+            msg = f"The recording {self.path.name!r} has no server {server!r}.{near}"
         raise ServerError(msg)
 
     @property
@@ -157,84 +155,35 @@ class Recording:
             return self.snapshot().diff(other.snapshot())
         changes = list[Change]()
         for server in sorted({*self.servers, *other.servers}):
-            before, after = (
-                recording.snapshot(server) if server in recording.servers else NOTHING
-                for recording in (self, other)
-            )
-            changes += [
-                replace(
-                    c,
-                    where=f"{visible(server)}/{c.where}",
-                    text=f"{visible(server)}: {c.text}",
-                )
-                for c in before.diff(after)
-            ]
+            name = visible(server)
+            for change in self._offered(server).diff(other._offered(server)):
+                where, text = f"{name}/{change.where}", f"{name}: {change.text}"
+                changes.append(replace(change, where=where, text=text))
         return changes
 
-
-class Frames(Sequence[Frame]):
-    """The frames of a file; each is read when it is used."""
-
-    def __init__(self, path: Path, lines: list[int]) -> None:
-        """Read the frames from *path*; see `Recording`."""
-        self._path = path
-        self._lines = lines
-
-    def __len__(self) -> int:
-        return len(self._lines) - 1
-
-    def __iter__(self) -> Iterator[Frame]:
-        with self._path.open("rb") as file:
-            for start, end in zip(self._lines, self._lines[1:], strict=False):
-                frame = frame_of(file.read(end - start))
-                if frame is not None:
-                    yield frame
-
-    @overload
-    def __getitem__(self, index: int) -> Frame: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Frame]: ...
-    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        number = range(len(self))[index]
-        start, end = self._lines[number : number + 2]
-        with self._path.open("rb") as file:
-            file.seek(start)
-            frame = frame_of(file.read(end - start))
-        return frame or Frame(0.0, "noise", "", None)
+    def _offered(self, server: str) -> Snapshot:
+        if server in self.servers:
+            return self.snapshot(server)
+        return NOTHING
 
 
-def _line_starts(path: Path) -> list[int]:
-    """Return the offsets of the complete lines of the file, and the end of the last line."""
-    starts, place = [0], 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            position = chunk.find(b"\n")
-            while position >= 0:
-                starts.append(place + position + 1)
-                position = chunk.find(b"\n", position + 1)
-            place += len(chunk)
-    return starts
-
-
-def _begins_as_one(path: Path) -> bool:
-    """Tell whether the file is empty or begins like a frame, which may be incomplete."""
-    with path.open("rb") as file:
-        return file.read(1) in (b"", b"{")
-
-
-def _is_start(message: Any) -> bool:
-    return isinstance(message, Mapping) and message.get("format") == FORMAT
+def _start_in(line: bytes) -> Mapping[str, Any]:
+    """Return what the first *line* of a recording says of it; empty if it is not one."""
+    frame = frame_of(line)
+    if frame is None:
+        return {}
+    about = mapping_of(frame.message)
+    if about.get("format") != FORMAT:
+        return {}
+    return about
 
 
 def _call(server: str, exchange: Exchange, outcome: Mapping[str, Any] | None) -> RecordedCall:
     response = outcome or {}
-    arguments = exchange.params.get("arguments")
     return RecordedCall(
         server=server,
         tool=str(exchange.params.get("name")),
-        arguments=arguments if isinstance(arguments, Mapping) else {},
+        arguments=mapping_of(exchange.params.get("arguments")),
         result=response.get("result"),
         error=response.get("error"),
     )
@@ -243,7 +192,7 @@ def _call(server: str, exchange: Exchange, outcome: Mapping[str, Any] | None) ->
 def _snapshot(tape: Tape) -> Snapshot:
     offered: dict[str, Any] = {"tools": {}}
     # The tools; some may have the same name
-    tool_rows: list[Any] = []
+    rows = list[Any]()
     is_modern = False
     for exchange in tape.exchanges:
         result = (exchange.response or {}).get("result")
@@ -254,19 +203,26 @@ def _snapshot(tape: Tape) -> Snapshot:
             is_modern = exchange.method == "server/discover"
         elif exchange.method in _LISTS:
             key, part, name = _LISTS[exchange.method]
-            if "cursor" not in exchange.params or part not in offered:
+            is_first_page = "cursor" not in exchange.params
+            if is_first_page or part not in offered:
                 offered[part] = {}
-            items = result.get(key)
-            for item in items if isinstance(items, list) else ():
-                if isinstance(item, Mapping):
+            if part == "tools" and is_first_page:
+                rows = []
+            for item in _items(result.get(key)):
+                if part == "tools":
+                    rows.append(item)
+                elif isinstance(item, Mapping):
                     offered[part].setdefault(str(item.get(name)), dict(item))
-            if part == "tools":
-                tool_rows = [] if "cursor" not in exchange.params else tool_rows
-                tool_rows += items if isinstance(items, list) else ()
-    good, bad = read_tools(tool_rows, is_modern=is_modern)
+    good, bad = read_tools(rows, is_modern=is_modern)
     offered["tools"] = {tool.name: dict(tool.raw) for tool in good}
     offered["disabled"] = {tool.name: tool.reason for tool in bad}
     return Snapshot.of(without_numbers(offered))
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return []
 
 
 NOTHING = Snapshot.of({key: {} for key in ("tools", "resources", "templates", "prompts")})
@@ -274,14 +230,15 @@ NOTHING = Snapshot.of({key: {} for key in ("tools", "resources", "templates", "p
 
 
 def _described(result: Mapping[str, Any]) -> dict[str, Any]:
-    meta = result.get("_meta")
-    stamp = meta if isinstance(meta, Mapping) else {}
+    """Return what a server says of itself in *result*, its first answer in either protocol."""
+    stamp = mapping_of(result.get("_meta"))
     info = result.get("serverInfo") or stamp.get("io.modelcontextprotocol/serverInfo")
-    versions = result.get("supportedVersions")
-    newest = versions[0] if isinstance(versions, list) and versions else None
+    version, versions = result.get("protocolVersion"), result.get("supportedVersions")
+    if not version and isinstance(versions, list) and versions:
+        version = versions[0]
     return {
-        "server": info if isinstance(info, Mapping) else {},
-        "protocolVersion": result.get("protocolVersion") or newest,
+        "server": mapping_of(info),
+        "protocolVersion": version,
         "capabilities": result.get("capabilities") or {},
         "instructions": result.get("instructions") or "",
     }
@@ -301,11 +258,13 @@ def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
     if not is_recording(path):
         return Snapshot.read(path)
     recording = Recording.read(path)
-    return recording.snapshot(server if len(recording.servers) > 1 else None)
+    if len(recording.servers) == 1:
+        server = None
+    return recording.snapshot(server)
 
 
 def is_recording(path: Path) -> bool:
-    """Tell whether the file at *path* is a recording."""
+    """Tell whether the file at *path* is a recording, of any version."""
     try:
         with path.open("rb") as file:
             first = frame_of(file.readline(_LONGEST_START))

@@ -70,7 +70,7 @@ class Exchange:
 
     @property
     def is_modern(self) -> bool:
-        """Whether the request was sent over the newer protocol."""
+        """Whether the request was sent in the newer protocol."""
         return _VERSION in mapping_of(self.params.get("_meta"))
 
     @property
