@@ -26,7 +26,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 from weakref import WeakSet
 
-from toolbench.runs.current_run import inherited_run
+from toolbench.runs.current_run import run_of_code
 from toolbench.runs.kernel import InterruptWatch
 from toolbench.threads import daemon_thread, have_threads
 
@@ -211,6 +211,21 @@ class Interruptible:
         self._thread: int | None = None
         self._struck = False
 
+    def carry_out(self, work: Callable[[], T]) -> T:
+        """Return `work()`, which `strike` may end with the exception until then, but not later."""
+        # IPython leaves out such frames
+        __tracebackhide__ = True
+        try:
+            try:
+                self.begin()
+                return work()
+            finally:
+                self.end()
+        except BaseException:
+            # Again: the exception may have hit the first call
+            self.end()
+            raise
+
     def begin(self) -> None:
         """Allow `strike` to raise the exception in the calling thread from now on."""
         with self._lock:
@@ -265,7 +280,8 @@ class Control:
         """Whether callers no longer wait for the run: it was stopped, but its call goes on."""
         self.token = CancelToken()
         """Tells that the run is cancelled; the tokens of runs inside of it are not cancelled by it."""
-        self._work = Interruptible(RunCancelled)
+        self.work = Interruptible(RunCancelled)
+        """The work of the run, which `break_off` ends by force."""
         # Most runs start no process
         self._processes: WeakSet[Popen[Any]] | None = None
         self._lock = Lock()
@@ -281,21 +297,6 @@ class Control:
             if self.why is None:
                 self.why = why
         return self.token.request(why.words)
-
-    def breakable(self, work: Callable[[], T]) -> T:
-        """Return `work()`, which `break_off` may end with `RunCancelled` until then, but not later."""
-        # IPython leaves out such frames
-        __tracebackhide__ = True
-        try:
-            try:
-                self._work.begin()
-                return work()
-            finally:
-                self._work.end()
-        except BaseException:
-            # Again: the exception may have hit the first call
-            self._work.end()
-            raise
 
     def add_process(self, process: "Popen[Any]") -> None:
         """Remember *process*, which the run started, to kill it if the run is stopped by force."""
@@ -315,7 +316,7 @@ class Control:
         """
         if threads:
             self._kill_processes(threads)
-        self._work.strike()
+        self.work.strike()
 
     def _kill_processes(self, threads: list[Thread]) -> None:
         import psutil  # noqa: PLC0415 - only to stop a run by force
@@ -394,7 +395,7 @@ def _insist(run: "Run") -> None:
             run.give_up()
         threads = list[Thread]()
         if control.thread is not None:
-            others = [t for t in threading.enumerate() if inherited_run(t) is run]
+            others = [t for t in threading.enumerate() if run_of_code.of(t) is run]
             threads = [control.thread, *others]
         control.break_off(threads)
 

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from threading import Thread, current_thread
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from toolbench.runs.questions import Answer
+
+T = TypeVar("T")
 
 
 class CurrentRun(Protocol):
@@ -82,10 +84,44 @@ class NoRun:
         return lambda: None
 
 
-run_in_context: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
-"""The run that the calling code is part of, unless only its thread tells."""
-# Attribute of a thread: the run of the thread that started it
-_INHERITED = "_toolbench_run"
+class Inherited(Generic[T]):
+    """Something that the calling code is part of; so are the threads that it starts.
+
+    A new thread has an empty context, so the thread itself keeps what it inherits.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Make a variable with this *name* that has no value anywhere."""
+        self.in_context: ContextVar[T | None] = ContextVar(name, default=None)
+        """The value, unless only the thread tells."""
+        self._attribute = f"_{name}"
+
+    def get(self) -> T | None:
+        """Return the value for the calling code; None if there is none."""
+        value = self.in_context.get()
+        if value is None:
+            value = self.of(current_thread())
+        return value
+
+    def of(self, thread: Thread) -> T | None:
+        """Return the value that *thread* inherited; None if there is none."""
+        value: T | None = getattr(thread, self._attribute, None)
+        return value
+
+    def enter(self, value: T) -> Callable[[], None]:
+        """Set *value* for the calling code; return a function that undoes this."""
+        token = self.in_context.set(value)
+        return lambda: self.in_context.reset(token)
+
+    def hand_down(self, thread: Thread) -> None:
+        """Let *thread* inherit the value of the calling code."""
+        value = self.get()
+        if value is not None:
+            setattr(thread, self._attribute, value)
+
+
+run_of_code: Inherited[CurrentRun] = Inherited("toolbench_run")
+"""The run that the calling code is part of."""
 
 
 def current_run() -> CurrentRun:
@@ -98,26 +134,4 @@ def current_run() -> CurrentRun:
 
 def active_run() -> CurrentRun | None:
     """Return the run that the calling code is part of; None outside a run."""
-    run = run_in_context.get()
-    if run is None:
-        run = inherited_run(current_thread())
-    return run
-
-
-def inherited_run(thread: Thread) -> CurrentRun | None:
-    """Return the run that started *thread*; None if no run started it."""
-    run: CurrentRun | None = getattr(thread, _INHERITED, None)
-    return run
-
-
-def enter(run: CurrentRun | None) -> Callable[[], None]:
-    """Make *run* the current run of the calling code; return a function that undoes this."""
-    token = run_in_context.set(run)
-    return lambda: run_in_context.reset(token)
-
-
-def hand_down(thread: Thread) -> None:
-    """Make *thread*, which is not started yet, belong to the run of the calling thread."""
-    run = active_run()
-    if run is not None:
-        setattr(thread, _INHERITED, run)
+    return run_of_code.get()

@@ -409,18 +409,15 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
             if work.cancelled_in is not main_thread():
                 asking.strike()
 
+        def asked() -> Answer:
+            forget = work.on_cancel(strike)
+            answer = ask(question)
+            forget()
+            return answer
+
         try:
-            try:
-                asking.begin()
-                forget = work.on_cancel(strike)
-                answer = ask(question)
-                forget()
-                return answer
-            finally:
-                asking.end()
+            return asking.carry_out(asked)
         except _QuestionWithdrawn:
-            # Again: the exception may have hit the first call
-            asking.end()
             return Answer("cancel")
 
     return answer_of

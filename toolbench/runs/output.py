@@ -5,17 +5,15 @@ the start and the end of what it gets; that of a run, a `RunOutput`, hides the s
 """
 
 import sys
-import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from toolbench.display.blocks import bundle_html, bundle_text
 from toolbench.display.escape import Html
 from toolbench.redaction.redactor import Stream
-from toolbench.runs.current_run import CurrentRun
+from toolbench.runs.current_run import CurrentRun, Inherited
 from toolbench.threads import leave_behind_in_forks
 
 if TYPE_CHECKING:
@@ -310,10 +308,8 @@ class Redirection:
         self.sink = None
 
 
-redirection_in_context: ContextVar[Redirection | None] = ContextVar("toolbench_sink", default=None)
-"""The innermost redirection of the calling code, unless only its thread tells."""
-# Attribute of a thread: the redirection of the thread that started it
-_INHERITED = "_toolbench_sink"
+redirection_of_code: Inherited[Redirection] = Inherited("toolbench_sink")
+"""The innermost redirection of the calling code, even if it has ended."""
 
 
 def sink_here() -> Sink | None:
@@ -326,29 +322,7 @@ def sink_here() -> Sink | None:
 
 def redirection_here() -> Redirection | None:
     """Return the innermost redirection of the calling code that has not ended; None if there is none."""
-    redirection = innermost()
+    redirection = redirection_of_code.get()
     while redirection is not None and redirection.sink is None:
         redirection = redirection.outer
     return redirection
-
-
-def innermost() -> Redirection | None:
-    """Return the innermost redirection of the calling code, even if it has ended; None if none."""
-    redirection = redirection_in_context.get()
-    if redirection is None:
-        thread = threading.current_thread()
-        redirection = getattr(thread, _INHERITED, None)
-    return redirection
-
-
-def enter(redirection: Redirection) -> Callable[[], None]:
-    """Make *redirection* the innermost one of the calling code; return a function that undoes this."""
-    token = redirection_in_context.set(redirection)
-    return lambda: redirection_in_context.reset(token)
-
-
-def hand_down(thread: threading.Thread) -> None:
-    """Let *thread*, which is not started yet, write its output where the calling thread writes."""
-    redirection = innermost()
-    if redirection is not None:
-        setattr(thread, _INHERITED, redirection)

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolbench.core.schema import Observation
 from toolbench.runs.control import RunCancelled, Stop, stop
-from toolbench.runs.current_run import enter
+from toolbench.runs.current_run import run_of_code
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
 from toolbench.threads import NO_THREADS, have_threads
@@ -71,7 +71,7 @@ async def outcome_of(
         return partial(_raise, error)
     if refusal is not None:
         return partial(_raise, RunCancelled())
-    leave = enter(run)
+    leave = run_of_code.enter(run)
     try:
         task = asyncio.get_running_loop().create_task(
             run.tool.execute_async(run.action, run.conversation, redactor=run.secrets.redactor)

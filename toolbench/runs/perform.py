@@ -28,7 +28,7 @@ from toolbench.runs.control import (
     active,
     stop,
 )
-from toolbench.runs.current_run import enter
+from toolbench.runs.current_run import run_of_code
 from toolbench.runs.dialogue import Desk
 from toolbench.runs.exception_text import (
     is_lack_of_memory,
@@ -182,7 +182,7 @@ def perform(
     run.begin()
     try:
         with _current(run, timeout):
-            run.control.breakable(partial(_carry_out, run, work, confirm=confirm))
+            run.control.work.carry_out(partial(_carry_out, run, work, confirm=confirm))
     except BaseException as error:
         # Any error becomes an observation
         if _ended_by(run, error) or run.is_plain:
@@ -236,7 +236,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     In the block, *run* is also stopped after *timeout* seconds, or when its parent is cancelled.
     """
     with ExitStack() as undo:
-        undo.callback(enter(run))
+        undo.callback(run_of_code.enter(run))
         if run.parent is not None:
             undo.callback(run.parent.on_cancel(partial(_stop_too, run, run.parent)))
         if timeout is not None:

@@ -20,11 +20,10 @@ from weakref import ReferenceType, ref
 
 from toolbench.redaction.known import remembered
 from toolbench.redaction.logs import hide_in_record, secrets_of_servers
-from toolbench.runs import output
-from toolbench.runs.current_run import active_run, hand_down
+from toolbench.runs.current_run import active_run, run_of_code
 from toolbench.runs.exception_text import line_of_interrupt
 from toolbench.runs.kernel import running_shell
-from toolbench.runs.output import Redirection, RunOutput, Sink, innermost, sink_here
+from toolbench.runs.output import Redirection, RunOutput, Sink, redirection_of_code, sink_here
 from toolbench.runs.run import Run
 from toolbench.runs.screen import (
     Patches,
@@ -49,8 +48,8 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
         shell: A second IPython shell whose displays are redirected too.
     """
     with _installed.needed(shell):
-        redirection = Redirection(sink, innermost(), active_run())
-        leave = output.enter(redirection)
+        redirection = Redirection(sink, redirection_of_code.get(), active_run())
+        leave = redirection_of_code.enter(redirection)
         try:
             yield
         finally:
@@ -117,15 +116,16 @@ class _Installed:
     def _put(self, shell: Any) -> None:
         replace = self._patches.put
         self._known.look(shell)
-        for name, stream in self._known.streams:
-            if is_of_kernel(stream):
-                replace(type(stream), "write", writing_to_kernel)
+        for name, output in self._known:
+            if name == "display":
+                replace(output, "publish", publishing)
+                replace(output, "clear_output", clearing)
+                continue
+            if is_of_kernel(output):
+                replace(type(output), "write", writing_to_kernel)
             else:
-                replace(stream, "write", partial(writing, name=name))
-            replace(stream, "isatty", terminal)
-        for _, publisher in self._known.publishers:
-            replace(publisher, "publish", publishing)
-            replace(publisher, "clear_output", clearing)
+                replace(output, "write", partial(writing, name=name))
+            replace(output, "isatty", terminal)
         payloads = getattr(running_shell(), "payload_manager", None)
         if payloads is not None:
             replace(payloads, "write_payload", writing_payload)
@@ -146,49 +146,41 @@ class _KnownOutputs:
     """
 
     def __init__(self) -> None:
-        self._streams: list[tuple[str, ReferenceType[Any]]] = []
-        self._publishers: list[tuple[str, ReferenceType[Any]]] = []
+        self._known: list[tuple[str, ReferenceType[Any]]] = []
         self.look(None)
 
     def look(self, shell: Any) -> None:
         """Add the streams and display publishers that are in use now, also the publisher of *shell*."""
-        for name in ("stdout", "stderr"):
-            _add(self._streams, name, getattr(sys, name, None))
+        self._add("stdout", sys.stdout)
+        self._add("stderr", sys.stderr)
         # `display` uses the running shell
         for one in (shell, running_shell()):
-            _add(self._publishers, "display", getattr(one, "display_pub", None))
+            self._add("display", getattr(one, "display_pub", None))
 
-    @property
-    def streams(self) -> list[tuple[str, Any]]:
-        """The streams that still exist, each with the name under which it was used first."""
-        return _living(self._streams)
+    def _add(self, name: str, output: Any) -> None:
+        is_new = all(known is not output for _, known in self)
+        if is_new and output is not None:
+            # An object without weak references cannot be patched either
+            with suppress(TypeError):
+                self._known.append((name, ref(output)))
 
-    @property
-    def publishers(self) -> list[tuple[str, Any]]:
-        """The display publishers that still exist."""
-        return _living(self._publishers)
-
-
-def _add(entries: list[tuple[str, ReferenceType[Any]]], name: str, thing: Any) -> None:
-    entries[:] = [entry for entry in entries if not _is_over(entry[1]())]
-    if thing is not None and all(known() is not thing for _, known in entries):
-        # An object without weak references cannot be patched either
-        with suppress(TypeError):
-            entries.append((name, ref(thing)))
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """Yield those that can still be used, each with `display`, or the first name of the stream."""
+        for entry in list(self._known):
+            name, output = entry[0], entry[1]()
+            if _is_over(output):
+                self._known.remove(entry)
+            else:
+                yield name, output
 
 
-def _is_over(thing: Any) -> bool:
-    """Tell whether *thing* is closed or deleted: no output can go to it."""
+def _is_over(output: Any) -> bool:
+    """Tell whether *output* is closed or deleted: nothing can go to it."""
     try:
-        return thing is None or getattr(thing, "closed", False) is True
+        return output is None or getattr(output, "closed", False) is True
     except ValueError:
         # Its buffer was detached
         return True
-
-
-def _living(entries: list[tuple[str, ReferenceType[Any]]]) -> list[tuple[str, Any]]:
-    alive = [(name, known()) for name, known in entries]
-    return [entry for entry in alive if entry[1] is not None]
 
 
 # --- warnings, logs, threads and processes of a run -------------------------------------
@@ -275,8 +267,8 @@ def _writes_to_screen(handler: logging.Handler) -> bool:
 def _starting(start: Callable[..., None]) -> Callable[..., None]:
     @wraps(start)
     def start_as_part_of_the_work(thread: threading.Thread) -> None:
-        hand_down(thread)
-        output.hand_down(thread)
+        run_of_code.hand_down(thread)
+        redirection_of_code.hand_down(thread)
         start(thread)
 
     return start_as_part_of_the_work

@@ -13,11 +13,11 @@ from typing import Any
 from weakref import WeakSet
 
 from toolbench.redaction.known import remembered
-from toolbench.runs.current_run import active_run, run_in_context
+from toolbench.runs.current_run import active_run, run_of_code
 from toolbench.runs.output import (
     RunOutput,
     redirection_here,
-    redirection_in_context,
+    redirection_of_code,
     sink_here,
 )
 from toolbench.runs.run import Run
@@ -226,7 +226,7 @@ class KernelWrite:
     def _write_of(self, stream: Any) -> Callable[[Any], Any]:
         """Return the function that writes to *stream*, or to the sink of the calling code."""
         real, there = MethodType(self._real, stream), vars(stream)
-        run_here, work_here = run_in_context.get, redirection_in_context.get
+        run_here, work_here = run_of_code.in_context.get, redirection_of_code.in_context.get
         thread_here = threading.get_ident
 
         def pass_on(text: Any) -> Any:

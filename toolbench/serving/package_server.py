@@ -13,7 +13,7 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import MissingExtraError
 from toolbench.runs.control import RunCancelled
-from toolbench.runs.current_run import hand_down
+from toolbench.runs.current_run import run_of_code
 from toolbench.runs.perform import execute
 from toolbench.runs.questions import Question
 from toolbench.runs.run import Run
@@ -101,5 +101,5 @@ def _executed_here(run: Run) -> Observation:
     """Execute the tool of *run*, and stop it in this thread if *run* is cancelled."""
     if run.cancelled:
         raise RunCancelled
-    hand_down(current_thread())
-    return run.control.breakable(partial(execute, run))
+    run_of_code.hand_down(current_thread())
+    return run.control.work.carry_out(partial(execute, run))

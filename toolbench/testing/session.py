@@ -18,7 +18,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.mcp.recording.tape import mapping_of
 from toolbench.mcp.wire.memory import ServerEnd
 from toolbench.runs.control import CancelToken
-from toolbench.runs.current_run import enter
+from toolbench.runs.current_run import run_of_code
 from toolbench.runs.questions import Answer, Question
 from toolbench.testing.answers import HANG_UP, NEVER, RpcError, result_of
 from toolbench.testing.script import ReceivedCall, Script
@@ -133,7 +133,7 @@ class FakeSession:
         run = FakeRun(self, call)
 
         def work() -> Any:
-            leave = enter(run)
+            leave = run_of_code.enter(run)
             try:
                 return tool.execute(call.received.arguments)
             finally:
