@@ -76,6 +76,12 @@ def rows() -> dict:
     return {"rows": _ROWS}
 
 
+@tool
+def take(rows: list[dict], password: str = "") -> int:
+    """Take rows."""
+    return len(rows)
+
+
 _TABLE = pd.DataFrame(_ROWS)
 
 
@@ -137,6 +143,24 @@ class TestOverhead:
                 peer_name="to_json alone",
                 goal=1.5,
                 rounds=5,
+            )
+        finally:
+            forget_calls()
+            forget_secrets()
+
+    @pytest.mark.parametrize("secret", ["", "correct-horse-9"], ids=["no secret", "a secret"])
+    def test_of_a_large_argument(self, ledger, secret):
+        """A recorded call that gets 100,000 rows, in which secrets are looked for."""
+        record_calls()
+        beside = ""
+        if secret:
+            beside = " and a secret"
+        try:
+            ledger.time(
+                f"recorded call with 100,000 rows{beside}",
+                lambda: take(rows=_ROWS, password=secret),
+                limit=4.0,
+                rounds=3,
             )
         finally:
             forget_calls()

@@ -13,6 +13,7 @@ from pydantic import SecretBytes, SecretStr
 from toolbench.errors import indefinite
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, SHORTEST, WORD, Redactor
+from toolbench.values import is_json, parts
 
 # --- of a conversation ------------------------------------------------------------
 
@@ -140,6 +141,9 @@ remembered = RememberedSecrets()
 """The remembered secrets of this process."""
 
 
+# Large arguments
+_CONTAINERS = (dict, list)
+
 # --- of one run -------------------------------------------------------------------
 
 
@@ -189,9 +193,24 @@ class KnownSecrets:
             action: The action, or another object with secrets.
             secrecy: The rules for *action*, if it is not an action of this run.
         """
-        secrecy = secrecy or self._secrecy
+        if secrecy is None:
+            secrecy = self._secrecy
         if not secrecy.is_harmless(action):
-            self._add(secrecy.secrets_in(action))
+            self._add(secrecy.secrets_in(self._unread(action)))
+
+    def _unread(self, action: Any) -> Any:
+        """Return the parts of *action* but those that are JSON without secrets, as they were sent."""
+        inside = parts(action)
+        if not isinstance(inside, dict):
+            return action
+        unread = {}
+        for name, value in inside.items():
+            sent = self._arguments.get(name)
+            # Equal to what was sent, in which a secret would be a mark
+            if type(value) in _CONTAINERS and is_json(value) and value == sent:
+                continue
+            unread[name] = value
+        return unread
 
     def judge_by(self, secrecy: Secrecy, arguments: Mapping[str, Any]) -> None:
         """Hide the secrets in *arguments* by *secrecy* too: their schema has changed."""
