@@ -8,7 +8,8 @@ from test_mcp.peers import scripted
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError
-from toolbench.mcp import MCPToolAction, MCPToolDefinition
+from toolbench.mcp import MCPToolAction, MCPToolDefinition, MCPToolExecutor
+from toolbench.testing import FakeMCPServer
 
 SCHEMA = {
     "type": "object",
@@ -34,6 +35,17 @@ class TestExports:
         assert tool.to_mcp_tool()["inputSchema"] == SCHEMA
         assert tool.to_openai_tool()["function"]["parameters"] == SCHEMA
         json.dumps([tool.to_mcp_tool(), tool.to_openai_tool(), tool.to_responses_tool()])
+
+    def test_have_the_names_of_openhands_too(self, client):
+        """The definition has the tool of the package `mcp`; the executor its name and the session."""
+        server = FakeMCPServer("s")
+        server.answer("t", "fine", schema=SCHEMA)
+        session = client.connect("s", server)
+        tool = session.tool("t")
+        assert (tool.mcp_tool.name, tool.mcp_tool.input_schema) == ("t", SCHEMA)
+        executor = MCPToolExecutor(tool_name="t", client=session)
+        assert (executor.tool_name, executor.client) == ("t", session)
+        assert executor(MCPToolAction(data={"a": 1})).text == "fine"
 
     def test_can_be_changed_without_changing_the_tool(self):
         """Each export is the caller's own."""

@@ -434,7 +434,7 @@ class MCPServerSession:
     def call(self, name: str, arguments: dict[str, Any] | None = None) -> MCPToolObservation:
         """Call the tool *name*, even if it is not listed; *arguments* are sent without a check."""
         action = MCPToolAction(data=arguments or {})
-        observation = MCPToolExecutor(self, name)(action)
+        observation = MCPToolExecutor(name, self)(action)
         hide_in_views(observation, self._inbox.redactor)
         return observation
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, partial
 from inspect import iscoroutinefunction
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import Field, PrivateAttr
 from rich.console import RenderableType
@@ -58,6 +58,13 @@ from toolbench.runs.control import CancelToken
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 from toolbench.values import clip
+
+if TYPE_CHECKING:
+    from mcp_types import Tool
+
+    from toolbench.mcp.session import MCPServerSession
+
+_CANCELLED = "The call was cancelled, also at the server."
 
 
 class MCPToolAction(Action):
@@ -161,6 +168,17 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """The configuration of the tool's server; None without a session."""
         caller = getattr(self.executor, "caller", None)
         return getattr(caller, "entry", None)
+
+    @property
+    def mcp_tool(self) -> "Tool":
+        """The tool as an object of the package `mcp`, like that of OpenHands' definition.
+
+        Raises:
+            ValidationError: If the server describes it in a way that the package refuses.
+        """
+        from mcp_types import Tool  # noqa: PLC0415 - the SDK is loaded once a server is connected
+
+        return Tool.model_validate(self.to_mcp_tool(), by_name=False)
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -423,47 +441,6 @@ def named(tool: MCPToolDefinition, name: str) -> MCPToolDefinition:
     return renamed
 
 
-_CANCELLED = "The call was cancelled, also at the server."
-
-
-class Caller(Protocol):
-    """The protocol of objects that send calls to a server, such as sessions."""
-
-    name: str
-    """The name that the server has in this client."""
-    server_info: dict[str, Any]
-    """The server's description of itself: `name`, `version`, `title`."""
-    answerer: Answerer | None
-    """Answers the server's questions outside of `answering`."""
-    notices: list[str]
-    """Notes for the person and the model; they are moved to the next result."""
-
-    @property
-    def remarks(self) -> list[str]:
-        """Such notes for the person only."""
-
-    @property
-    def era(self) -> Literal["modern", "legacy"] | None:
-        """The protocol of the connection; None before it is known."""
-
-    def keep_secret(self, secrets: Iterable[str]) -> Redactor:
-        """Hide *secrets* in what the session keeps of its messages; return a redactor of all secrets."""
-
-    async def call_tool(
-        self,
-        name: str,
-        arguments: dict[str, Any],
-        *,
-        on_progress: OnProgress | None = None,
-        answerer: Answerer | None = None,
-    ) -> dict[str, Any]:
-        """Call the tool *name*; return the result as the server sent it.
-
-        Raises:
-            CallFailedError: If there is no result.
-        """
-
-
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """An executor that sends the calls of one tool to its server.
 
@@ -474,17 +451,24 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     knows_conversations = True
     """The executor takes `(action, conversation)`, so its signature is not inspected."""
 
-    def __init__(self, caller: Caller, tool: str, output_schema: Any = None) -> None:
-        """Call the tool that the server names *tool*, through *caller*."""
-        self._caller = caller
-        self._tool = tool
+    def __init__(
+        self, tool_name: str, client: "MCPServerSession", output_schema: Any = None
+    ) -> None:
+        """Call the tool that the server names *tool_name*, through the session *client*.
+
+        A result that does not fit *output_schema* gets a warning.
+        """
+        self.tool_name = tool_name
+        """The name of the tool on the server."""
+        self.client = client
+        """The session with the server, which sends the calls."""
         self._output_schema = output_schema
         self._running: set[CancelToken] = set()
 
     @property
-    def caller(self) -> Caller:
-        """The sender of the calls: the session of the server."""
-        return self._caller
+    def caller(self) -> "MCPServerSession":
+        """The same as `client`."""
+        return self.client
 
     def __call__(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool and wait. A plain answerer answers the server's questions in this thread.
@@ -502,7 +486,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             try:
                 return desk.serve_until(call, loop)
             except asyncio.CancelledError:
-                return stopped_observation(self._tool, _CANCELLED)
+                return stopped_observation(self.tool_name, _CANCELLED)
 
     async def acall(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool without blocking the running loop. Cancelling the await cancels the call."""
@@ -523,7 +507,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise
-                return stopped_observation(self._tool, _CANCELLED)
+                return stopped_observation(self.tool_name, _CANCELLED)
 
     def interrupt(self) -> None:
         """Cancel the running calls, also at the server; any thread may call this."""
@@ -537,14 +521,14 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         """
         secrets, run = secrets_of(conversation), active_run()
         if secrets:
-            self._caller.keep_secret(secrets.redactor.secrets)
+            self.client.keep_secret(secrets.redactor.secrets)
         if isinstance(run, Run):
-            known = self._caller.keep_secret(run.secrets.own.secrets)
+            known = self.client.keep_secret(run.secrets.own.secrets)
             # Short ones of other calls are hidden only in the traffic, log and stderr
             run.secrets.include(Redactor(s for s in known.secrets if len(s) >= WORD))
 
     def _answerer(self) -> Answerer:
-        return current_answerer() or self._caller.answerer or ask_here
+        return current_answerer() or self.client.answerer or ask_here
 
     @contextmanager
     def _interruptible(self) -> Iterator[CancelToken]:
@@ -578,24 +562,24 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         run: Any,
     ) -> MCPToolObservation:
         try:
-            result = await self._caller.call_tool(
-                self._tool, arguments, on_progress=on_progress, answerer=answerer
+            result = await self.client.call_tool(
+                self.tool_name, arguments, on_progress=on_progress, answerer=answerer
             )
         except CallStoppedError as error:
-            return stopped_observation(self._tool, str(error))
+            return stopped_observation(self.tool_name, str(error))
         except CallFailedError as error:
             if isinstance(run, Run):
                 run.error_kind = error_kind(error)
-            observation = failed_observation(self._tool, str(error), error.asides)
+            observation = failed_observation(self.tool_name, str(error), error.asides)
         else:
-            observation = tool_observation(self._tool, result, self._promise)
-        notices, remarks = _taken(self._caller.notices), _taken(self._caller.remarks)
+            observation = tool_observation(self.tool_name, result, self._promise)
+        notices, remarks = _taken(self.client.notices), _taken(self.client.remarks)
         if notices or remarks:
             warnings = [*notices, *observation.warnings, *remarks]
             update = {"warnings": warnings, "lost": notices}
             observation = observation.model_copy(update=update)
-        modern = observation.is_error and self._caller.era == "modern"
-        return with_way_back(observation, self._caller.name) if modern else observation
+        modern = observation.is_error and self.client.era == "modern"
+        return with_way_back(observation, self.client.name) if modern else observation
 
     @cached_property
     def _promise(self) -> SchemaValidator | None:

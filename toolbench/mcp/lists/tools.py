@@ -189,7 +189,7 @@ class ToolList(ItemList[MCPToolDefinition]):
             entry=tool.raw,
             notes=tool.notes,
             server_version=version,
-            executor=MCPToolExecutor(self._session, tool.name, tool.output_schema),
+            executor=MCPToolExecutor(tool.name, self._session, tool.output_schema),
         )
 
 
