@@ -361,7 +361,7 @@ class Node:
     @cached_property
     def declared(self) -> "NodesByName":
         """The properties that the schema itself declares."""
-        return NodesByName(self.view, mapping(self.schema, "properties"))
+        return self.view.by_name(mapping(self.schema, "properties"))
 
     @cached_property
     def required(self) -> KeysView[str]:
@@ -411,7 +411,7 @@ class Node:
     @property
     def patterns(self) -> Mapping[str, "Node"]:
         """For each regular expression: the node for the values whose keys match it."""
-        return NodesByName(self.view, mapping(self.schema, "patternProperties"))
+        return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
         """Return the node for the value of *key*, which is not declared; None if it has no schema."""
@@ -662,6 +662,10 @@ class SchemaView:
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
         return known[1]
+
+    def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
+        """Return the nodes of *schemas*, parts of the whole schema, by name; each is read when needed."""
+        return NodesByName(self, schemas)
 
     def resolve(self, schema: Any) -> tuple[Any, str]:
         """Follow the references of *schema*; return the target, and a problem, which may be empty."""
