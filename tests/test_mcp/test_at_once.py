@@ -14,6 +14,7 @@ import pytest
 from patience import PATIENCE, eventually, join
 
 from test_mcp.peers import LIGHT, children, is_running, light
+from test_mcp.test_client import interrupt_at_a_new_process
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
 from toolbench.testing import FakeMCPServer
@@ -166,6 +167,17 @@ class TestConnect:
         assert "typo" in str(caught.value)
         assert (dict(client.servers), dict(client.former)) == ({}, {"a": session})
         assert client.reconnect("a").call("x").text == "a"
+
+    def test_that_is_interrupted_gives_the_disconnected_server_back(self, client, starting):
+        """And of the new one nothing is left."""
+        session = client.connect("a", light("a", "x"))
+        client.disconnect("a")
+        before = children()
+        with interrupt_at_a_new_process(), pytest.raises(KeyboardInterrupt):
+            client.connect("a", starting.entry)
+        eventually(lambda: children() <= before)
+        eventually(lambda: client.former == {"a": session})
+        assert client.servers == {}
 
     def test_of_two_at_once_one_stays_and_the_other_is_told(self, client, starting):
         """Neither returns a session that is closed."""

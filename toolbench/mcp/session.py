@@ -157,7 +157,9 @@ class MCPServerSession:
     @property
     def client(self) -> "MCPClient | None":
         """The client to which the session belongs; None if there is none any more."""
-        return None if self._client is None else self._client()
+        if self._client is None:
+            return None
+        return self._client()
 
     @property
     def stderr(self) -> StderrTail:
@@ -180,9 +182,10 @@ class MCPServerSession:
 
         `incomplete` means connected, but without a list of tools: `error` has the reason.
         """
-        has_no_list = self.tools.problem is not None and not self.tools
         status = self.connection.status
-        return "incomplete" if status == "connected" and has_no_list else status
+        if status == "connected" and self.tools.problem is not None and not self.tools:
+            return "incomplete"
+        return status
 
     @property
     def portable_entry(self) -> ServerEntry:

@@ -106,7 +106,9 @@ class ReconnectingConnection:
     @property
     def seconds_used(self) -> float:
         """The seconds for which it connects, without those in which a person was asked."""
-        return 0.0 if self._attempt is None else self._attempt.seconds_used
+        if self._attempt is None:
+            return 0.0
+        return self._attempt.seconds_used
 
     @property
     def is_recorded(self) -> bool:
@@ -119,7 +121,9 @@ class ReconnectingConnection:
     @property
     def pid(self) -> int | None:
         """The process id of the server; None without a running process of ours."""
-        return self.current.pid if self.status == "connected" else None
+        if self.status != "connected":
+            return None
+        return self.current.pid
 
     @property
     def current(self) -> Connection:
