@@ -105,7 +105,10 @@ class UrlQuestion(Question):
             host = urlsplit(self.url).hostname or ""
             advice = _warning(host) or "Visit it yourself, then say yes."
         # One line
-        url = self.url if self.url.isprintable() else repr(self.url)
+        if self.url.isprintable():
+            url = self.url
+        else:
+            url = repr(self.url)
         return f"{super().whole}\nThe page: {url}\n{advice}"
 
 
@@ -136,7 +139,10 @@ class SamplingQuestion(Question):
 def _warning(host: str) -> str:
     """Return a sentence about a *host* that is not what it seems, or is near; "" for most hosts."""
     try:
-        written = host.encode("idna").decode() if not host.isascii() else host
+        if not host.isascii():
+            written = host.encode("idna").decode()
+        else:
+            written = host
     except UnicodeError:
         return "Do not open it: its host is no name of a host."
     if "xn--" in written:
@@ -154,13 +160,18 @@ def _nearness(host: str) -> str:
         return "this machine"
     try:
         # Also 127.1 and 2130706433, as browsers read them
-        address = ip_address(host) if ":" in host else ip_address(inet_ntoa(inet_aton(host)))
+        if ":" in host:
+            address = ip_address(host)
+        else:
+            address = ip_address(inet_ntoa(inet_aton(host)))
     except (OSError, ValueError):
         return ""
     address = getattr(address, "ipv4_mapped", None) or address
     if address.is_loopback or address.is_unspecified:
         return "this machine"
-    return "" if address.is_global else f"a private network ({address})"
+    if address.is_global:
+        return ""
+    return f"a private network ({address})"
 
 
 Answerer = Callable[[Any], Any]
@@ -219,7 +230,10 @@ def for_person(question: Question) -> Asked:
         answer = {"answer": answer_schema(question.params)}
         schema = {"type": "object", "properties": answer, "required": ["answer"]}
         asked = Asked(question.whole, schema, bare=True)
-    url = question.url if isinstance(question, UrlQuestion) else ""
+    if isinstance(question, UrlQuestion):
+        url = question.url
+    else:
+        url = ""
     return replace(asked, url=url, server=question.server, is_for_person=question.is_for_person)
 
 
@@ -262,7 +276,9 @@ def handler_of(
     forms, samples = elicitation_handler or ask_here, sampling_handler or ask_here
 
     def chosen(question: Question) -> Answerer:
-        return samples if isinstance(question, SamplingQuestion) else forms
+        if isinstance(question, SamplingQuestion):
+            return samples
+        return forms
 
     async def answer(question: Question) -> Answer:
         return await answer_of(chosen(question), question)
@@ -322,7 +338,10 @@ def wait_answering(
     """
     handler = current_answerer() or answerer or ask_here
     desk = desk_here(handler)
-    async_handler = handler if iscoroutinefunction(handler) else desk.ask
+    if iscoroutinefunction(handler):
+        async_handler = handler
+    else:
+        async_handler = desk.ask
     try:
         return desk.serve_until(partial(ask, *args, answerer=async_handler), portal.loop)
     except asyncio.CancelledError as error:

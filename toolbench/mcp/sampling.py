@@ -20,19 +20,19 @@ _LONGEST = 2_000
 
 def tools_in(params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the tools that the model may call, as the server described them."""
-    tools = params.get("tools")
-    return [
-        tool
-        for tool in (tools if isinstance(tools, list) else [])
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
-    ]
+    tools = []
+    for tool in _as_list(params.get("tools")):
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+            tools.append(tool)
+    return tools
 
 
 def tool_choice_in(params: Mapping[str, Any]) -> str:
     """Return the tool choice of the request: `auto`, `required` (a call is demanded) or `none`."""
     choice = params.get("toolChoice")
-    mode = choice.get("mode") if isinstance(choice, Mapping) else None
-    return mode if mode in ("required", "none") else "auto"
+    if isinstance(choice, Mapping) and choice.get("mode") in ("required", "none"):
+        return str(choice["mode"])
+    return "auto"
 
 
 def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,20 +41,22 @@ def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
     calls = [_call_schema(tool) for tool in tools_in(params)]
     if not calls or choice == "none":
         return MESSAGE
-    return one_of(calls if choice == "required" else [MESSAGE, *calls])
+    if choice == "required":
+        return one_of(calls)
+    return one_of([MESSAGE, *calls])
 
 
 def conversation_text(messages: Iterable[Mapping[str, Any]], params: Mapping[str, Any]) -> str:
     """Return a text with *messages*, one line for each block, and with the offered tools."""
-    lines = [
-        f"{message.get('role')}: {_block_text(block)}"
-        for message in messages
-        for block in _as_list(message.get("content"))
-        if isinstance(block, Mapping)
-    ]
+    lines = []
+    for message in messages:
+        for block in _blocks_of(message):
+            lines.append(f"{message.get('role')}: {_block_text(block)}")
     tools = tools_in(params)
     if tools and tool_choice_in(params) != "none":
-        must = " (one has to be called)" if tool_choice_in(params) == "required" else ""
+        must = ""
+        if tool_choice_in(params) == "required":
+            must = " (one has to be called)"
         lines.append(f"The model may call{must}: {_described(tools)}")
     return "\n".join(lines)
 
@@ -88,8 +90,13 @@ def _arguments_schema(schema: Any) -> dict[str, Any]:
 
 
 def _described(tools: Sequence[Mapping[str, Any]]) -> str:
-    notes = ((tool["name"], str(tool.get("description") or "")) for tool in tools)
-    return ", ".join(f"{name} ({clip(note)})" if note else name for name, note in notes)
+    words = []
+    for tool in tools:
+        if note := tool.get("description"):
+            words.append(f"{tool['name']} ({clip(str(note))})")
+        else:
+            words.append(tool["name"])
+    return ", ".join(words)
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
@@ -98,18 +105,23 @@ def _block_text(block: Mapping[str, Any]) -> str:
             arguments = clip(block.get("input", {}), _LONGEST)
             return f"calls {block.get('name')} with {arguments} [{block.get('id')}]"
         case "tool_result":
-            word = "failed" if block.get("isError") is True else "gave"
-            texts = [
-                _block_text(part)
-                for part in _as_list(block.get("content"))
-                if isinstance(part, Mapping)
-            ]
-            return f"[{block.get('toolUseId')}] {word}: " + "\n".join(texts)
+            word = "gave"
+            if block.get("isError") is True:
+                word = "failed"
+            text = "\n".join(map(_block_text, _blocks_of(block)))
+            return f"[{block.get('toolUseId')}] {word}: {text}"
     return str(block.get("text", f"[{block.get('type')}]"))
 
 
+def _blocks_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    blocks = _as_list(message.get("content"))
+    return [block for block in blocks if isinstance(block, Mapping)]
+
+
 def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 # --- the answer ---------------------------------------------------------------------------
@@ -135,25 +147,28 @@ def message_of(
     if isinstance(value, Mapping) and "role" in value:
         message = {"model": "unknown", **value}
     else:
-        message = _written(value, _calls_so_far(messages))
+        before = 0
+        for one in messages:
+            before += len(_calls_in(one))
+        message = _written(value, before)
     _check(_calls_in(message), params)
     return message
 
 
 def _written(value: Any, number: int) -> dict[str, Any]:
-    calls = value if isinstance(value, list) else [value]
-    if not all(isinstance(call, Mapping) and "tool" in call for call in calls):
-        block = {"type": "text", "text": str(value)}
-        return {"role": "assistant", "model": _PERSON, "content": block}
-    blocks = [
-        {
-            "type": "tool_use",
-            "id": f"call-{number + place}",
-            "name": call["tool"],
-            "input": call.get("arguments", {}),
-        }
-        for place, call in enumerate(calls, 1)
-    ]
+    blocks = []
+    for place, call in enumerate(_as_list(value), 1):
+        if not isinstance(call, Mapping) or "tool" not in call:
+            block = {"type": "text", "text": str(value)}
+            return {"role": "assistant", "model": _PERSON, "content": block}
+        blocks.append(
+            {
+                "type": "tool_use",
+                "id": f"call-{number + place}",
+                "name": call["tool"],
+                "input": call.get("arguments", {}),
+            }
+        )
     return {
         "role": "assistant",
         "model": _PERSON,
@@ -171,12 +186,11 @@ def _check(calls: list[Mapping[str, Any]], params: Mapping[str, Any]) -> None:
     for call in calls:
         name, arguments = call.get("name"), call.get("input")
         if choice == "none" or name not in names:
-            offered = ", ".join(names) if choice != "none" else ""
+            offered = "no tools"
+            if names and choice != "none":
+                offered = ", ".join(names)
             near = did_you_mean(str(name), names)
-            msg = (
-                f"The answer calls {clip(name)}, and the request offers "
-                f"{offered or 'no tools'}.{near}"
-            )
+            msg = f"The answer calls {clip(name)}, and the request offers {offered}.{near}"
             raise ServerError(msg)
         if not isinstance(arguments, Mapping):
             msg = f"The answer calls {clip(name)} with {clip(arguments)}, not an object."
@@ -184,12 +198,4 @@ def _check(calls: list[Mapping[str, Any]], params: Mapping[str, Any]) -> None:
 
 
 def _calls_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else [content]
-    return [
-        block for block in blocks if isinstance(block, Mapping) and block.get("type") == "tool_use"
-    ]
-
-
-def _calls_so_far(messages: list[Mapping[str, Any]]) -> int:
-    return sum(len(_calls_in(message)) for message in messages)
+    return [block for block in _blocks_of(message) if block.get("type") == "tool_use"]

@@ -252,7 +252,10 @@ class ServedCall:
             if how := self._end_words:
                 msg = f"Call {self.id} of {self.tool} {how}: there is nothing to refuse."
                 raise ToolbenchError(msg)
-            words = f": {reason}" if reason else ""
+            if reason:
+                words = f": {reason}"
+            else:
+                words = ""
             self.stop(f"stopped by the person{words}")
 
     def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
@@ -292,7 +295,9 @@ class ServedCall:
         """How the call ended, in words; empty if it has not ended."""
         if self.by_hand:
             return "was answered by hand"
-        return f"has ended ({state_words(self.state, self.run.outcome)})" if self.is_over else ""
+        if self.is_over:
+            return f"has ended ({state_words(self.state, self.run.outcome)})"
+        return ""
 
     @property
     def _is_undecided(self) -> bool:
@@ -365,7 +370,9 @@ class ServedCall:
             if question.consent is None and self._asks_client(question):
                 self.post(QuestionEvent(question, reply))
                 answer = _waited(reply, CLIENT_PATIENCE)
-                return Answer("cancel") if answer is None else answer
+                if answer is None:
+                    return Answer("cancel")
+                return answer
             return self._ask_here(question, reply)
         finally:
             forget()
@@ -390,4 +397,6 @@ def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:
         return reply.result(seconds)
     except TimeoutError:
         # Use an answer that comes at this moment
-        return None if settle(reply, Answer("cancel")) else reply.result()
+        if settle(reply, Answer("cancel")):
+            return None
+        return reply.result()

@@ -23,7 +23,10 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
     is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:
         result[_STRUCTURED] = observation.model_dump(mode="json", by_alias=True)
-    promised = None if observation.is_error else result_schema(tool)
+    if observation.is_error:
+        promised = None
+    else:
+        promised = result_schema(tool)
     if promised is not None:
         _add_promised(result, promised, observation)
     return _sent(tool, result, is_checked=promised is None)
@@ -69,8 +72,13 @@ def _sent(
 def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None:
     """Return the output schema of *tool*; None if it has none."""
     schema: Mapping[str, Any] | None = tool.to_mcp_tool().get("outputSchema")
-    promised = None if schema is not None else result_schema(tool)
-    return schema if promised is None else promised.schema
+    if schema is not None:
+        promised = None
+    else:
+        promised = result_schema(tool)
+    if promised is None:
+        return schema
+    return promised.schema
 
 
 def observation_by_hand(
@@ -82,11 +90,10 @@ def observation_by_hand(
         ToolbenchError: If *answer* is not a failure and does not fit the tool's output schema.
     """
     try:
-        observation = (
-            Observation.from_text(answer)
-            if isinstance(answer, str) and output_schema_of(tool) is None
-            else observation_of(answer, tool.observation_type, tool.name)
-        )
+        if isinstance(answer, str) and output_schema_of(tool) is None:
+            observation = Observation.from_text(answer)
+        else:
+            observation = observation_of(answer, tool.observation_type, tool.name)
     except TypeError as error:
         msg = f"{error} Answer with a dict of its fields, or with an observation."
         raise ToolbenchError(msg) from None

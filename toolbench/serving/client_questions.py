@@ -21,7 +21,10 @@ _SIMPLE = frozenset({"string", "number", "integer", "boolean"})
 def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
     """Tell whether the agent's program can show *question* to the person who uses it."""
     capabilities = ctx.session.client_capabilities
-    elicitation = capabilities.elicitation if capabilities is not None else None
+    if capabilities is not None:
+        elicitation = capabilities.elicitation
+    else:
+        elicitation = None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     if elicitation is None or not (modern or ctx.session.can_send_request):
         return False
@@ -46,7 +49,10 @@ def is_flat(schema: Mapping[str, Any]) -> bool:
 def _is_simple(field: Node) -> bool:
     if field.type != "array":
         return field.type in _SIMPLE and not (field.takes_null or field.branches)
-    choices = field.items.choices if field.items is not None else []
+    if field.items is not None:
+        choices = field.items.choices
+    else:
+        choices = []
     return bool(choices) and all(isinstance(choice, str) for choice in choices)
 
 
@@ -73,8 +79,14 @@ def answer_of(reply: Any, question: Question) -> Answer:
         return Answer("cancel", by_somebody=False)
     if reply.action != "accept":
         return Answer(reply.action)
-    content = {"answer": True} if question.url else dict(reply.content or {})
-    return Answer("accept", content) if _fits(content, question) else Answer("cancel")
+    content: dict[str, Any]
+    if question.url:
+        content = {"answer": True}
+    else:
+        content = dict(reply.content or {})
+    if _fits(content, question):
+        return Answer("accept", content)
+    return Answer("cancel")
 
 
 def _form_of(question: Question) -> dict[str, Any]:

@@ -158,7 +158,10 @@ def _asked(function: Callable[[], Any]) -> Source:
 
     def tools() -> list[AnyTool]:
         returned = function()
-        several = [returned] if isinstance(returned, ToolDefinition) else returned
+        if isinstance(returned, ToolDefinition):
+            several = [returned]
+        else:
+            several = returned
         if isinstance(several, Iterable):
             several = list(several)
             if all(isinstance(tool, ToolDefinition) for tool in several):
@@ -194,7 +197,9 @@ def _named_as(name: str) -> AnyTool | None:
         if default_registry.find_in_notebook is not None:
             return default_registry.find_in_notebook(name)
         recipe = default_registry.recipe(name)
-        return recipe.latest() if isinstance(recipe, ToolDefinition) else None
+        if isinstance(recipe, ToolDefinition):
+            return recipe.latest()
+        return None
     return None
 
 
@@ -215,7 +220,9 @@ def _description(tool: AnyTool) -> dict[str, Any]:
     if tool.title != tool.name:
         described.setdefault("title", tool.title)
     schema = output_schema_of(tool)
-    return described if schema is None else {**described, "outputSchema": schema}
+    if schema is None:
+        return described
+    return {**described, "outputSchema": schema}
 
 
 def _text(described: Mapping[str, Any]) -> bytes:

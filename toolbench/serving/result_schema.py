@@ -42,13 +42,17 @@ class ResultSchema:
             )
         except Exception:  # noqa: BLE001 - the result may differ from the annotation
             data = plain(result)
-        return {WRAPPED: data} if self.wraps else data
+        if self.wraps:
+            return {WRAPPED: data}
+        return data
 
 
 def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
     """Return *value*, which fits the output schema *schema*, as the function itself returns it."""
     is_wrapped = _WRAPS in schema and isinstance(value, Mapping)
-    return value[WRAPPED] if is_wrapped and value.keys() == {WRAPPED} else value
+    if is_wrapped and value.keys() == {WRAPPED}:
+        return value[WRAPPED]
+    return value
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
@@ -81,7 +85,9 @@ def _of(function: Callable[..., Any]) -> ResultSchema | None:
         described.__annotations__ = {"return": hint}
         adapter = TypeAdapter(hint)
         schema = Tool.from_function(described).output_schema
-        return None if schema is None else ResultSchema(schema, adapter)
+        if schema is None:
+            return None
+        return ResultSchema(schema, adapter)
     except PydanticUserError as error:
         # On Python 3.11
         if error.code == "typed-dict-version":

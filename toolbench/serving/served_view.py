@@ -47,14 +47,20 @@ def served_bundle(served: "Served") -> dict[str, str]:
         lines += [served.proxy_hint] if served.proxy_hint else []
     lines += [_left_out(left_out)] if left_out else []
     lines += map(call_line, calls)
-    note = notice(_left_out(left_out), "neutral") if left_out else Html("")
+    if left_out:
+        note = notice(_left_out(left_out), "neutral")
+    else:
+        note = Html("")
     rows = "".join(written_once(_rows, call, call_row) for call in reversed(calls))
     # A copy: other threads may add calls
     for reference in _rows.keyrefs():
         call = reference()
         if call is not None and call not in calls:
             _rows.pop(call, None)
-    clients = "" if served.is_closed else clients_html(served)
+    if served.is_closed:
+        clients = ""
+    else:
+        clients = clients_html(served)
     html = f'<div {NO_MATHS} style="{_BOX}">{head_html(served)}{clients}{note}{rows}</div>'
     return {"text/plain": "\n".join(lines), "text/html": html}
 
@@ -67,7 +73,10 @@ def head_html(served: "Served") -> Html:
     """Return the line above the calls: the served tools, the URL, and the number of calls."""
     word, tone = served_state(served)
     facts = [counted(len(served.tools), "tool"), counted(served.count, "call")]
-    where = "" if served.is_closed else f"<code>{escape(served.url)}</code>"
+    if served.is_closed:
+        where = ""
+    else:
+        where = f"<code>{escape(served.url)}</code>"
     return Html(
         f'<div style="display:flex;flex-wrap:wrap;gap:4px 8px;align-items:baseline;border-bottom:{LINE};'
         f'padding:0 0 6px;margin:0 0 8px"><strong>Served as {short(served.name)}</strong> {badge(word, tone)}'
@@ -80,7 +89,9 @@ def served_state(served: "Served") -> tuple[str, Tone]:
     """Return the state of *served* in one word, and the colour for the word."""
     if served.is_closed:
         return "stopped", "neutral"
-    return ("paused", "warning") if served.is_paused else ("serving", "success")
+    if served.is_paused:
+        return ("paused", "warning")
+    return ("serving", "success")
 
 
 def clients_html(served: "Served") -> Html:
@@ -91,7 +102,10 @@ def clients_html(served: "Served") -> Html:
         config = ClientConfig(client, served.name)
         text = Html(f'<pre style="{style}">{escape(str(config))}</pre>')
         cards.append(Card(client, text, config.place))
-    hint = notice(served.proxy_hint, "info") if served.proxy_hint else Html("")
+    if served.proxy_hint:
+        hint = notice(served.proxy_hint, "info")
+    else:
+        hint = Html("")
     title = f"Connect an agent: toolbench connect {served.name}"
     return Html(hint + fold(title, cards_html(cards)))
 
@@ -115,7 +129,10 @@ def subject(call: ServedCall) -> str:
 
 def _subject(call: ServedCall) -> str:
     arguments = ", ".join(f"{name}={clip(value, _BRIEF)}" for name, value in call.arguments.items())
-    who = f"{shorten(visible(call.client), _NAME)}: " if call.client else ""
+    if call.client:
+        who = f"{shorten(visible(call.client), _NAME)}: "
+    else:
+        who = ""
     return f"{who}{call.tool}({shorten(arguments, _BRIEF)})"
 
 
@@ -123,7 +140,9 @@ def words(call: ServedCall) -> str:
     """Return the state of *call* in a few words."""
     if call.by_hand:
         return "answered by hand"
-    return "waits for you" if call.questions else state_words(call.state, call.run.outcome)
+    if call.questions:
+        return "waits for you"
+    return state_words(call.state, call.run.outcome)
 
 
 def tone(call: ServedCall) -> Tone:
@@ -145,7 +164,9 @@ def _brief(observation: Observation) -> str:
     text = observation.text[: 4 * _BRIEF]
     if not text and blocks:
         others = sum(not isinstance(block, TextContent) for block in blocks)
-        return counted(others, "image") if others else ""
+        if others:
+            return counted(others, "image")
+        return ""
     return " ".join(to_text(text, limit=2 * _BRIEF).split())
 
 
@@ -203,7 +224,9 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
         limit=limit,
     )
     printed = printed_html(call, lines=None, limit=limit)
-    return Html(whole + fold("What it printed", printed)) if printed else whole
+    if printed:
+        return Html(whole + fold("What it printed", printed))
+    return whole
 
 
 def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
@@ -217,4 +240,6 @@ def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
     text = call.run.output.text
     if lines is not None:
         text = "".join(text.splitlines(keepends=True)[-lines:])
-    return to_html(from_ansi(text), limit=limit) if text else Html("")
+    if text:
+        return to_html(from_ansi(text), limit=limit)
+    return Html("")

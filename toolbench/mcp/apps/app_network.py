@@ -6,7 +6,7 @@ SEP-1865, `_meta.ui.csp`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,18 +46,21 @@ def network_in(csp: Any) -> AppNetwork:
     """Return the addresses in *csp*, the value of `_meta.ui.csp` of an app."""
     if not isinstance(csp, Mapping):
         return NO_NETWORK
-    connect, resources = (_texts(csp.get(key)) for key in ("connectDomains", "resourceDomains"))
-    others = [
-        text
-        for key, value in csp.items()
-        if key not in ("connectDomains", "resourceDomains")
-        for text in _texts(value)
-    ]
-    refused = [text for text in [*connect, *resources] if origin_of(text) is None]
+    allowed: dict[str, dict[str, None]] = {"connectDomains": {}, "resourceDomains": {}}
+    refused, never = dict[str, None](), dict[str, None]()
+    for key, value in csp.items():
+        for text in _texts(value):
+            origin = origin_of(text)
+            if key not in allowed:
+                never[text[:_LONGEST]] = None
+            elif origin is None:
+                refused[text[:_LONGEST]] = None
+            else:
+                allowed[key][origin] = None
     return AppNetwork(
-        connect=_origins(connect),
-        resources=_origins(resources),
-        refused=tuple(dict.fromkeys(t[:_LONGEST] for t in [*refused, *others]))[:_MOST],
+        connect=tuple(allowed["connectDomains"])[:_MOST],
+        resources=tuple(allowed["resourceDomains"])[:_MOST],
+        refused=tuple({**refused, **never})[:_MOST],
     )
 
 
@@ -81,22 +84,19 @@ def policy_of(network: AppNetwork) -> str:
     There is no `frame-src`, so `default-src 'none'` applies: a frame inside a page with this policy
     cannot go to another address.
     """
-    sources = "".join(f" {origin}" for origin in network.resources)
-    connect = "".join(f" {origin}" for origin in network.connect)
+    sources = " ".join(["", *network.resources])
+    connect = ""
+    if network.connect:
+        connect = f"connect-src {' '.join(network.connect)}; "
     return (
         f"default-src 'none'; script-src 'unsafe-inline'{sources}; "
         f"style-src 'unsafe-inline'{sources}; img-src data: blob:{sources}; "
         f"media-src data: blob:{sources}; font-src data:{sources}; "
-        + (f"connect-src{connect}; " if connect else "")
-        + "base-uri 'none'; form-action 'none'"
+        f"{connect}base-uri 'none'; form-action 'none'"
     )
 
 
 def _texts(value: Any) -> list[str]:
-    values = value if isinstance(value, list) else []
-    return [text for text in values if isinstance(text, str)]
-
-
-def _origins(addresses: Iterable[str]) -> tuple[str, ...]:
-    origins = (origin_of(address) for address in addresses)
-    return tuple(dict.fromkeys(o for o in origins if o is not None))[:_MOST]
+    if not isinstance(value, list):
+        return []
+    return [text for text in value if isinstance(text, str)]

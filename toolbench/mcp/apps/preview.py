@@ -82,10 +82,15 @@ def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
     """Return the URI of the app of *tool*; None if *tool* has no app."""
     meta = tool.meta or {}
     ui = meta.get("ui")
-    uri = ui.get("resourceUri") if isinstance(ui, Mapping) else None
+    if isinstance(ui, Mapping):
+        uri = ui.get("resourceUri")
+    else:
+        uri = None
     # The older form
     uri = uri or meta.get("ui/resourceUri")
-    return uri if isinstance(uri, str) and uri.startswith("ui://") else None
+    if isinstance(uri, str) and uri.startswith("ui://"):
+        return uri
+    return None
 
 
 def app_in(resource: MCPResourceObservation) -> App | None:
@@ -122,7 +127,10 @@ def preview(
     if len(app.html) > LARGEST:
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."
         return notice(reason, "warning")
-    network = app.network if is_online else NO_NETWORK
+    if is_online:
+        network = app.network
+    else:
+        network = NO_NETWORK
     page = _quoted(_host_page(app, arguments, result, network, is_live=address is not None))
     remark = _remark(app.network, is_online=is_online)
     title = escape(f"Preview of {app.uri}")
@@ -157,13 +165,16 @@ def _text_of(part: Mapping[str, Any]) -> str | None:
     if isinstance(part.get("text"), str):
         return str(part["text"])
     data = decoded(part.get("blob"))
-    return None if data is None else data.decode("utf-8", "replace")
+    if data is None:
+        return None
+    return data.decode("utf-8", "replace")
 
 
 def _network(part: Mapping[str, Any]) -> AppNetwork:
     meta = part.get("_meta")
-    ui = meta.get("ui") if isinstance(meta, Mapping) else None
-    return network_in(ui.get("csp") if isinstance(ui, Mapping) else None)
+    if not isinstance(meta, Mapping) or not isinstance(meta.get("ui"), Mapping):
+        return NO_NETWORK
+    return network_in(meta["ui"].get("csp"))
 
 
 def _remark(network: AppNetwork, *, is_online: bool) -> str:
@@ -177,7 +188,10 @@ def _remark(network: AppNetwork, *, is_online: bool) -> str:
         )
     if names := ", ".join(network.refused):
         remarks.append(f"It also asks for {names}: that is never allowed.")
-    tone: Tone = "warning" if is_online else "neutral"
+    if is_online:
+        tone: Tone = "warning"
+    else:
+        tone = "neutral"
     return "".join(notice(text, tone) for text in remarks)
 
 

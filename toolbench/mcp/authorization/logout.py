@@ -46,12 +46,11 @@ class Registration:
             if isinstance(issuer, str) and issuer and isinstance(client, str):
                 secret = item.get("client_secret")
                 method = item.get("token_endpoint_auth_method")
-                return cls(
-                    issuer,
-                    client,
-                    secret if isinstance(secret, str) else "",
-                    method if isinstance(method, str) else "none",
-                )
+                if not isinstance(secret, str):
+                    secret = ""
+                if not isinstance(method, str):
+                    method = "none"
+                return cls(issuer, client, secret, method)
         return None
 
 
@@ -122,7 +121,9 @@ async def _place(client: Any, issuer: str, server: str) -> str:
             msg = "the authorization server describes itself as another one"
             raise ValueError(msg)
         place = metadata.get("revocation_endpoint")
-        return place if isinstance(place, str) and _is_safe(place) else ""
+        if isinstance(place, str) and _is_safe(place):
+            return place
+        return ""
     return ""
 
 
@@ -145,7 +146,10 @@ async def _revoked(
     }
     # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
     name, secret = (quote(w, safe="") for w in (registration.client_id, registration.secret))
-    auth = (name, secret) if is_basic else None
+    if is_basic:
+        auth = (name, secret)
+    else:
+        auth = None
     answer = await client.post(place, data=form, auth=auth)
     answer.raise_for_status()
 

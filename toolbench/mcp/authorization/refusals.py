@@ -40,10 +40,15 @@ def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], b
         if not token:
             return ABSENT
         is_expired = _is_past(token) or _says_expired(f"{challenge}. {body}")
-        return EXPIRED if is_expired else REFUSED
+        if is_expired:
+            return EXPIRED
+        return REFUSED
     if status == 403 and "insufficient_scope" in challenge:
         scope = _SCOPE.search(challenge)
-        needed = f": it needs the scope {scope[1]!r}" if scope else ""
+        if scope:
+            needed = f": it needs the scope {scope[1]!r}"
+        else:
+            needed = ""
         return f"The token that was sent does not allow this{needed}"
     if status == 407:
         return "The proxy wants a password: put it into the variable that names the proxy"

@@ -93,7 +93,7 @@ class TokenStore(AsyncKeyValue):
         return was_there
 
     def _hide(self, item: Mapping[str, Any] | None) -> None:
-        secrets = [v for k, v in (item or {}).items() if k in _SECRETS]
+        secrets = [(item or {}).get(key) for key in _SECRETS]
         self._on_secrets([text for text in secrets if isinstance(text, str)])
 
 

@@ -42,7 +42,9 @@ class DiscoveredServer:
             return self.problem
         line = f"{entry.transport}: {entry.target}"
         names = sorted(set(names_in([entry.url, entry.headers, entry.auth])))
-        return f"{line}, sends your variables {', '.join(names)}" if names else line
+        if names:
+            return f"{line}, sends your variables {', '.join(names)}"
+        return line
 
 
 Read = Callable[[Any, Path], Mapping[str, Any]]
@@ -116,7 +118,9 @@ def _upwards(here: Path, home: Path) -> Iterator[Path]:
 
 def _goose_dir(home: Path) -> Path:
     base = settings_folder(home)
-    return base / "Block/goose/config" if sys.platform == "win32" else base / "goose"
+    if sys.platform == "win32":
+        return base / "Block/goose/config"
+    return base / "goose"
 
 
 def _plain(data: Any, here: Path) -> Mapping[str, Any]:
@@ -126,13 +130,22 @@ def _plain(data: Any, here: Path) -> Mapping[str, Any]:
 
 def _claude_code(data: Any, here: Path) -> Mapping[str, Any]:
     """Return the servers in Claude Code's file: those of the user, and those of the project *here*."""
-    projects = data.get("projects") if isinstance(data, Mapping) else None
-    project = projects.get(str(here)) if isinstance(projects, Mapping) else None
+    if isinstance(data, Mapping):
+        projects = data.get("projects")
+    else:
+        projects = None
+    if isinstance(projects, Mapping):
+        project = projects.get(str(here))
+    else:
+        project = None
     return {**_plain(data, here), **_plain(project or {}, here)}
 
 
 def _goose(data: Any, here: Path) -> Mapping[str, Any]:
-    extensions = data.get("extensions") if isinstance(data, Mapping) else None
+    if isinstance(data, Mapping):
+        extensions = data.get("extensions")
+    else:
+        extensions = None
     # Its time limits are in seconds
     translated = {"cmd": "command", "envs": "env", "uri": "url", "timeout": "tool_timeout_sec"}
     return {

@@ -28,7 +28,9 @@ class Reference(NamedTuple):
 def reference(text: str) -> Reference | None:
     """Return *text* as a `Reference`; None unless *text* is exactly one reference."""
     match = _REFERENCE.fullmatch(text)
-    return None if match is None else _read(match)
+    if match is None:
+        return None
+    return _read(match)
 
 
 def with_references(text: str, replace: Callable[[Reference], str]) -> str:
@@ -69,7 +71,8 @@ def names_in(value: Any) -> list[str]:
     names: list[str] = []
 
     def noted(text: str) -> str:
-        names.extend(match["name"] for match in _REFERENCE.finditer(text))
+        for match in _REFERENCE.finditer(text):
+            names.append(match["name"])
         return text
 
     _mapped(value, noted)
@@ -144,7 +147,10 @@ class LiveVariables(Mapping[str, str | SecretStr]):
         self._last = dict(self)
 
     def __getitem__(self, name: str) -> str | SecretStr:
-        value = self._namespace.get(name) if name in self._names else None
+        if name in self._names:
+            value = self._namespace.get(name)
+        else:
+            value = None
         if is_text(value):
             self._last[name] = value
         return self._last[name]

@@ -111,7 +111,10 @@ def _advice(command: str) -> str:
 def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
     """Tell whether a command starts a file, a module or a project of the directory *place*."""
     for before, word in pairwise(("", command, *arguments)):
-        module = word if before == "-m" else ""
+        if before == "-m":
+            module = word
+        else:
+            module = ""
         if word.startswith("-m") and len(word) > len("-m"):
             module = word.removeprefix("-m")
         top = module.partition(".")[0]

@@ -77,7 +77,10 @@ def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
         return entry
     if isinstance(entry, str | Path):
         if _is_url(entry):
-            kind = "openapi" if _OPENAPI.search(str(entry)) else "url"
+            if _OPENAPI.search(str(entry)):
+                kind = "openapi"
+            else:
+                kind = "url"
             return read_entry({kind: str(entry)}, base=base)
         return ServerEntry(transport="memory", server=str(entry), base=base)
     if hasattr(entry, "model_dump"):
@@ -91,7 +94,8 @@ def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
 
 def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
     variables = entry.get("notebookVariables")
-    entry = {k: v for k, v in entry.items() if k != "notebookVariables"}
+    entry = dict(entry)
+    entry.pop("notebookVariables", None)
     shared: dict[str, Any] = {
         "base": base,
         "variables": variables if isinstance(variables, LiveVariables) else {},
@@ -129,7 +133,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         if key in entry:
             return ServerEntry(transport="memory", server=entry[key], **shared)
     msg = "A server needs a 'command' to start or a 'url' to connect to; this one has "
-    raise ServerError(msg + (", ".join(repr(k) for k in entry) or "nothing") + ".")
+    raise ServerError(msg + (", ".join(map(repr, entry)) or "nothing") + ".")
 
 
 def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
@@ -151,7 +155,7 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
     return ServerEntry(
         transport="stdio",
         command=command,
-        args=tuple(_text(word) for word in args),
+        args=tuple(map(_text, args)),
         env={**_texts(entry, "environment"), **_texts(entry, "env")},
         env_file=read_env_file(env_file, shared["base"]) if env_file else None,
         cwd=entry.get("cwd"),
@@ -162,13 +166,17 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
 def _required(entry: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables that a `server.json` requires; no other format has this key."""
     required = entry.get("requiredVariables")
-    return dict(required) if isinstance(required, Mapping) else {}
+    if isinstance(required, Mapping):
+        return dict(required)
+    return {}
 
 
 def _words(entry: Mapping[str, Any], key: str) -> list[str]:
     """Return the texts in the list *key*, which only entries from a `server.json` have."""
     words = entry.get(key)
-    return [str(word) for word in words] if isinstance(words, list) else []
+    if isinstance(words, list):
+        return list(map(str, words))
+    return []
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
@@ -181,7 +189,9 @@ def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return json.dumps(value)
+    return str(value)
 
 
 def _remote(entry: Mapping[str, Any], url: str) -> Transport:
@@ -227,7 +237,9 @@ def _seconds(entry: Mapping[str, Any]) -> float | None:
                 msg = f"{key!r} must be a number above 0, not {entry[key]!r}."
                 raise ServerError(msg)
             is_seconds = key == "tool_timeout_sec" or limit < LEAST_MILLISECONDS
-            return limit if is_seconds else limit / 1000
+            if is_seconds:
+                return limit
+            return limit / 1000
     return None
 
 
@@ -254,7 +266,10 @@ def _is_empty(config: Any) -> bool:
     """Return True if *config*, in which no server was found, still has the form of a configuration."""
     if hasattr(config, "mcpServers") or config == {}:
         return True
-    tables = [config, config.get("mcp")] if isinstance(config, Mapping) else []
+    if isinstance(config, Mapping):
+        tables = [config, config.get("mcp")]
+    else:
+        tables = []
     return any(
         isinstance(table.get(key), Mapping)
         for table in tables
@@ -266,7 +281,10 @@ def _is_empty(config: Any) -> bool:
 def table_of(config: Any) -> Mapping[str, Any]:
     """Return the servers by name in the configuration of any known program."""
     # VS Code
-    nested = config.get("mcp") if isinstance(config, Mapping) else None
+    if isinstance(config, Mapping):
+        nested = config.get("mcp")
+    else:
+        nested = None
     for table in (config, nested):
         if isinstance(table, Mapping):
             for key in _SERVERS:
@@ -304,7 +322,10 @@ def load(path: Path) -> Any:
     except MarkedYAMLError as error:
         # The full error quotes the file
         mark = error.problem_mark
-        line = f", line {mark.line + 1}" if mark else ""
+        if mark:
+            line = f", line {mark.line + 1}"
+        else:
+            line = ""
         msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
     except RecursionError:
         msg = f"The configuration {str(path)!r} cannot be read: it is nested too deeply."

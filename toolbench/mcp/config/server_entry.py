@@ -39,7 +39,9 @@ def workspace_of(file: Path, here: Path) -> Path:
         return here
     if folder.name not in _OF_EDITORS:
         return folder
-    return here if folder.parent == Path.home() else folder.parent
+    if folder.parent == Path.home():
+        return here
+    return folder.parent
 
 
 def settings_folder(home: Path) -> Path:
@@ -191,10 +193,9 @@ class ServerEntry:
         self._check_required(variables)
         # As they were shown in the question
         known = {**variables, **places(self.base)}
-        filled = {
-            name: expand(getattr(self, name), known)
-            for name in ("command", "args", "env", "cwd", "url", "headers", "auth")
-        }
+        filled = {}
+        for name in ("command", "args", "env", "cwd", "url", "headers", "auth"):
+            filled[name] = expand(getattr(self, name), known)
         filled["env"] = {**self._file_variables, **filled["env"]}
         if self.cwd:
             filled["cwd"] = located(filled["cwd"], self.base)
@@ -213,11 +214,12 @@ class ServerEntry:
         return list(secrets_in({name: variables.get(name, "") for name in names}))
 
     def _check_required(self, variables: Mapping[str, str]) -> None:
-        missing = [
-            f"{name!r} ({note})" if note else repr(name)
-            for name, note in self.required.items()
-            if not variables.get(name)
-        ]
+        missing = []
+        for name, note in self.required.items():
+            if not variables.get(name) and note:
+                missing.append(f"{name!r} ({note})")
+            elif not variables.get(name):
+                missing.append(repr(name))
         if missing:
             msg = f"It needs {', '.join(missing)} in the environment: set what is missing."
             raise ServerError(msg)
@@ -238,7 +240,10 @@ class ServerEntry:
             return f"{self.url} (a recording)"
         if self.transport == "memory":
             return self.redactor.text(f"{self._server_name} (in this process)")
-        words = [self.url] if self.url else [self.command, *self.args]
+        if self.url:
+            words = [self.url]
+        else:
+            words = [self.command, *self.args]
         line = " ".join(Redactor(s, shortest=1).text(word) for word, s in secrets_in_words(words))
         return self.redactor.text(line)
 
@@ -264,12 +269,17 @@ class ServerEntry:
 
     @property
     def _file_variables(self) -> Mapping[str, str]:
-        return {} if self.env_file is None else self.env_file.variables
+        if self.env_file is None:
+            return {}
+        return self.env_file.variables
 
     @property
     def _settings(self) -> dict[str, Any]:
         """The settings of an OpenAPI entry, without the document."""
-        settings = self.server if isinstance(self.server, Mapping) else {}
+        if isinstance(self.server, Mapping):
+            settings = self.server
+        else:
+            settings = {}
         return {k: v for k, v in settings.items() if not _is_document(k, v)}
 
     @property
@@ -277,7 +287,9 @@ class ServerEntry:
         if not isinstance(self.server, Mapping):
             return getattr(self.server, "name", None) or self.server
         document = self.server.get("openapi")
-        return document if isinstance(document, str) else "OpenAPI document"
+        if isinstance(document, str):
+            return document
+        return "OpenAPI document"
 
     def __repr__(self) -> str:
         facts = [f"transport={self.transport!r}", f"target={self.target!r}"]
@@ -308,7 +320,9 @@ def _settings_of(entry: ServerEntry) -> dict[str, Any]:
 
 
 def _plain(value: str | SecretStr) -> str:
-    return value.get_secret_value() if isinstance(value, SecretStr) else value
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return value
 
 
 def _is_document(key: str, value: Any) -> bool:

@@ -81,18 +81,19 @@ def written_entry(
     if entry.transport == "stdio":
         written: dict[str, Any] = {
             "command": entry.command,
-            "args": [hidden.text(word, "ARGUMENT") for word in entry.args],
-            "env": {key: hidden.text(text, key) for key, text in entry.env.items()},
+            "args": _mapped(entry.args, hidden, "ARGUMENT"),
+            "env": _mapped(entry.env, hidden),
             "envFile": None if entry.env_file is None else entry.env_file.path,
             "cwd": entry.cwd,
         }
     elif entry.transport in ("http", "sse"):
+        headers = {}
+        for key, text in entry.headers.items():
+            headers[key] = hidden.text(text, f"{name}_{key}")
         written = {
             "url": hidden.text(entry.url, f"{name}_URL"),
             "transport": entry.transport,
-            "headers": {
-                key: hidden.text(text, f"{name}_{key}") for key, text in entry.headers.items()
-            },
+            "headers": headers,
             "auth": _auth(entry, hidden, name),
         }
     elif entry.transport == "memory" and isinstance(entry.server, str):
@@ -118,12 +119,15 @@ def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
         return _mapped(ready, hidden) or "oauth"
     if isinstance(auth, str) and auth != "oauth":
         return hidden.text(auth, f"{name}_TOKEN")
-    return auth if isinstance(auth, str) else None
+    if isinstance(auth, str):
+        return auth
+    return None
 
 
 def _has_objects(auth: Any) -> bool:
-    parts = auth.values() if isinstance(auth, Mapping) else [auth]
-    return not all(map(_is_json, parts))
+    if isinstance(auth, Mapping):
+        return not all(map(_is_json, auth.values()))
+    return not _is_json(auth)
 
 
 def _is_json(value: Any) -> bool:
@@ -165,12 +169,17 @@ class _Hidden:
 
     def _variable(self, key: str, secret: str) -> str:
         """Return the name of a variable for *secret*; no other secret has this name."""
-        words = (key, f"{self._name}_{key}", *(f"{key}_{n}" for n in range(2, 100)))
-        names = [re.sub(r"\W+", "_", word).strip("_").upper() for word in words]
-        names = [name if name[:1].isalpha() else f"SECRET_{name}" for name in names]
-        name = next(n for n in names if self._variables.get(n, secret) == secret)
-        self._variables[name] = secret
-        return name
+        word, number = key, 1
+        while True:
+            name = re.sub(r"\W+", "_", word).strip("_").upper()
+            if not name[:1].isalpha():
+                name = f"SECRET_{name}"
+            if self._variables.setdefault(name, secret) == secret:
+                return name
+            word = f"{key}_{number}"
+            if number == 1:
+                word = f"{self._name}_{key}"
+            number += 1
 
 
 # --- an entry that does not depend on the folder ------------------------------------------
@@ -187,13 +196,17 @@ def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntr
         folder: The current folder when the server was connected.
         mode: The mode of the connection: `auto`, `legacy`, or a version of the protocol.
     """
-    known = {name: places(entry.base)[name] for name in _OF_THE_WORKSPACE}
-    names = ("command", "args", "env", "cwd", "url", "headers", "auth")
-    parts = {name: with_known(getattr(entry, name), known) for name in names}
+    known, parts = {}, {}
+    for name in _OF_THE_WORKSPACE:
+        known[name] = places(entry.base)[name]
+    for name in ("command", "args", "env", "cwd", "url", "headers", "auth"):
+        parts[name] = with_known(getattr(entry, name), known)
     parts["args"] = tuple(parts["args"])
     settled = replace(entry, **parts)
     cwd, auth = _directory(settled, folder), _with_key_file(settled)
-    known_mode = None if mode == "auto" else mode
+    known_mode: str | None = mode
+    if mode == "auto":
+        known_mode = None
     return replace(
         settled,
         cwd=cwd,
@@ -210,7 +223,9 @@ def _directory(entry: ServerEntry, folder: Path) -> str | None:
     if entry.cwd:
         return located(entry.cwd, entry.base)
     is_needed = starts_what_is_in(folder, entry.command, entry.args)
-    return str(folder) if is_needed else None
+    if is_needed:
+        return str(folder)
+    return None
 
 
 def _file_of_module(entry: ServerEntry) -> Any:

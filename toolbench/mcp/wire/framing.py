@@ -129,9 +129,15 @@ def _whole_error(error: Any) -> dict[str, Any]:
 
     The SDK refuses any other error; then the caller would wait for ever.
     """
-    parts = error if isinstance(error, dict) else {"message": error}
+    if isinstance(error, dict):
+        parts = error
+    else:
+        parts = {"message": error}
     code, message = parts.get("code"), parts.get("message")
-    text = message if isinstance(message, str) else f"error {clip(error, _QUOTED)}"
+    if isinstance(message, str):
+        text = message
+    else:
+        text = f"error {clip(error, _QUOTED)}"
     if not isinstance(code, int) or isinstance(code, bool):
         text += "" if code is None else f" (code {clip(code)})"
         code = _INTERNAL

@@ -40,7 +40,10 @@ class OpenApiTransport(ClientTransport):
         except ImportError as error:
             raise MissingExtraError(_EXTRA) from error
         place = self.settings["openapi"]
-        document = place if isinstance(place, Mapping) else await self._read(str(place))
+        if isinstance(place, Mapping):
+            document = place
+        else:
+            document = await self._read(str(place))
         url = self.settings.get("base_url") or _first_server(document, str(place))
         headers = dict(self.settings.get("headers", {}))
         title = str(document.get("info", {}).get("title", "openapi"))
@@ -53,9 +56,15 @@ class OpenApiTransport(ClientTransport):
 
     async def _read(self, place: str) -> Mapping[str, Any]:
         try:
-            text = await _fetched(place) if _is_http(place) else self._file(place)
+            if _is_http(place):
+                text = await _fetched(place)
+            else:
+                text = self._file(place)
             is_json = text.lstrip().startswith("{")
-            document = json.loads(text) if is_json else yaml.safe_load(text)
+            if is_json:
+                document = json.loads(text)
+            else:
+                document = yaml.safe_load(text)
         except RecursionError:
             msg = f"The OpenAPI document {place!r} cannot be read: it is nested too deeply."
             raise ServerError(msg) from None

@@ -74,7 +74,9 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
             return MemoryTransport(partial(entry.server.serve, inbox=inbox))
         case "memory":
             return _in_process(_server_object(entry))
-    return ProcessTransport(entry, inbox) if is_supported() else _PlainProcess(entry, inbox)
+    if is_supported():
+        return ProcessTransport(entry, inbox)
+    return _PlainProcess(entry, inbox)
 
 
 @dataclass
@@ -104,7 +106,10 @@ def _in_process(server: Any) -> ClientTransport:
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)
-    return FastMCPTransport(server) if own is None else own()
+    if own is None:
+        return FastMCPTransport(server)
+    transport: ClientTransport = own()
+    return transport
 
 
 def _server_object(entry: ServerEntry) -> Any:
@@ -124,17 +129,24 @@ def _server_object(entry: ServerEntry) -> Any:
 
 def _from_module(target: str, base: Path) -> Any:
     """Return the server in `file.py`, `file.py:name` or `package.module:name`."""
-    place, _, name = target.partition(":") if not target.endswith(".py") else (target, "", "")
-    module = _load_file(base / Path(place).expanduser()) if place.endswith(".py") else None
-    try:
-        module = module or import_module(place)
-    except ImportError as error:
-        msg = f"Cannot import {place!r}: {error}."
-        raise ServerError(msg) from None
+    place, name = target, ""
+    if not target.endswith(".py"):
+        place, _, name = target.partition(":")
+    if place.endswith(".py"):
+        module = _load_file(base / Path(place).expanduser())
+    else:
+        try:
+            module = import_module(place)
+        except ImportError as error:
+            msg = f"Cannot import {place!r}: {error}."
+            raise ServerError(msg) from None
     for candidate in [name] if name else ["mcp", "server", "app"]:
         if (server := getattr(module, candidate, None)) is not None:
             return server
-    description = repr(name) if name else "a server called mcp, server or app"
+    if name:
+        description = repr(name)
+    else:
+        description = "a server called mcp, server or app"
     msg = f"{place!r} has no {description}: name it, as in 'file.py:my_server'."
     raise ServerError(msg)
 

@@ -97,8 +97,14 @@ def _with_headers(message: SessionMessage) -> SessionMessage:
     """Return *message* with the headers that the newer protocol requires over HTTP."""
     body: Any = message.message
     params = getattr(body, "params", None)
-    meta = params.get("_meta") if isinstance(params, Mapping) else None
-    version = meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, Mapping) else None
+    if isinstance(params, Mapping):
+        meta = params.get("_meta")
+    else:
+        meta = None
+    if isinstance(meta, Mapping):
+        version = meta.get(PROTOCOL_VERSION_META_KEY)
+    else:
+        version = None
     if not isinstance(version, str):
         return message
     headers = {"MCP-Protocol-Version": version, "Mcp-Method": body.method}

@@ -84,9 +84,10 @@ def _toml(servers: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for name, entry in servers.items():
         lines.append(f"[mcp_servers.{json.dumps(name)}]")
-        values = {key: value for key, value in entry.items() if key != "env"}
-        # strings and lists of strings look the same in JSON and TOML
-        lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+        for key, value in entry.items():
+            # Strings and lists of strings look the same in JSON and TOML
+            if key != "env":
+                lines.append(f"{key} = {json.dumps(value)}")
         if env := entry.get("env"):
             lines += ["", f"[mcp_servers.{json.dumps(name)}.env]"]
             lines += [f"{key} = {json.dumps(value)}" for key, value in env.items()]

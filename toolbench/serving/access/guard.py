@@ -51,9 +51,12 @@ class OwnHeader:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Move the token from `OWN_HEADER` to `Authorization`, if it is there; pass the request on."""
         headers: list[tuple[bytes, bytes]] = [*scope.get("headers", ())]
-        tokens = [value for name, value in headers if name == _OWN]
+        others, tokens = [], []
+        for name, value in headers:
+            if name == _OWN:
+                tokens.append((_USUAL, b"Bearer " + value))
+            elif name != _USUAL:
+                others.append((name, value))
         if tokens:
-            others = [pair for pair in headers if pair[0] not in (_OWN, _USUAL)]
-            others += [(_USUAL, b"Bearer " + token) for token in tokens]
-            scope = {**scope, "headers": others}
+            scope = {**scope, "headers": [*others, *tokens]}
         await self._app(scope, receive, send)

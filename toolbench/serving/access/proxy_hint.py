@@ -23,7 +23,10 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
     prefix = os.environ.get(_PREFIX)
     if not prefix:
         return ""
-    hub = "Binder" if any(os.environ.get(name) for name in _BINDER) else "JupyterHub"
+    if any(os.environ.get(name) for name in _BINDER):
+        hub = "Binder"
+    else:
+        hub = "JupyterHub"
     parts = urlsplit(url)
     known = urlsplit(os.environ.get(_PUBLIC, "")).hostname
     host = next(iter(allowed_hosts), known or "HOST")
@@ -34,7 +37,10 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
     if find_spec("jupyter_server_proxy") is None:
         lines.append("For an agent on your machine, install jupyter-server-proxy here.")
     if not allowed_hosts:
-        name = "" if known else ", where HOST is the name in the address bar of your browser"
+        if known:
+            name = ""
+        else:
+            name = ", where HOST is the name in the address bar of your browser"
         lines.append(
             f'For an agent on your machine, allow the name of the hub: serve(tools, allowed_hosts=["{host}"]){name}.'
         )

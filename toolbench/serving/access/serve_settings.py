@@ -60,7 +60,10 @@ def _is_seconds(value: Any) -> bool:
 def _check_host(host: Any) -> None:
     if isinstance(host, str) and (_HOST.fullmatch(host) or _is_address(host)):
         return
-    why = ": a pattern would also allow web pages of other hosts" if "*" in str(host) else ""
+    if "*" in str(host):
+        why = ": a pattern would also allow web pages of other hosts"
+    else:
+        why = ""
     msg = (
         "A name in allowed_hosts must be one host without scheme, port or path, such as "
         f"'hub.example.org', not {text_of(host)}{why}."
