@@ -41,7 +41,9 @@ def priority_of(block: Mapping[str, Any]) -> float:
 
 def _annotations(block: Mapping[str, Any]) -> Mapping[str, Any]:
     annotations = block.get("annotations")
-    return annotations if isinstance(annotations, Mapping) else {}
+    if isinstance(annotations, Mapping):
+        return annotations
+    return {}
 
 
 # Messages of servers of FastMCP and of the Python SDK
@@ -74,7 +76,9 @@ class MCPObservation(Observation):
         return result
 
     def _structured(self) -> dict[str, Any] | None:
-        return self.structured if isinstance(self.structured, dict) else None
+        if isinstance(self.structured, dict):
+            return self.structured
+        return None
 
     @property
     def text(self) -> str:
@@ -105,7 +109,9 @@ class MCPObservation(Observation):
         if self.structured is None:
             return None
         texts = [item.text for item in self._person_content if isinstance(item, TextContent)]
-        return None if is_said_by(texts, self.structured) else self.structured
+        if is_said_by(texts, self.structured):
+            return None
+        return self.structured
 
     def _content_for(self, reader: Reader) -> Sequence[Content]:
         """Return the content of the blocks for *reader*."""
@@ -170,7 +176,9 @@ class MCPToolObservation(MCPObservation):
     def to_mcp_result(self) -> dict[str, Any]:
         """Return the answer as the server sent it, with its `_meta`."""
         result = super().to_mcp_result()
-        return result if self.meta is None else {**result, "_meta": dict(self.meta)}
+        if self.meta is None:
+            return result
+        return {**result, "_meta": dict(self.meta)}
 
 
 class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
@@ -189,12 +197,16 @@ def tool_observation(
     is_error = result.get("isError") is True
     blocks = _blocks(result, warnings)
     structured = result.get("structuredContent")
-    misfits = [] if is_error or promise is None else _misfits(result, promise)
+    misfits: list[str] = []
+    if promise is not None and not is_error:
+        misfits = _misfits(result, promise)
     warnings += misfits
     content = [item for block in blocks for item in describe(block, warnings)]
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
     meta = result.get("_meta")
+    if not isinstance(meta, dict):
+        meta = None
     return MCPToolObservation(
         tool_name=tool,
         content=content,
@@ -202,7 +214,7 @@ def tool_observation(
         blocks=blocks,
         structured=structured,
         warnings=warnings,
-        meta=meta if isinstance(meta, dict) else None,
+        meta=meta,
         as_declared=not misfits,
     )
 
@@ -228,8 +240,8 @@ def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObserv
     A server can send requests of its own only in the older protocol. The advice is a warning for
     the person, because the model cannot reconnect.
     """
-    text = observation.text if observation.is_error else ""
-    if not any(phrase in text for phrase in _OLDER_WAY):
+    text = observation.text
+    if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):
         return observation
     command = f"%mcp reconnect {quote(server)} --mode legacy"
     warning = f"This server needs the older protocol to ask: run `{command}`."
@@ -250,10 +262,17 @@ def blocks_in(content: Any, warnings: list[str]) -> list[dict[str, Any]]:
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         warnings.append(f"The content is not a list of blocks: {clip(content)}.")
-        return [content if isinstance(content, dict) else {"value": content}]
-    odd = [block for block in content if not isinstance(block, dict)]
-    warnings.extend(f"A block of the content is not an object: {clip(b)}." for b in odd)
-    return [block if isinstance(block, dict) else {"value": block} for block in content]
+        if isinstance(content, dict):
+            return [content]
+        return [{"value": content}]
+    blocks = []
+    for block in content:
+        if isinstance(block, dict):
+            blocks.append(block)
+        else:
+            warnings.append(f"A block of the content is not an object: {clip(block)}.")
+            blocks.append({"value": block})
+    return blocks
 
 
 def _misfits(result: Mapping[str, Any], promise: SchemaValidator) -> list[str]:
@@ -274,7 +293,9 @@ def _in_place_of_nothing(
     rest = {k: v for k, v in result.items() if k not in _ENVELOPE}
     if rest:
         return [TextContent(text=_json(rest))]
-    return [TextContent(text="The tool failed and did not say why." if is_error else "Done.")]
+    if is_error:
+        return [TextContent(text="The tool failed and did not say why.")]
+    return [TextContent(text="Done.")]
 
 
 _ENVELOPE = ("content", "isError", "_meta", "resultType", "ttlMs", "cacheScope")

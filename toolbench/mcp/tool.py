@@ -307,7 +307,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             problems = [self._with_misspelt(problem, names) for problem in problems]
         if self._has_dates:
             problems += date_problems(self.input_node, sendable)
-        return self.secrecy.redactor(arguments).problems(problems) if problems else []
+        if problems:
+            return self.secrecy.redactor(arguments).problems(problems)
+        return []
 
     def _with_misspelt(self, problem: Problem, names: Sequence[str]) -> Problem:
         """Return *problem*; if an argument is missing, add a similar one of *names*, that were sent."""
@@ -357,8 +359,11 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         If the executor has `knows_conversations`, it is this function itself: it takes the
         conversation as its second argument.
         """
-        known = getattr(self.executor, "knows_conversations", False)
-        return self.executor if known else super()._invoker()
+        executor: Any = self.executor
+        if getattr(executor, "knows_conversations", False):
+            invoker: Callable[[Any, Any], Any] = executor
+            return invoker
+        return super()._invoker()
 
     def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return a copy of the server's schema of the arguments, as a model gets it.
@@ -579,12 +584,16 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             update = {"warnings": warnings, "lost": notices}
             observation = observation.model_copy(update=update)
         modern = observation.is_error and self.client.era == "modern"
-        return with_way_back(observation, self.client.name) if modern else observation
+        if modern:
+            return with_way_back(observation, self.client.name)
+        return observation
 
     @cached_property
     def _promise(self) -> SchemaValidator | None:
         schema = self._output_schema
-        return None if schema is None else validator_of(schema)
+        if schema is None:
+            return None
+        return validator_of(schema)
 
 
 def _taken(notes: list[str]) -> list[str]:

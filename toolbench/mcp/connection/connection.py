@@ -157,13 +157,18 @@ class Connection:
     @property
     def how_it_ended(self) -> str:
         """The end of the process in words, in brackets; empty if it is not known."""
-        return "" if self.exit_code is None else f" ({ending(self.exit_code)})"
+        if self.exit_code is None:
+            return ""
+        return f" ({ending(self.exit_code)})"
 
     @property
     def unfinished_line(self) -> str:
         """The beginning of a line on the server's stdout whose end has not come."""
         lines = getattr(self._transport, "lines", None)
-        return "" if lines is None else lines.start
+        if lines is None:
+            return ""
+        start: str = lines.start
+        return start
 
     def broken(self, text: str) -> BrokenError:
         """Return an error with *text*, the exit code and the last lines of stderr."""
@@ -304,7 +309,9 @@ class Connection:
 def _shortest(lifetimes: list[float | None]) -> float | None:
     """Return the shortest of *lifetimes*, one for each page; None if one of them is None."""
     known = [seconds for seconds in lifetimes if seconds is not None]
-    return min(known) if known and len(known) == len(lifetimes) else None
+    if known and len(known) == len(lifetimes):
+        return min(known)
+    return None
 
 
 def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:

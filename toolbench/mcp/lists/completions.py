@@ -60,7 +60,9 @@ async def complete(
         # Completions are optional: a failure is not an error
         return Completions()
     completion = result.get("completion")
-    return _read(completion) if isinstance(completion, Mapping) else Completions()
+    if isinstance(completion, Mapping):
+        return _read(completion)
+    return Completions()
 
 
 def _read(completion: Mapping[str, Any]) -> Completions:

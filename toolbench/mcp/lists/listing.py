@@ -170,12 +170,16 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
         # It has precedence over annotations.title
         known["title"] = title
     try:
-        return ToolAnnotations.model_validate(known, strict=True) if known else None
+        if known:
+            return ToolAnnotations.model_validate(known, strict=True)
+        return None
     except ValidationError as error:
         wrong = sorted({str(line["loc"][0]) for line in error.errors()})
         notes.append(f"annotations of the wrong type: {', '.join(wrong)}")
         right = {key: value for key, value in known.items() if key not in wrong}
-        return ToolAnnotations.model_validate(right) if right else None
+        if right:
+            return ToolAnnotations.model_validate(right)
+        return None
 
 
 def _mapping(item: Mapping[str, Any], key: str, notes: list[str]) -> dict[str, Any] | None:

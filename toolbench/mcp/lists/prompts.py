@@ -103,7 +103,7 @@ def read_prompts(items: Iterable[Any]) -> list[Prompt]:
     for item in items:
         if isinstance(item, Mapping) and isinstance(item.get("name"), str):
             about = described(item, item["name"])
-            about.pop("mime_type")
+            about.pop("mime_type", None)
             prompts.append(Prompt(arguments=_arguments(item), **about))
     return prompts
 
@@ -125,19 +125,23 @@ def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObserva
 
 
 def _blocks_of(message: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
-    content = message.get("content")
+    content = message.get("content") or []
     # One block is as good as a list of them
-    return blocks_in([content] if isinstance(content, dict) else content or [], warnings)
+    if isinstance(content, dict):
+        content = [content]
+    return blocks_in(content, warnings)
 
 
 def _arguments(item: Mapping[str, Any]) -> tuple[PromptArgument, ...]:
-    arguments = item.get("arguments")
-    return tuple(
-        PromptArgument(
-            name=argument["name"],
-            description=str(argument.get("description") or ""),
-            required=argument.get("required") is True,
-        )
-        for argument in (arguments if isinstance(arguments, list) else [])
-        if isinstance(argument, Mapping) and isinstance(argument.get("name"), str)
-    )
+    listed = item.get("arguments")
+    if not isinstance(listed, list):
+        return ()
+    arguments = []
+    for one in listed:
+        if isinstance(one, Mapping) and isinstance(one.get("name"), str):
+            description = str(one.get("description") or "")
+            required = one.get("required") is True
+            arguments.append(
+                PromptArgument(name=one["name"], description=description, required=required)
+            )
+    return tuple(arguments)

@@ -51,7 +51,9 @@ class ItemList(Sequence[T]):
     def __repr__(self) -> str:
         # A repr never waits for a server
         items = self.known_items
-        return f"{type(self).__name__}(not listed yet)" if items is None else f"{items}"
+        if items is None:
+            return f"{type(self).__name__}(not listed yet)"
+        return f"{items}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - IPython's
         """Show the items as the result of a cell."""

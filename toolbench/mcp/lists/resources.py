@@ -55,7 +55,9 @@ class ResourceTemplate:
         The list is empty if the template is not valid by RFC 6570.
         """
         template = _template(self.uri_template)
-        return [] if template is None else list(template.variable_names)
+        if template is None:
+            return []
+        return list(template.variable_names)
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -93,29 +95,32 @@ class MCPResourceObservation(MCPObservation):
         If the resource does not have exactly one content, this is a list of its contents.
         """
         contents = [_content_of(block["resource"]) for block in self.blocks]
-        return contents[0] if len(contents) == 1 else contents
+        if len(contents) == 1:
+            return contents[0]
+        return contents
 
 
 def read_resources(items: Iterable[Any]) -> list[Resource]:
     """Return the resources in a `resources/list`; items without a URI are left out."""
-    return [
-        Resource(
-            uri=item["uri"],
-            size=item["size"] if isinstance(item.get("size"), int) else None,
-            **described(item, item["uri"]),
-        )
-        for item in items
-        if isinstance(item, Mapping) and isinstance(item.get("uri"), str)
-    ]
+    resources = []
+    for item in items:
+        if isinstance(item, Mapping) and isinstance(item.get("uri"), str):
+            size = item.get("size")
+            if not isinstance(size, int):
+                size = None
+            about = described(item, item["uri"])
+            resources.append(Resource(uri=item["uri"], size=size, **about))
+    return resources
 
 
 def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
     """Return the templates in a `resources/templates/list`; items without a URI are left out."""
-    return [
-        ResourceTemplate(uri_template=item["uriTemplate"], **described(item, item["uriTemplate"]))
-        for item in items
-        if isinstance(item, Mapping) and isinstance(item.get("uriTemplate"), str)
-    ]
+    templates = []
+    for item in items:
+        if isinstance(item, Mapping) and isinstance(item.get("uriTemplate"), str):
+            about = described(item, item["uriTemplate"])
+            templates.append(ResourceTemplate(uri_template=item["uriTemplate"], **about))
+    return templates
 
 
 def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObservation:
@@ -150,7 +155,9 @@ def _template(text: str) -> "URITemplate | None":
 def _content_of(part: Any) -> Any:
     text = part.get("text") if isinstance(part, Mapping) else None
     if not isinstance(text, str):
-        return decoded(part.get("blob")) if isinstance(part, Mapping) else part
+        if isinstance(part, Mapping):
+            return decoded(part.get("blob"))
+        return part
     try:
         return loads(text)
     except (ValueError, RecursionError):
@@ -162,29 +169,36 @@ def list_in(value: Any, warnings: list[str]) -> list[Any]:
     if isinstance(value, dict):
         warnings.append(f"The server sent one object in place of a list: {clip(value)}.")
         return [value]
-    return value if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value
+    return []
+
+
+_DESCRIPTIVE = {
+    "name": "name",
+    "title": "title",
+    "description": "description",
+    "mime_type": "mimeType",
+}
 
 
 def described(item: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the descriptive fields of *item*, a row of a list; *name* is used if it has no name."""
-    text = {
-        ours: value if isinstance(value := item.get(theirs), str) else ""
-        for ours, theirs in (
-            ("name", "name"),
-            ("title", "title"),
-            ("description", "description"),
-            ("mime_type", "mimeType"),
-        )
-    }
-    return {**text, "name": text["name"] or name, "raw": dict(item)}
+    fields: dict[str, Any] = {"name": name, "raw": dict(item)}
+    for ours, theirs in _DESCRIPTIVE.items():
+        value = item.get(theirs)
+        if isinstance(value, str) and value:
+            fields[ours] = value
+    return fields
 
 
 def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict[str, Any]:
     """Return the schema of an object whose values are strings, each *described*."""
-    properties = {
-        name: {"type": "string", **({"description": note} if note else {})}
-        for name, note in described.items()
-    }
+    properties = {}
+    for name, note in described.items():
+        properties[name] = {"type": "string"}
+        if note:
+            properties[name]["description"] = note
     return {
         "type": "object",
         "properties": properties,

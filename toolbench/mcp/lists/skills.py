@@ -60,7 +60,9 @@ class Skill:
         if path in (*files.values(), self.uri):
             return path
         if self.is_dynamic or path == "SKILL.md":
-            return self.uri if path == "SKILL.md" else folder + path
+            if path == "SKILL.md":
+                return self.uri
+            return folder + path
         msg = f"The skill {self.name!r} has no file {path!r}.{did_you_mean(path, files)}"
         raise ToolNotFoundError(msg)
 
@@ -102,15 +104,18 @@ def _skill(item: Any) -> Skill | None:
     if not isinstance(item, Mapping) or not isinstance(item.get("uri"), str):
         return None
     about = item.get("frontmatter")
-    about = about if isinstance(about, Mapping) else {}
+    if not isinstance(about, Mapping):
+        return None
     name, description = about.get("name"), about.get("description")
     if not isinstance(name, str) or not name:
         return None
+    if not isinstance(description, str):
+        description = ""
     resources = item.get("resources")
     return Skill(
         uri=item["uri"],
         name=name,
-        description=description if isinstance(description, str) else "",
+        description=description,
         files=_files(item["uri"], resources),
         is_dynamic=resources == "dynamic",
         raw=dict(item),
@@ -119,20 +124,20 @@ def _skill(item: Any) -> Skill | None:
 
 def _files(skill: str, resources: Any) -> tuple[SkillFile, ...]:
     """Return the files of *resources* that are in the folder of *skill* and have a digest."""
-    folder = _folder(skill)
-    return tuple(
-        SkillFile(
-            uri=uri,
-            path=uri.removeprefix(folder),
-            digest=digest,
-            size=size if isinstance(size := item.get("size"), int) else None,
-        )
-        for item in (resources if isinstance(resources, list) else [])
-        if isinstance(item, Mapping)
-        and isinstance(uri := item.get("uri"), str)
-        and isinstance(digest := item.get("digest"), str)
-        and uri.startswith(folder)
-    )
+    if not isinstance(resources, list):
+        return ()
+    folder, files = _folder(skill), []
+    for item in resources:
+        if not isinstance(item, Mapping):
+            continue
+        uri, digest, size = item.get("uri"), item.get("digest"), item.get("size")
+        if not isinstance(uri, str) or not isinstance(digest, str) or not uri.startswith(folder):
+            continue
+        if not isinstance(size, int):
+            size = None
+        path = uri.removeprefix(folder)
+        files.append(SkillFile(uri=uri, path=path, digest=digest, size=size))
+    return tuple(files)
 
 
 def _folder(uri: str) -> str:
@@ -159,7 +164,9 @@ def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
 def _facts(digest: str, size: int | None) -> str:
     kind, _, number = digest.partition(":")
     short = f"{kind}:{number[:_DIGITS]}…" if number else clip(digest)
-    return short if size is None else f"{short} ({size:,} bytes)"
+    if size is None:
+        return short
+    return f"{short} ({size:,} bytes)"
 
 
 class SkillList(RemoteList[Skill]):
@@ -196,7 +203,9 @@ class SkillList(RemoteList[Skill]):
         Raises:
             ToolNotFoundError: If the server has no such skill.
         """
-        return self._named(index) if isinstance(index, str) else self.items()[index]
+        if isinstance(index, str):
+            return self._named(index)
+        return self.items()[index]
 
     def read(self, skill: str | Skill, file: str = "SKILL.md") -> MCPResourceObservation:
         """Read a file of *skill*, and check it by the digest that the server lists.

@@ -56,7 +56,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         Raises:
             ToolNotFoundError: If no tool has this name, or it is disabled.
         """
-        return self._named(index) if isinstance(index, str) else self.items()[index]
+        if isinstance(index, str):
+            return self._named(index)
+        return self.items()[index]
 
     def __len__(self) -> int:
         return len(self._listing.rows)
@@ -88,7 +90,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         """
         self._look_at_time()
         listing = self._listing
-        return self._made(name, listing) if name in listing.rows else None
+        if name in listing.rows:
+            return self._made(name, listing)
+        return None
 
     @property
     def is_approved(self) -> bool:
@@ -99,7 +103,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         """Return why the tool *name* cannot be called now, in a sentence; empty if it can be called."""
         if self._trust is not None and (refusal := self._trust.refusal):
             return refusal
-        return "" if name in self._listing.rows else self._missing(name)
+        if name in self._listing.rows:
+            return ""
+        return self._missing(name)
 
     @property
     def raw(self) -> dict[str, dict[str, Any]]:

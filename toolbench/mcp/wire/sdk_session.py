@@ -60,7 +60,9 @@ def defaults_in(message: Any) -> Iterator[str]:
 def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
     hidden = redactor.value(message)
     # a message that is too deep is hidden completely
-    return hidden if isinstance(hidden, dict) else {"hidden": MARK}
+    if isinstance(hidden, dict):
+        return hidden
+    return {"hidden": MARK}
 
 
 # Seconds without an answer before a nudge
