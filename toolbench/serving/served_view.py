@@ -44,8 +44,10 @@ def served_bundle(served: "Served") -> dict[str, str]:
             'To paste: print(served.client_config("claude")), or "cursor", "vscode", "codex", '
             '"mcp"',
         ]
-        lines += [served.proxy_hint] if served.proxy_hint else []
-    lines += [_left_out(left_out)] if left_out else []
+        if served.proxy_hint:
+            lines.append(served.proxy_hint)
+    if left_out:
+        lines.append(_left_out(left_out))
     lines += map(call_line, calls)
     if left_out:
         note = notice(_left_out(left_out), "neutral")

@@ -66,7 +66,10 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         raise NotADirectoryError(msg)
     beside = Path(cwd or Path.cwd()) / command
     is_path = bool(os.path.dirname(command))  # noqa: PTH120 - Path takes "./x" for "x"
-    if program := shutil.which(str(beside) if is_path else command, path=env.get("PATH")):
+    searched = command
+    if is_path:
+        searched = str(beside)
+    if program := shutil.which(searched, path=env.get("PATH")):
         return str(Path(program).absolute())
     # `%pip install uv` puts uvx there
     beside_python = str(Path(sys.executable).parent)
@@ -111,16 +114,17 @@ def _advice(command: str) -> str:
 def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
     """Tell whether a command starts a file, a module or a project of the directory *place*."""
     for before, word in pairwise(("", command, *arguments)):
+        module = ""
         if before == "-m":
             module = word
-        else:
-            module = ""
         if word.startswith("-m") and len(word) > len("-m"):
             module = word.removeprefix("-m")
         top = module.partition(".")[0]
         # Of `--script=server.py`
         value = word.partition("=")[2] or word
-        paths = [place / value, *((place / top, place / f"{top}.py") if top else ())]
+        paths = [place / value]
+        if top:
+            paths += [place / top, place / f"{top}.py"]
         if not os.path.isabs(value) and any(map(_is_there, paths)):  # noqa: PTH117 - a word, perhaps no path
             return True
     return Path(command).stem.lower() in _OF_PROJECTS
