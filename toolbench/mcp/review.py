@@ -44,7 +44,9 @@ class TokenBill:
 
     def number(self, name: str) -> str:
         """Return the tokens of the tool *name*, as a number; empty if no model gets it."""
-        return self.tools[name].number if name in self.tools else ""
+        if name in self.tools:
+            return self.tools[name].number
+        return ""
 
     @property
     def dearest(self) -> list[tuple[str, TokenCount]]:
@@ -261,8 +263,14 @@ def _finding_text(finding: Finding) -> str:
 
 def _finding_html(finding: Finding) -> str:
     """Return a line with the tool, the argument if the message does not name it, and the rule."""
-    place = finding.place if finding.where not in _PARTS else ""
-    part = f", {escape(place)}" if place else ""
+    if finding.where not in _PARTS:
+        place = finding.place
+    else:
+        place = ""
+    if place:
+        part = f", {escape(place)}"
+    else:
+        part = ""
     return (
         f'<code style="{_NAME}">{escape(finding.tool)}</code>{part}: {escape(finding.message)} '
         f'{escape(finding.effect)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span>'

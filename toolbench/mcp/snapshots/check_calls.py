@@ -95,7 +95,10 @@ def check_calls(
         server: The name of the server whose calls are checked; None checks all calls.
     """
     tools = _Tools(snapshot)
-    earlier = _Tools(before) if before is not None else None
+    if before is not None:
+        earlier = _Tools(before)
+    else:
+        earlier = None
     refused: list[RefusedCall] = []
     seen: set[str] = set()
     for call in _each(calls):
@@ -129,7 +132,10 @@ def older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list[
     path = Path(other).expanduser()
     if path.is_file():
         offered, name = offer_in(path, session.name), session.name
-        file = path if is_recording(path) else None
+        if is_recording(path):
+            file = path
+        else:
+            file = None
     else:
         server: Any = connected.session(other)
         if server is None:
@@ -150,7 +156,10 @@ class _Tools:
 
     def __init__(self, snapshot: Snapshot) -> None:
         tools = snapshot.json.get("tools")
-        self.by_name: Mapping[str, Any] = tools if isinstance(tools, Mapping) else {}
+        if isinstance(tools, Mapping):
+            self.by_name: Mapping[str, Any] = tools
+        else:
+            self.by_name = {}
         self._validators: dict[str, SchemaValidator | None] = {}
 
     def reasons(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
@@ -185,11 +194,15 @@ def _has_failed(call: Any) -> bool:
 
 def _shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return *arguments* with one mark for all that is hidden: a file has other marks than the history."""
-    return {name: MARK if _is_hidden(value) else value for name, value in arguments.items()}
+    shown = dict(arguments)
+    for name, value in arguments.items():
+        if _is_hidden(value):
+            shown[name] = MARK
+    return shown
 
 
 def _each(calls: Any) -> Iterator[Any]:
-    return iter(calls.calls if hasattr(calls, "calls") else calls)
+    return iter(getattr(calls, "calls", calls))
 
 
 def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]:
@@ -208,7 +221,9 @@ def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]
         arguments = getattr(call, "arguments", None)
     if server is not None and of != server:
         return None, {}
-    return name, arguments if isinstance(arguments, Mapping) else {}
+    if not isinstance(arguments, Mapping):
+        arguments = {}
+    return name, arguments
 
 
 def _real(problems: list[Problem], arguments: Any) -> list[Problem]:

@@ -99,7 +99,10 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
 def _server(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     old, new = _part(before, "server"), _part(after, "server")
     for key in sorted({*old, *new}):
-        severity: Severity = "routing" if key in _NAMES else "cosmetic"
+        if key in _NAMES:
+            severity: Severity = "routing"
+        else:
+            severity = "cosmetic"
         yield from _value(
             f"server/{key}", old.get(key), new.get(key), severity, f"the server's {key}"
         )
@@ -118,24 +121,31 @@ def _capabilities(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterat
             if not same(old, new):
                 yield _capability(where, key, old, new)
         elif key in before:
-            severity: Severity = "cosmetic" if key in _OPTIONAL else "breaking"
+            if key in _OPTIONAL:
+                severity: Severity = "cosmetic"
+            else:
+                severity = "breaking"
             text = f"the server does not offer {key} any more"
             yield Change("removed", severity, where, old, None, _sentence(text))
         else:
-            severity = "cosmetic" if key in _OPTIONAL else "additive"
+            if key in _OPTIONAL:
+                severity = "cosmetic"
+            else:
+                severity = "additive"
             text = f"the server offers {key} now"
             yield Change("added", severity, where, None, new, _sentence(text))
 
 
+def _offers_updates(capability: Any) -> bool:
+    return isinstance(capability, Mapping) and bool(capability.get("subscribe"))
+
+
 def _capability(where: str, key: str, old: Any, new: Any) -> Change:
-    lost = [
-        name
-        for name, is_on in (old if isinstance(old, Mapping) else {}).items()
-        if is_on and not (isinstance(new, Mapping) and new.get(name))
-    ]
-    breaking = "subscribe" in lost
     text = f"the server's capability {key} was {clip(old)} and is {clip(new)} now"
-    severity: Severity = "breaking" if breaking else "cosmetic"
+    severity: Severity = "cosmetic"
+    # Whoever subscribes gets no updates any more
+    if _offers_updates(old) and not _offers_updates(new):
+        severity = "breaking"
     return Change("changed", severity, where, old, new, _sentence(text))
 
 
@@ -279,7 +289,10 @@ def _item(where: str, what: str, old: Any, new: Any) -> Iterator[Change]:
         if key in _NAMES:
             severity = "routing"
         elif key in _READ:
-            severity = "breaking" if key in old else "additive"
+            if key in old:
+                severity = "breaking"
+            else:
+                severity = "additive"
         yield from _value(
             f"{where}/{key}", old.get(key), new.get(key), severity, f"{what}: its {key}"
         )
@@ -302,27 +315,28 @@ def _arguments(where: str, what: str, old: Any, new: Any) -> Iterator[Change]:
             text = f"{about} is gone"
             yield Change("removed", "breaking", place, one, None, _sentence(text))
             continue
+        severity: Severity = "additive"
+        how = "optional"
+        if needed[1]:
+            severity, how = "breaking", "required"
         if name not in before:
-            severity: Severity = "breaking" if needed[1] else "additive"
-            text = f"{about} is new and {'required' if needed[1] else 'optional'}"
+            text = f"{about} is new and {how}"
             yield Change("added", severity, place, None, other, _sentence(text))
             continue
         if needed[0] != needed[1]:
-            severity = "breaking" if needed[1] else "additive"
-            text = f"{about} is {'required' if needed[1] else 'optional'} now"
+            text = f"{about} is {how} now"
             yield Change("changed", severity, f"{place}/required", *needed, _sentence(text))
-        for key in ("description", "title"):
-            yield from _value(
-                f"{place}/{key}",
-                one.get(key),
-                other.get(key),
-                "routing" if key == "description" else "cosmetic",
-                f"{about}: its {key}",
-            )
+        texts: Mapping[str, Severity] = {"description": "routing", "title": "cosmetic"}
+        for key, meaning in texts.items():
+            sides = one.get(key), other.get(key)
+            yield from _value(f"{place}/{key}", *sides, meaning, f"{about}: its {key}")
 
 
 def _by_name(arguments: Any) -> dict[str, Mapping[str, Any]]:
-    rows = arguments if isinstance(arguments, list) else []
+    if isinstance(arguments, list):
+        rows = arguments
+    else:
+        rows = []
     return {str(each.get("name")): each for each in rows if isinstance(each, Mapping)}
 
 
@@ -349,4 +363,6 @@ def _sentence(text: str) -> str:
 
 def _part(snapshot: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     part = snapshot.get(key)
-    return part if isinstance(part, Mapping) else {}
+    if isinstance(part, Mapping):
+        return part
+    return {}

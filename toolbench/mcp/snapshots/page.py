@@ -73,7 +73,10 @@ def _body(changes: Sequence[Change], before: str, after: str, most: int | None =
     first = by_severity(changes)[:most]
     body = "".join(_sections(first, changes, before, after))
     rest = len(changes) - len(first)
-    more = f"<p>{counted(rest, 'more change')} not shown here.</p>" if rest else ""
+    if rest:
+        more = f"<p>{counted(rest, 'more change')} not shown here.</p>"
+    else:
+        more = ""
     return f"<p>{counted(len(changes), 'change')}.</p>{body}{more}"
 
 
@@ -129,9 +132,13 @@ def _sides(old: str | None, new: str | None) -> tuple[str, str]:
     left, right = [], []
     matcher = SequenceMatcher(None, words, others, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
-        left_words, come = _text("".join(words[i:j])), _text("".join(others[k:m]))
-        left.append(left_words if tag == "equal" or not left_words else f"<del>{left_words}</del>")
-        right.append(come if tag == "equal" or not come else f"<ins>{come}</ins>")
+        gone, new = str(_text("".join(words[i:j]))), str(_text("".join(others[k:m])))
+        if tag != "equal" and gone:
+            gone = f"<del>{gone}</del>"
+        if tag != "equal" and new:
+            new = f"<ins>{new}</ins>"
+        left.append(gone)
+        right.append(new)
     return f"<pre>{''.join(left)}</pre>", f"<pre>{''.join(right)}</pre>"
 
 
@@ -143,7 +150,9 @@ def _alone(text: str | None, tag: str) -> str:
 
 def _written(value: Any) -> str | None:
     if value is None or isinstance(value, str):
-        return value if value is None else str(cap(value, _LONGEST))
+        if value is None:
+            return value
+        return str(cap(value, _LONGEST))
     text = json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True, default=str)
     return str(cap(text, _LONGEST))
 

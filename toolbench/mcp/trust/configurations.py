@@ -93,7 +93,9 @@ def _settled(entry: UnapprovedEntry) -> UnapprovedEntry:
         url = str(document["servers"][0]["url"])
     except (LookupError, TypeError):
         return entry
-    return replace(entry, server={**settings, "base_url": url}) if _is_url(url) else entry
+    if _is_url(url):
+        return replace(entry, server={**settings, "base_url": url})
+    return entry
 
 
 def _is_url(text: str) -> bool:
@@ -117,50 +119,69 @@ class _Content:
 
     def __post_init__(self) -> None:
         """Read the parts of the entry."""
-        entry, known = self.entry, places(self.entry.base)
-        settings = entry.server if isinstance(entry.server, Mapping) else {}
-        parts: dict[str, Any] = {"transport": entry.transport}
-        if entry.transport == "stdio":
-            folder = with_known(entry.cwd or str(Path.cwd()), known)
-            parts["folder"] = located(folder, entry.base)
-            parts["words"] = with_known([entry.command, *entry.args], known)
-            self.words = self._shown_words(parts["words"], folder)
-            shown = {
-                name: self._setting(name, text, _secrets(name, text))
-                for name, text in with_known(entry.env, known).items()
-            }
-            if entry.env_file is not None:
-                parts["environment file"] = entry.env_file.path
-                # What looks like a reference is a part of the value there
-                for name, text in entry.env_file.variables.items():
-                    if name not in shown:
-                        found = _without_schemes(secrets_in(text, name))
-                        shown[name] = self._setting(name, text, found)
-            parts["environment"] = dict(sorted(shown.items()))
-        elif settings:
-            document = settings.get("openapi")
-            place = "" if isinstance(document, Mapping) else str(document)
-            if place and not _is_url(place):
-                place = located(place, entry.base)
-            parts["document"] = place
-            parts["address"] = _hidden("", str(settings.get("base_url") or ""))
-            parts["headers"] = _hidden("", settings.get("headers") or {})
-        elif entry.transport == "memory":
-            parts["code"] = str(entry.server)
-            is_file = parts["code"].partition(":")[0].endswith(".py")
-            parts["folder"] = str(entry.base if is_file else Path.cwd())
-        else:
-            parts["address"] = _hidden("", entry.url)
-            parts["headers"] = _hidden("", entry.headers)
-            parts["auth"] = entry.auth if entry.auth == "oauth" else _hidden("auth", entry.auth)
+        entry = self.entry
+        settings: Mapping[str, Any] = {}
+        if isinstance(entry.server, Mapping):
+            settings = entry.server
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
         names = set(names_in([*references, entry.auth, settings]))
         if entry.transport == "stdio":
-            names -= set(known)
-        parts["variables"] = sorted(names)
-        # Of FastMCP's transforms, which earlier versions applied: the hash of an approval has it
-        parts["changes"] = {}
-        self.parts = parts
+            names -= set(places(entry.base))
+            parts = self._parts_of_program()
+        elif settings:
+            parts = self._parts_of_document(settings)
+        elif entry.transport == "memory":
+            parts = self._parts_of_code()
+        else:
+            auth = entry.auth
+            if auth != "oauth":
+                auth = _hidden("auth", auth)
+            headers = _hidden("", entry.headers)
+            parts = {"address": _hidden("", entry.url), "headers": headers, "auth": auth}
+        # Of FastMCP's transforms, which earlier versions applied: the hash of an approval has `changes`
+        common: dict[str, Any] = {
+            "transport": entry.transport,
+            "variables": sorted(names),
+            "changes": {},
+        }
+        self.parts = {**parts, **common}
+
+    def _parts_of_program(self) -> dict[str, Any]:
+        entry, known = self.entry, places(self.entry.base)
+        folder = with_known(entry.cwd or str(Path.cwd()), known)
+        words = with_known([entry.command, *entry.args], known)
+        parts: dict[str, Any] = {"folder": located(folder, entry.base), "words": words}
+        self.words = self._shown_words(words, folder)
+        shown = {}
+        for name, text in with_known(entry.env, known).items():
+            shown[name] = self._setting(name, text, _secrets(name, text))
+        if entry.env_file is not None:
+            parts["environment file"] = entry.env_file.path
+            # What looks like a reference is a part of the value there
+            for name, text in entry.env_file.variables.items():
+                if name not in shown:
+                    found = _without_schemes(secrets_in(text, name))
+                    shown[name] = self._setting(name, text, found)
+        parts["environment"] = dict(sorted(shown.items()))
+        return parts
+
+    def _parts_of_document(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        document, place = settings.get("openapi"), ""
+        if not isinstance(document, Mapping):
+            place = str(document)
+        if place and not _is_url(place):
+            place = located(place, self.entry.base)
+        return {
+            "document": place,
+            "address": _hidden("", str(settings.get("base_url") or "")),
+            "headers": _hidden("", settings.get("headers") or {}),
+        }
+
+    def _parts_of_code(self) -> dict[str, Any]:
+        code, folder = str(self.entry.server), Path.cwd()
+        if code.partition(":")[0].endswith(".py"):
+            folder = self.entry.base
+        return {"code": code, "folder": str(folder)}
 
     @property
     def digest(self) -> str:
@@ -250,7 +271,9 @@ def _hidden(name: str, value: Any) -> Any:
         return [_hidden(name, item) for item in value]
     if isinstance(value, str):
         return Redactor(_secrets(name, value), shortest=1).text(value)
-    return value if isinstance(value, bool | int | float | None) else str(value)
+    if isinstance(value, bool | int | float | None):
+        return value
+    return str(value)
 
 
 def _secrets(name: str, text: str) -> list[str]:
@@ -367,7 +390,10 @@ def _text_of(lines: list[str], cut: Callable[[str], str]) -> str:
 
 def _lines_of(name: str, content: _Content) -> list[str]:
     before = _kept_before(name, content)
-    title = name if _PLAIN_NAME.fullmatch(name) else one_line(repr(name))
+    if _PLAIN_NAME.fullmatch(name):
+        title = name
+    else:
+        title = one_line(repr(name))
     lines = [f"{title}:", *content.lines]
     if before is not None:
         lines.append("It has changed since you approved it. Then it had in place of this:")
@@ -393,7 +419,10 @@ def _is_kept(content: _Content) -> bool:
 
 def _keep(name: str, content: _Content) -> None:
     # A secret that could not be hidden is not written down
-    lines = [] if content.unclear else content.lines
+    if content.unclear:
+        lines = []
+    else:
+        lines = content.lines
     kept = {
         "content": content.digest,
         "file": str(content.entry.file),
@@ -417,7 +446,9 @@ def _kept_before(name: str, content: _Content) -> list[str] | None:
     ]
     newest = max(kept, key=lambda each: each[0], default=(0, None))[1]
     is_whole = isinstance(newest, list) and all(isinstance(line, str) for line in newest)
-    return [one_line(line) for line in newest or ()] if is_whole else None
+    if is_whole:
+        return [one_line(line) for line in newest or ()]
+    return None
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -425,4 +456,6 @@ def _read(path: Path) -> dict[str, Any] | None:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    return kept if isinstance(kept, dict) else None
+    if isinstance(kept, dict):
+        return kept
+    return None
