@@ -227,6 +227,19 @@ def test_a_comparison_of_two_schemas_ends(monkeypatch):
     assert "differs and is not compared: It has too many parts that differ." in change.text
 
 
+def test_a_comparison_of_many_tools_ends(monkeypatch):
+    """What a server makes a reader wait for is bounded for all its tools together."""
+    monkeypatch.setattr(schema_diff, "_MOST_IN_ALL", 50)
+    tools = []
+    for kind in ("string", "integer"):
+        schema = {"properties": {f"p{n}": {"type": kind} for n in range(10)}}
+        tools.append({f"t{n}": {"inputSchema": schema} for n in range(20)})
+    changes = changes_between({"tools": tools[0]}, {"tools": tools[1]})
+    assert {change.severity for change in changes} == {"breaking"}
+    cut = [c for c in changes if "is not compared: Too many parts" in c.text]
+    assert 10 < len(cut) < 20
+
+
 def test_a_difference_far_into_a_text_is_quoted():
     """However long two texts are alike, the sentence shows where they are not."""
     alike = "Add two numbers. " * 20

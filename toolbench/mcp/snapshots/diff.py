@@ -10,6 +10,7 @@ from toolbench.jsonschema.extent import check_extent
 from toolbench.mcp.snapshots.schema_diff import (
     Direction,
     Severity,
+    Work,
     differences,
     same,
     worded,
@@ -155,6 +156,7 @@ def _capability(where: str, key: str, old: Any, new: Any) -> Change:
 def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     old, new = _part(before, "tools"), _part(after, "tools")
     reasons = _part(after, "disabled")
+    work = Work()
     for name in sorted({*old, *new}):
         where = f"tools/{name}"
         if name not in new:
@@ -167,7 +169,7 @@ def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
             text = f"{name}: the tool is new."
             yield Change("added", "additive", where, None, new[name], text)
         elif not same(old[name], new[name]):
-            yield from _tool(where, name, old[name], new[name])
+            yield from _tool(where, name, old[name], new[name], work)
     were = _part(before, "disabled")
     for name in sorted({*were, *reasons}):
         if name not in old and name not in new:
@@ -181,7 +183,7 @@ def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
 
 
 def _tool(
-    where: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    where: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any], work: Work
 ) -> Iterator[Change]:
     """Yield the changes between two descriptions of the tool *name*: texts, hints and schemas."""
     for key in sorted({*before, *after} - {"name"}):
@@ -190,7 +192,7 @@ def _tool(
             continue
         place = f"{where}/{key}"
         if key in _SCHEMAS:
-            yield from _schema(place, name, _SCHEMAS[key], old, new)
+            yield from _schema(place, name, _SCHEMAS[key], old, new, work)
             continue
         severity: Severity = "cosmetic"
         if key in _ROUTING:
@@ -202,7 +204,9 @@ def _tool(
         yield Change(_kind(old, new), severity, place, old, new, text)
 
 
-def _schema(place: str, name: str, direction: Direction, old: Any, new: Any) -> Iterator[Change]:
+def _schema(
+    place: str, name: str, direction: Direction, old: Any, new: Any, work: Work
+) -> Iterator[Change]:
     if direction == "output" and old is None:
         text = f"{name} declares an output schema now."
         yield Change("added", "additive", place, old, new, text)
@@ -218,13 +222,15 @@ def _schema(place: str, name: str, direction: Direction, old: Any, new: Any) -> 
     try:
         check_extent(old)
         check_extent(new)
-        yield from schema_changes(place, name, direction, old, new)
+        yield from schema_changes(place, name, direction, old, new, work)
     except SchemaError as error:
         text = f"{name}: the {direction} schema differs and is not compared: {error}"
         yield Change(_kind(old, new), "breaking", place, old, new, text)
 
 
-def schema_changes(place: str, name: str, direction: Direction, old: Any, new: Any) -> list[Change]:
+def schema_changes(
+    place: str, name: str, direction: Direction, old: Any, new: Any, work: Work | None = None
+) -> list[Change]:
     """Return the changes from the schema *old* to *new*, with their severity in *direction*.
 
     Args:
@@ -233,6 +239,7 @@ def schema_changes(place: str, name: str, direction: Direction, old: Any, new: A
         direction: Whether the schema is of the input or the output.
         old: The old schema.
         new: The new schema.
+        work: What was compared of the server's other schemas; None if this is the only one.
 
     Raises:
         SchemaError: If there are so many differences that it takes too long.
@@ -241,7 +248,7 @@ def schema_changes(place: str, name: str, direction: Direction, old: Any, new: A
     about = name
     if direction == "output":
         about = f"{name}: output"
-    for each in differences(old, new, direction):
+    for each in differences(old, new, direction, work or Work()):
         changes.append(
             Change(
                 _kind(each.before, each.after),

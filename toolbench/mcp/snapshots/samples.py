@@ -57,7 +57,7 @@ def _of_type(node: Node, depth: int) -> Any:
         case "object":
             return _object(node, depth)
         case "array":
-            return list_of(node, _count(node, "minItems"), depth)
+            return list_of(node, least_of(node, "minItems"), depth)
         case "string":
             return next(_texts_of(node), "a")
         case "integer" | "number":
@@ -82,7 +82,7 @@ def _object(node: Node, depth: int) -> dict[str, Any]:
     if depth > 0:
         for name in node.required:
             example[name] = example_of(node.properties[name], depth - 1)
-        example = with_keys(node, example, _count(node, "minProperties"), depth - 1)
+        example = with_keys(node, example, least_of(node, "minProperties"), depth - 1)
     return example
 
 
@@ -133,9 +133,10 @@ def _distinct(node: Node | None) -> Iterator[Any]:
         yield example_of(node)
 
 
-def _count(node: Node, keyword: str) -> int:
+def least_of(node: Node, keyword: str) -> int:
+    """Return the number that *keyword*, such as `minItems`, asks for at least; 0 if it is no number."""
     limit = node.limit(keyword)
-    if limit is None:
+    if limit is None or not limit > 0:
         return 0
     return int(min(limit, _LONGEST))
 

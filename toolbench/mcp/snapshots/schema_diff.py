@@ -28,6 +28,7 @@ from toolbench.mcp.snapshots.samples import (
     base_of,
     candidates,
     example_of,
+    least_of,
     list_of,
     samples,
 )
@@ -93,8 +94,10 @@ _MAX_VALUES = 5
 _MOST_PROOFS = 12
 # Levels to compare
 _DEEPEST = 60
-# Sub-schemas, and rules in them, that are compared: about a second
+# Sub-schemas, and rules in them, that are compared of one schema: about two seconds
 _MOST_WORK = 3_000
+# Those of all schemas of a server, which else could keep a reader waiting for minutes
+_MOST_IN_ALL = 20_000
 
 
 @dataclass(frozen=True)
@@ -120,13 +123,33 @@ class Difference:
     example: Any = None
 
 
-def differences(old: Any, new: Any, direction: Direction) -> list[Difference]:
+class Work:
+    """How much was compared of all schemas of a server."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._done = 0
+
+    def count(self, units: int) -> None:
+        """Count more work.
+
+        Raises:
+            SchemaError: If it is too much.
+        """
+        self._done += units
+        if self._done > _MOST_IN_ALL:
+            msg = "Too many parts of the server's tools differ."
+            raise SchemaError(msg)
+
+
+def differences(old: Any, new: Any, direction: Direction, work: Work) -> list[Difference]:
     """Return the differences from the whole schema *old* to *new*; empty if they mean the same.
 
     Raises:
-        SchemaError: If there are so many that it takes too long.
+        SchemaError: If there are so many, here or in *work* so far, that it takes too long.
     """
-    return _Comparison(read(old), read(new), is_input=direction == "input").differences()
+    is_input = direction == "input"
+    return _Comparison(read(old), read(new), work, is_input=is_input).differences()
 
 
 Put = Callable[[Any], Any]
@@ -173,8 +196,9 @@ class _Pair:
 class _Comparison:
     """Walks through two whole schemas, and collects the differences."""
 
-    def __init__(self, before: Node, after: Node, *, is_input: bool) -> None:
+    def __init__(self, before: Node, after: Node, work: Work, *, is_input: bool) -> None:
         self._before, self._after, self._is_input = before, after, is_input
+        self._in_all = work
         self._found: list[Difference] = []
         # The pairs that contain the present one: a recursive schema meets them again
         self._above: list[tuple[Node, Node]] = []
@@ -219,8 +243,9 @@ class _Comparison:
         # The same reference may mean another schema
         return self._same_definitions or not may_refer(text)
 
-    def _count_work(self) -> None:
-        self._work += 1
+    def _count_work(self, units: int = 1) -> None:
+        self._in_all.count(units)
+        self._work += units
         if self._work > _MOST_WORK:
             msg = "It has too many parts that differ."
             raise SchemaError(msg)
@@ -608,13 +633,14 @@ class _Comparison:
         keyword = keyword_of(pair.new) or keyword_of(pair.old) or "type"
         sides = kind_of(pair.old), kind_of(pair.new)
         for one in olds:
+            # Twenty alternatives to pair take as long as one rule
+            self._count_work(1 + len(news) // 20)
             partner = max(news, key=lambda other: _likeness(one, other), default=None)
             if partner is None or _likeness(one, partner) == 0:
                 lost = [value for value in samples(one) if one.fits(value)]
                 self._judge(pair, keyword, sides, f"{_short(one)} is no longer allowed", lost=lost)
                 continue
             news.remove(partner)
-            self._count_work()
             self._guidance(pair.between(one, partner))
             self._option(pair.between(one, partner))
         for one in news:
@@ -695,7 +721,7 @@ def _list_rules(node: Node) -> dict[str, Any]:
 
 def _with_item(index: int | None, node: Node, value: Any) -> list[Any]:
     """Return a list for *node* with *value* at *index*, or as every item."""
-    least = int(node.limit("minItems") or 0)
+    least = least_of(node, "minItems")
     if index is not None:
         values = list_of(node, max(index + 1, least))
         values[index] = value
