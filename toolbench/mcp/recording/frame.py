@@ -13,7 +13,8 @@ Every line is an object with four keys:
   could not be opened. `repeated` means that the server had lost its session and the request is
   sent again.
 
-A secret is replaced by `<secret-hidden:N>`. Within one file, each secret has a number of its own.
+A secret is replaced by `<secret-hidden:N>`. Within one file, each secret has a number of its own;
+`<secret-hidden>` without a number was in the message itself.
 An incomplete line at the end of a file is ignored.
 """
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from toolbench.mcp.wire.framing import WrittenMessage
 
 _log = logging.getLogger(__name__)
-# Secrets of one file with their own number
-_MOST_SECRETS = 10_000
 # A lone surrogate is text too
 _ANY = "surrogatepass"
 _TOO_DEEP = {"code": -32700, "message": "The answer was nested too deeply to be recorded."}
@@ -195,11 +193,7 @@ class Recorder:
         return ""
 
     def _mark(self, secret: str) -> str:
-        if secret not in self._numbers:
-            if len(self._numbers) >= _MOST_SECRETS:
-                return numbered_mark(0)
-            self._numbers[secret] = len(self._numbers) + 1
-        return numbered_mark(self._numbers[secret])
+        return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))
 
 
 def _opened(path: Path) -> BinaryIO:
