@@ -51,6 +51,8 @@ from toolbench.llm.models.transport.streamed_model import StreamedModel
 
 _WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex, range)
 # Packages of objects that no result depends on: locks, loggers
+_MOVED = {"toolbench.testing.script": "toolbench.testing.server_script"}
+"""Modules of toolbench by their present names, with those that saved work knows."""
 _NO_DATA = ("_thread", "threading", "logging")
 # Of every executor: flags for being closed
 _OWN = ("_closed", "_to_be_closed")
@@ -278,7 +280,8 @@ class _Reader:
         return _named(value)
 
     def _once(self, thing: Any, read: Any) -> Any:
-        name = [str(thing.__module__), thing.__qualname__]
+        module = str(thing.__module__)
+        name = [_MOVED.get(module, module), thing.__qualname__]
         package = name[0].partition(".")[0]
         self._home = self._home or package
         is_read = self._is_read(name[0]) and package != "toolbench"
@@ -367,6 +370,7 @@ class _Reader:
             # Work that was saved before there was such a field still counts
             newer = [f.name for f in fields(value) if f.metadata.get("left_out_if_none")]
             state = {n: part for n, part in state.items() if n not in newer or part is not None}
+            state.update(dict.fromkeys(getattr(kind, "EARLIER_FIELDS", ())))
         else:
             state = _vars_of(value)
             self._home = self._home or kind.__module__.partition(".")[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import SecretStr
 
@@ -148,6 +148,9 @@ Transport = Literal["stdio", "http", "sse", "memory", "replay"]
 @dataclass(frozen=True, kw_only=True)
 class ServerEntry:
     """The configuration of one server. Its variables (`${NAME}`) are not replaced yet."""
+
+    EARLIER_FIELDS: ClassVar = ("fastmcp",)
+    """Fields that are gone, and were None: work that was saved with them is still used."""
 
     transport: Transport
     command: str = ""
