@@ -50,9 +50,9 @@ from toolbench.llm.models.function import FunctionModel
 from toolbench.llm.models.transport.streamed_model import StreamedModel
 
 _WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex, range)
-# Packages of objects that no result depends on: locks, loggers
+# Modules of toolbench by their present names, with those that saved work knows
 _MOVED = {"toolbench.testing.script": "toolbench.testing.server_script"}
-"""Modules of toolbench by their present names, with those that saved work knows."""
+# Packages of objects that no result depends on: locks, loggers
 _NO_DATA = ("_thread", "threading", "logging")
 # Of every executor: flags for being closed
 _OWN = ("_closed", "_to_be_closed")
