@@ -234,9 +234,9 @@ class Connection:
                         raise
                     continue
                 answers = await self.session.answers_to(raw)
-                if answers is None and method == "tools/call":
-                    return await self._finished(raw, call)
                 if answers is None:
+                    if method == "tools/call" and self._features.extensions:
+                        return await self._finished(raw, call)
                     return raw
                 call.answers = answers
         msg = f"The server asked {_MOST_ROUNDS} times and still gave no result."
