@@ -174,7 +174,9 @@ def module_page(
 def rendered(described: griffe.Object, style: ConfigDict) -> str:
     """Return *described* in Markdown."""
     template = TEMPLATES.get_template(f"{described.kind.value}.md.jinja")
-    return template.render(**prepare_context(described, style))
+    page = template.render(**prepare_context(described, style))
+    # Whether a default was given or not is no matter of users
+    return re.sub(r"\bvalue_of_class\(([^()]*)\)", r"\1", page)
 
 
 def describe_hidden_bases(described: griffe.Class, homes: dict[str, str]) -> None:
