@@ -94,9 +94,10 @@ class TestPeers:
                 assert expected["message"] in observation.text
                 continue
             if sample["tool"] in tasks:
-                # the record is a plain call, which the server refuses; ours is a task
+                # the server refuses the recorded plain call; we do not send it
                 assert expected["isError"], sample
-                assert not observation.is_error, observation.text
+                assert observation.is_error
+                assert "only as a task of MCP 2025-11-25" in observation.text
                 continue
             assert observation.is_error == expected["isError"], (
                 sample,

@@ -110,6 +110,19 @@ class TestQuestions:
         with answering(lambda question: whole):
             assert server.tool("recite")({}).text == "Violets."
 
+    @pytest.mark.parametrize("end", ["close", "reconnect"])
+    def test_during_which_the_user_disconnects_say_so(self, server, end):
+        """The answer cannot be sent any more: the call says why, in a sentence of ours."""
+
+        def answer(question):
+            getattr(server, end)()
+            return {"name": "Ann"}
+
+        with answering(answer):
+            observation = server.tool("greet")({})
+        assert observation.is_error
+        assert "Server 'curious' was disconnected here during the call" in observation.text
+
     def test_for_roots_are_answered_by_the_client(self, server):
         """What the client was made with is told, without asking anybody."""
         assert server.tool("where")({}).text == "file:///work"

@@ -189,7 +189,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         Raises:
             ConsentError: If *entry* was found in a file and is not approved.
             ServerError: If the server cannot be reached. The failed session is then in `servers`,
-                unless a connected session keeps its place.
+                unless an earlier session of its name, connected or not, keeps its place.
         """
         replay = replay or (record if is_replaying() else None)
         if replay is not None:

@@ -23,7 +23,8 @@ def send_request(
 ) -> dict[str, Any]:
     """Send a request as it is, and return its result as the server sent it.
 
-    Questions that the server asks before the result are answered as in any request.
+    Questions that the server asks before the result go to the handlers of the session. Without one
+    they are declined, because no run is there through which the user could be asked.
 
     Args:
         connection: The connection to the server.

@@ -1,6 +1,6 @@
 """Turn a server's answer to a call into an observation, without losing any part."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from shlex import quote
 from typing import Any, Literal
@@ -25,8 +25,8 @@ def is_for(block: Mapping[str, Any], reader: Reader) -> bool:
     audience = _annotations(block).get("audience")
     if not isinstance(audience, list):
         return True
-    readers = {role for role in audience if role in ("user", "assistant")}
-    return not readers or reader in readers
+    # Without a valid reader it is as if there was no audience
+    return reader in audience or not ("user" in audience or "assistant" in audience)
 
 
 def priority_of(block: Mapping[str, Any]) -> float:
@@ -83,8 +83,7 @@ class MCPObservation(Observation):
     @property
     def text(self) -> str:
         """The text blocks of the content, each on lines of its own."""
-        texts = [item.text for item in self.content if isinstance(item, TextContent)]
-        return "\n".join(texts)
+        return "\n".join(_texts_of(self.content))
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
@@ -92,9 +91,10 @@ class MCPObservation(Observation):
         content = self._content_for("assistant")
         if self.content and not content:
             content = [TextContent(text=_FOR_PERSON)]
-        header = [TextContent(text=self.ERROR_MESSAGE_HEADER)] if self.is_error else []
         lost = [TextContent(text=f"Note: {text}") for text in self.lost]
-        return [*header, *content, *lost]
+        if self.is_error:
+            return [TextContent(text=self.ERROR_MESSAGE_HEADER), *content, *lost]
+        return [*content, *lost]
 
     @property
     def _person_content(self) -> Sequence[Content]:
@@ -108,8 +108,7 @@ class MCPObservation(Observation):
     def _unread_data(self) -> Any:
         if self.structured is None:
             return None
-        texts = [item.text for item in self._person_content if isinstance(item, TextContent)]
-        if is_said_by(texts, self.structured):
+        if is_said_by(_texts_of(self._person_content), self.structured):
             return None
         return self.structured
 
@@ -122,8 +121,11 @@ class MCPObservation(Observation):
         # Content that replaces the blocks
         if len(self.blocks) != len(self.content):
             return [({}, item) for item in self.content]
-        pairs = zip(self.blocks, self.content, strict=True)
-        return [(block, item) for block, item in pairs if is_for(block, reader)]
+        items: list[tuple[Mapping[str, Any], Content]] = []
+        for block, item in zip(self.blocks, self.content, strict=True):
+            if is_for(block, reader):
+                items.append((block, item))
+        return items
 
     @property
     def data(self) -> Any:
@@ -138,8 +140,11 @@ class MCPObservation(Observation):
     @property
     def links(self) -> list[str]:
         """The URIs of the resources that the answer links to, for `session.read_resource(uri)`."""
-        uris = [block.get("uri") for block in self.blocks if block.get("type") == "resource_link"]
-        return [uri for uri in uris if isinstance(uri, str)]
+        uris = []
+        for block in self.blocks:
+            if block.get("type") == "resource_link" and isinstance(block.get("uri"), str):
+                uris.append(block["uri"])
+        return uris
 
     @property
     def df(self) -> Any:
@@ -150,6 +155,10 @@ class MCPObservation(Observation):
             TypeError: If the answer is not a list of objects.
         """
         return frame_of(self.data)
+
+
+def _texts_of(content: Iterable[Content]) -> list[str]:
+    return [item.text for item in content if isinstance(item, TextContent)]
 
 
 class MCPToolObservation(MCPObservation):
@@ -201,7 +210,9 @@ def tool_observation(
     if promise is not None and not is_error:
         misfits = _misfits(result, promise)
     warnings += misfits
-    content = [item for block in blocks for item in describe(block, warnings)]
+    content: list[Content] = []
+    for block in blocks:
+        content += describe(block, warnings)
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
     meta = result.get("_meta")

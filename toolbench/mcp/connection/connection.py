@@ -220,6 +220,8 @@ class Connection:
         """
         with self._inbox.calls.enter(call), call.limited():
             call.answers = {}
+            # A close during a question ends this session, and the client has none then
+            session = self.session
             if call.before_sending is not None:
                 await call.before_sending()
             sent = _as_json(params)
@@ -227,13 +229,13 @@ class Connection:
                 sent["_meta"] = {"progressToken": call.token}
             for _ in range(_MOST_ROUNDS + 1):
                 try:
-                    raw = await self.session.ask(method, {**sent, **call.answers})
+                    raw = await session.ask(method, {**sent, **call.answers})
                 except Exception as error:
                     # Only a demand for a page is answered here
                     if not await pages_visited(error, self._inbox):
                         raise
                     continue
-                answers = await self.session.answers_to(raw)
+                answers = await session.answers_to(raw)
                 if answers is None:
                     if method == "tools/call" and self._features.extensions:
                         return await self._finished(raw, call)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from pydantic import ValidationError
 
@@ -10,9 +10,6 @@ from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.validate import validator_of
 from toolbench.values import clip
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,10 @@ class ToolsDiff:
 
     def __str__(self) -> str:
         parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
-        texts = [f"{verb} {', '.join(names)}" for verb, names in parts.items() if names]
+        texts = []
+        for verb, names in parts.items():
+            if names:
+                texts.append(f"{verb} {', '.join(names)}")
         return "; ".join(texts) or "no difference"
 
     @classmethod
@@ -67,11 +67,14 @@ class ToolsDiff:
         """Return the differences from *before* to *after*."""
         old = {tool.name: tool for tool in before}
         new = {tool.name: tool for tool in after}
-        return cls(
-            added=tuple(name for name in new if name not in old),
-            removed=tuple(name for name in old if name not in new),
-            changed=tuple(n for n in new if n in old and new[n] != old[n]),
-        )
+        added, changed = [], []
+        for name, tool in new.items():
+            if name not in old:
+                added.append(name)
+            elif tool != old[name]:
+                changed.append(name)
+        removed = tuple(name for name in old if name not in new)
+        return cls(added=tuple(added), removed=removed, changed=tuple(changed))
 
 
 def read_tools(
@@ -161,25 +164,25 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
     if hints is not None and not isinstance(hints, Mapping):
         notes.append(f"the annotations are not an object: {clip(hints)}")
         hints = None
-    known = {
-        key: value
-        for key, value in (hints or {}).items()
-        if key in ToolAnnotations.model_fields and value is not None
-    }
+    known: dict[str, Any] = {}
+    for key in ToolAnnotations.model_fields:
+        if hints and hints.get(key) is not None:
+            known[key] = hints[key]
     if title:
         # It has precedence over annotations.title
         known["title"] = title
-    try:
-        if known:
-            return ToolAnnotations.model_validate(known, strict=True)
+    if not known:
         return None
+    try:
+        return ToolAnnotations.model_validate(known, strict=True)
     except ValidationError as error:
         wrong = sorted({str(line["loc"][0]) for line in error.errors()})
-        notes.append(f"annotations of the wrong type: {', '.join(wrong)}")
-        right = {key: value for key, value in known.items() if key not in wrong}
-        if right:
-            return ToolAnnotations.model_validate(right)
+    notes.append(f"annotations of the wrong type: {', '.join(wrong)}")
+    for key in wrong:
+        known.pop(key, None)
+    if not known:
         return None
+    return ToolAnnotations.model_validate(known)
 
 
 def _mapping(item: Mapping[str, Any], key: str, notes: list[str]) -> dict[str, Any] | None:

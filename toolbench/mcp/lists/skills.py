@@ -85,19 +85,25 @@ class Skill:
             )
             raise ServerError(msg)
         data = _bytes_of(contents, uri)
-        digest = "none" if data is None else f"sha256:{sha256(data).hexdigest()}"
-        if digest != file.digest or file.size not in (None, len(data or b"")):
+        digest, size = "none", None
+        if data is not None:
+            digest, size = f"sha256:{sha256(data).hexdigest()}", len(data)
+        if digest != file.digest or file.size not in (None, size):
             msg = (
                 f"The file {file.path!r} of the skill {self.name!r} is not the one that server "
-                f"{server!r} lists: {_facts(digest, None if data is None else len(data))} in the "
-                f"place of {_facts(file.digest, file.size)}. It was not used."
+                f"{server!r} lists: {_facts(digest, size)} in the place of "
+                f"{_facts(file.digest, file.size)}. It was not used."
             )
             raise ServerError(msg)
 
 
 def read_skills(items: Iterable[Any]) -> list[Skill]:
     """Return the skills in *items*, a server's list; items without a URI or a name are left out."""
-    return [skill for item in items if (skill := _skill(item)) is not None]
+    skills = []
+    for item in items:
+        if (skill := _skill(item)) is not None:
+            skills.append(skill)
+    return skills
 
 
 def _skill(item: Any) -> Skill | None:
@@ -163,7 +169,9 @@ def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
 
 def _facts(digest: str, size: int | None) -> str:
     kind, _, number = digest.partition(":")
-    short = f"{kind}:{number[:_DIGITS]}…" if number else clip(digest)
+    short = clip(digest)
+    if number:
+        short = f"{kind}:{number[:_DIGITS]}…"
     if size is None:
         return short
     return f"{short} ({size:,} bytes)"
@@ -220,7 +228,8 @@ class SkillList(RemoteList[Skill]):
             ServerError: If the server refuses, or if the file does not have the listed digest.
             ToolNotFoundError: If there is no such skill or file.
         """
-        skill = self._named(skill) if isinstance(skill, str) else skill
+        if isinstance(skill, str):
+            skill = self._named(skill)
         uri = skill.uri_of(file)
         server = self._connection.inbox.server
         contents = self._resources.read(uri)

@@ -50,11 +50,11 @@ def hide(redactor: Redactor, message: Any) -> None:
 def defaults_in(message: Any) -> Iterator[str]:
     """Yield the secrets in the default values of the tools that *message* lists."""
     result = getattr(message, "result", None)
-    tools = result.get("tools") if isinstance(result, Mapping) else None
-    for tool in tools if isinstance(tools, list) else ():
-        schema = tool.get("inputSchema") if isinstance(tool, Mapping) else None
-        if isinstance(schema, Mapping):
-            yield from Secrecy(schema).defaults
+    if not isinstance(result, Mapping) or not isinstance(result.get("tools"), list):
+        return
+    for tool in result["tools"]:
+        if isinstance(tool, Mapping) and isinstance(tool.get("inputSchema"), Mapping):
+            yield from Secrecy(tool["inputSchema"]).defaults
 
 
 def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
@@ -144,11 +144,12 @@ class SdkSession(ClientSession):
             "sampling_capabilities": mcp_types.SamplingCapability(
                 tools=mcp_types.SamplingToolsCapability()
             ),
-            "list_roots_callback": self._list_roots if roots else None,
             # The inbox handles log messages
             "logging_callback": None,
             "message_handler": None,
         }
+        if roots:
+            settings["list_roots_callback"] = self._list_roots
         super().__init__(dispatcher=self._wire, **settings)
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,9 +175,9 @@ class SdkSession(ClientSession):
             params["_meta"][mcp_types.LOG_LEVEL_META_KEY] = self.inbox.log_level
         if isinstance(task := params.get("taskId"), str):
             headers[MCP_NAME_HEADER] = encode_header_value(task)
-        header_map = self.header_maps.get(params["name"]) if method == "tools/call" else None
-        if header_map:
-            headers.update(mcp_param_headers(header_map, params["arguments"]))
+        if method == "tools/call" and params["name"] in self.header_maps:
+            paths = self.header_maps[params["name"]]
+            headers.update(mcp_param_headers(paths, params["arguments"]))
 
     async def answers_to(self, result: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the questions in *result* one after the other; return what to send with their answers.
@@ -201,8 +202,8 @@ class SdkSession(ClientSession):
             return answers
         responses = answers["inputResponses"] = {}
         for key, question in asked.input_requests.items():
-            meta = question.params.meta if question.params else None
-            context = ClientRequestContext(session=self, request_id=key, meta=meta)
+            # Our callbacks read only the parameters of a question
+            context = ClientRequestContext(session=self, request_id=key, meta=None)
             response = await self.dispatch_input_request(context, question)
             if isinstance(response, mcp_types.ErrorData):
                 raise MCPError(response.code, response.message, response.data)
@@ -216,7 +217,9 @@ class SdkSession(ClientSession):
 
     async def send_discover(self, version: str) -> dict[str, Any]:
         """Try the newer protocol; stop early, so that there is time for the older protocol."""
-        nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
+        nudge = None
+        if self.is_process:
+            nudge = asyncio.ensure_future(self._nudge())
         try:
             call = current_call() or Call(seconds=self.probe_seconds)
             with call.within(self.probe_seconds):
@@ -247,8 +250,9 @@ class SdkSession(ClientSession):
         if problem := _too_large(params.requested_schema):
             return problem
         answer = await self.inbox.ask_form(params.message, params.requested_schema)
-        content = dict(answer.content or {}) if answer.action == "accept" else None
-        return mcp_types.ElicitResult(action=answer.action, content=content)
+        if answer.action != "accept":
+            return mcp_types.ElicitResult(action=answer.action)
+        return mcp_types.ElicitResult(action="accept", content=dict(answer.content or {}))
 
     async def _sample(
         self, context: ClientRequestContext, params: Any
