@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import join
 
+from test_runs import tools
+from toolbench.redaction import redactor
 from toolbench.runs.output import RICH_LIMIT, Output
+from toolbench.runs.run import Run
 
 NAMES = st.sampled_from(["a", "b", "c"])
 UPDATES = st.lists(st.tuples(st.none() | NAMES, st.text("xyz", max_size=30)), max_size=40)
@@ -142,3 +145,23 @@ class TestDisplays:
         output.write("stdout", "y" * 2_000)
         output.display(html(text), "id")
         assert output.text.endswith(f"{text[-20:]}\n")
+
+
+class TestOfRun:
+    def test_loses_and_doubles_nothing_at_an_interrupt(self, monkeypatch):
+        """What was printed before an interrupt that comes while it is searched is shown all the same."""
+        run = Run(tools.add, {"password": "sesame-4711"}, source="button")
+        run.output.write("stdout", "sesame-4711 opens; sesame")
+        assert run.output.text == "<secret-hidden> opens; "
+        run.output.write("stdout", "-4711, ")
+        run.output.write("stdout", "too\n")
+        with monkeypatch.context() as patched:
+            patched.setattr(redactor, "_replaced", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                _ = run.output.text
+        run.output.write("stdout", "done\n")
+        assert run.output.text == "<secret-hidden> opens; <secret-hidden>, too\ndone\n"
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt

@@ -260,9 +260,11 @@ class Stream:
             if end < len(data) and data[end] & 0xC0 == 0x80:
                 end -= 1
         end = max(start, end)
-        self._held = data[end:]
-        self._before = Bare(data[:end]).text[-BEFORE:]
-        return _replaced(data[start:end], spans, _MARK)
+        before = Bare(data[:end]).text[-BEFORE:]
+        safe_data = _replaced(data[start:end], spans, _MARK)
+        # Last: an interrupt before this line has changed nothing
+        self._held, self._before = data[end:], before
+        return safe_data
 
 
 def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:

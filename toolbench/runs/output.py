@@ -208,7 +208,9 @@ class RunOutput(Output):
                 self._search_pieces()
             self._pieces_stream = stream
             self._pieces_size += len(text)
-            self._pieces.append(text)
+            # `print(end="")`, perhaps in a loop
+            if text:
+                self._pieces.append(text)
         self.run.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
@@ -228,9 +230,15 @@ class RunOutput(Output):
     def _search_pieces(self) -> None:
         """Add the pieces that were written last, without secrets."""
         pieces, self._pieces, self._pieces_size = self._pieces, [], 0
-        if pieces:
+        if not pieces:
+            return
+        try:
             text = self.filtered(self._pieces_stream, "".join(pieces))
-            super().write(self._pieces_stream, text)
+        except BaseException:
+            # An interrupt: what was printed before it is searched again, by the next who asks
+            self._pieces = [*pieces, *self._pieces]
+            raise
+        super().write(self._pieces_stream, text)
 
     def filtered(self, stream: str, text: str) -> str:
         """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""

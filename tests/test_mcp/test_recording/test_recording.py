@@ -176,10 +176,10 @@ class TestFramesOfAnyShape:
 class _FullDisk:
     """A file of which a disk that is full takes ten bytes, and then none."""
 
-    def __init__(self, file, files):
+    def __init__(self, file, files, is_full=False):
         self.file = file
         files.append(self)
-        self.is_full = False
+        self.is_full = is_full
         self.left = 10
 
     def write(self, data):
@@ -274,6 +274,20 @@ class TestRecorder:
         assert [r.message for r in caplog.records if "is not complete" in r.message] == [
             f"The recording {path} is not complete: a part of it could not be written."
         ]
+
+    def test_is_refused_if_its_first_line_cannot_be_written(self, path, monkeypatch):
+        """A disk that is full already is an error: nobody records into a file that cannot be read."""
+        opened, files = os.fdopen, []
+        with MCPClient() as client:
+            with monkeypatch.context() as patched:
+                patched.setattr(
+                    os, "fdopen", lambda *a, **k: _FullDisk(opened(*a, **k), files, True)
+                )
+                with pytest.raises(ServerError, match="Cannot write the recording"):
+                    client.connect("n", {"server": fake()}, record=path)
+            assert not path.exists()
+            client.connect("n", {"server": fake()}, record=path)
+        assert Recording.read(path).servers == ("n",)
 
     def test_several_servers_share_a_file(self, path):
         """Servers that are recorded together are told apart, and replayed together."""

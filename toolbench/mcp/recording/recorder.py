@@ -65,7 +65,8 @@ class Recorder:
         self._known = NO_SECRETS
         # Whether the file ends within a line
         self._is_cut = False
-        self._is_incomplete = False
+        # Why a frame could not be written; empty if all were
+        self._loss = ""
         try:
             _put_aside(self.path)
             self._file: BinaryIO | None = _opened(self.path)
@@ -77,6 +78,12 @@ class Recorder:
             raise ServerError(msg) from None
         start = {"format": FORMAT, "version": VERSION, "toolbench": __version__}
         self.write("start", "", to_json(start))
+        if self._loss:
+            # Without its first line, the file would be no recording, and would not be overwritten
+            self.close()
+            self.path.unlink(missing_ok=True)
+            msg = f"Cannot write the recording {str(self.path)!r}: {self._loss}."
+            raise ServerError(msg)
 
     def write(self, direction: Direction, server: str, message: bytes) -> None:
         """Append a frame; *message* is JSON without secrets."""
@@ -108,8 +115,8 @@ class Recorder:
             return file.write(line)
 
     def _warn(self, why: str) -> None:
-        if not self._is_incomplete:
-            self._is_incomplete = True
+        if not self._loss:
+            self._loss = why
             _log.warning("The recording %s is not complete: %s.", self.path, why)
 
     def open_again(self) -> None:
