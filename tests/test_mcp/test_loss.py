@@ -150,6 +150,22 @@ def test_a_server_that_does_not_come_back_is_started_once_for_calls_at_once(clie
     assert session.call("t").text == "fine"
 
 
+def test_a_server_that_ends_after_each_start_is_started_once_for_a_call(client, tmp_path):
+    """It lists its tools and ends: it is not started until one stays."""
+    program, starts = tmp_path / "ends.py", tmp_path / "starts"
+    listed = "if request.get('method') == 'tools/list': os._exit(4)"
+    lines = LIGHT.read_text().replace("import json\n", "import json, os\n", 1)
+    program.write_text(
+        f"open({str(starts)!r}, 'a').write('+')\n{lines.split('if lingers:')[0]}        {listed}\n"
+    )
+    session = client.connect("a", {"command": sys.executable, "args": [str(program), "a", "x"]})
+    eventually(lambda: session.status == "lost")
+    for number in (2, 3):
+        assert "exit code 4" in session.call("x").text
+        eventually(lambda: session.status == "lost")
+        assert starts.read_text() == number * "+"
+
+
 class TestDisconnecting:
     def test_during_a_call_says_who_did_it(self, client, path):
         """The call says that this side closed the connection, not that it comes back."""

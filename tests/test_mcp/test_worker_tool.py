@@ -1,13 +1,14 @@
 """A server's tool on a worker: its session stays while it is used, and ends soon after."""
 
+import subprocess
 import sys
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually, join
 
-from test_mcp.peers import light
+from test_mcp.peers import is_running, light
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.config.reader import read_entry
@@ -37,6 +38,52 @@ def test_a_session_stays_as_long_as_it_is_used(monkeypatch):
         assert not Event().wait(0.2)
         assert session.tools["double"](n=3).structured["token"] == 3
     eventually(lambda: session.status == "closed")
+
+
+def test_a_server_that_starts_keeps_no_other_waiting(tmp_path):
+    """The first use of a slow server does not hold up calls of a server that is there."""
+    sessions = WorkerSessions()
+    there, here = tmp_path / "there", tmp_path / "here"
+    slow, fast = (
+        WorkerTool(name, "x", read_entry(entry), MCPClient)
+        for name, entry in {
+            "slow": light("--after", str(there), str(here), "slow", "x"),
+            "fast": light("fast", "x"),
+        }.items()
+    )
+    texts = []
+
+    def use(tool):
+        with sessions.connected(tool) as session:
+            texts.append(session.call("x").text)
+
+    using = Thread(target=use, args=(slow,))
+    using.start()
+    eventually(there.exists)
+    use(fast)
+    here.touch()
+    join(using)
+    assert texts == ["fast", "slow"]
+
+
+@pytest.mark.slow
+def test_a_worker_that_ends_says_nothing(tmp_path):
+    """The server ends with it, even before it was idle, and nothing is on stderr."""
+    program = tmp_path / "worker.py"
+    program.write_text(
+        "from toolbench.mcp import MCPClient\n"
+        "from toolbench.mcp.config.reader import read_entry\n"
+        "from toolbench.mcp.worker_tool import WorkerTool\n"
+        f"tool = WorkerTool('a', 'x', read_entry({light('a', 'x')!r}), MCPClient)\n"
+        "with tool.resolved() as tool:\n"
+        "    print(tool({}).text, tool.executor.caller.connection.pid)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=PATIENCE
+    )
+    text, pid = done.stdout.split()
+    assert (text, done.stderr) == ("a", "")
+    assert not is_running(int(pid))
 
 
 def test_no_variable_travels(monkeypatch):

@@ -29,15 +29,17 @@ class _State(NamedTuple):
 
     present: Sessions = MappingProxyType({})
     former: Sessions = MappingProxyType({})
+    waiting: frozenset["MCPServerSession"] = frozenset()
+    """Sessions that take the place of another one when they are connected."""
     others: frozenset["MCPServerSession"] = frozenset()
-    """Sessions whose name belongs to another one: they take its place when they are connected, or
-    were connected again after they had been replaced."""
+    """Sessions that were connected again after another one had replaced them."""
 
     def with_present(self, session: "MCPServerSession") -> "_State":
         """Return the state in which *session* has its name, and no former session has it."""
         return _State(
             MappingProxyType({**self.present, session.name: session}),
             _without(self.former, session.name),
+            self.waiting - {session},
             self.others - {session},
         )
 
@@ -46,6 +48,7 @@ class _State(NamedTuple):
         return _State(
             _without(self.present, session.name),
             MappingProxyType({**self.former, session.name: session}),
+            self.waiting - {session},
             self.others - {session},
         )
 
@@ -89,7 +92,7 @@ class Servers:
     def all(self) -> list["MCPServerSession"]:
         """All sessions, also those without a name."""
         state = self._state
-        return [*state.present.values(), *state.former.values(), *state.others]
+        return [*state.present.values(), *state.former.values(), *state.waiting, *state.others]
 
     def session(self, name: str) -> "MCPServerSession":
         """Return the present session called *name*.
@@ -134,7 +137,7 @@ class Servers:
             state = self._state
             session = state.former.get(name) or self.session(name)
             present, former = _without(state.present, name), _without(state.former, name)
-            self._state = _State(present, former, state.others)
+            self._state = state._replace(present=present, former=former)
         return session
 
     def note_connected(self, session: "MCPServerSession") -> None:
@@ -145,7 +148,7 @@ class Servers:
         """
         with self._lock:
             state = self._state
-            if state.present.get(session.name) is session:
+            if state.present.get(session.name) is session or session in state.waiting:
                 return
             if state.former.get(session.name) is session:
                 self._state = state.with_present(session)
@@ -171,7 +174,8 @@ class Servers:
                 for session in sessions:
                     replaced, displaced[session] = self._begin(session)
                     if replaced is not None:
-                        tasks.start_soon(replaced.aclose)
+                        # Nobody else can reach it: an interrupt must not keep it open
+                        tasks.start_soon(all_closed, [replaced])
                     tasks.start_soon(self._connect, session, displaced[session], failed)
         except BaseException:
             # Interrupted: close all, leave no half of a configuration
@@ -193,7 +197,7 @@ class Servers:
             before = state.present.get(session.name)
             former = state.former.get(session.name)
             if before is not None and before.is_connected and before.entry != session.entry:
-                self._state = state._replace(others=state.others | {session})
+                self._state = state._replace(waiting=state.waiting | {session})
                 return None, None
             self._state = state.with_present(session)
         return before, former
@@ -233,7 +237,7 @@ class Servers:
             before = state.present.get(session.name)
             if before is session:
                 return None
-            if session not in state.others:
+            if session not in state.waiting:
                 return session
             self._state = state.with_present(session)
         return before
@@ -247,8 +251,8 @@ class Servers:
             state = self._state
             if former is not None and state.present.get(session.name) is session:
                 self._state = state.with_former(former)
-            elif session in state.others:
-                self._state = state._replace(others=state.others - {session})
+            elif session in state.waiting:
+                self._state = state._replace(waiting=state.waiting - {session})
             else:
                 return False
         return True

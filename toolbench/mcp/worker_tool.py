@@ -4,11 +4,10 @@ The worker gets the server's entry as it is in the configuration. Variables (`${
 filled in on the worker, from its own environment: their values are never sent.
 """
 
-import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import RLock, Timer
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError, ToolNotFoundError
@@ -67,17 +66,45 @@ class WorkerTool:
             yield session.tools[self.remote_name]
 
 
+class _Server:
+    """A server of this worker, connected at its first use."""
+
+    def __init__(self, tool: WorkerTool) -> None:
+        self._name, self._entry = tool.server, tool.entry
+        self.client = tool.client_type()
+        # Held while the server is connected: its calls at once share one session. Calls of other
+        # servers do not wait
+        self._connecting = Lock()
+        self._is_connected = False
+
+    def has(self, tool: WorkerTool) -> bool:
+        """Tell whether *tool* is one of this server."""
+        return (self._name, self._entry) == (tool.server, tool.entry)
+
+    def session(self) -> "MCPServerSession":
+        """Return the session, connected if this is the first use.
+
+        Raises:
+            ServerError: If the server cannot be reached. The next use tries again.
+        """
+        with self._connecting:
+            if not self._is_connected:
+                self.client.connect(self._name, self._entry)
+                self._is_connected = True
+        return self.client.servers[self._name]
+
+
 class WorkerSessions:
     """The sessions of this worker; all close when no session was used for some seconds."""
 
     def __init__(self, idle: float = IDLE) -> None:
         """Close sessions after *idle* seconds without a use."""
         self._idle = idle
-        self._clients: list[tuple[ServerEntry, MCPClient]] = []
+        # Of what is below; never held while a server is awaited
+        self._lock = Lock()
+        self._servers: list[_Server] = []
         self._users = 0
         self._timer: Timer | None = None
-        # Also held while a server is connected: two calls of one server share its session
-        self._lock = RLock()
 
     @contextmanager
     def connected(self, tool: WorkerTool) -> "Iterator[MCPServerSession]":
@@ -89,9 +116,7 @@ class WorkerSessions:
             self._users += 1
             self._stop_timer()
         try:
-            with self._lock:
-                client = self._client(tool)
-            yield client.servers[tool.server]
+            yield self._server(tool).session()
         finally:
             with self._lock:
                 self._users -= 1
@@ -101,14 +126,14 @@ class WorkerSessions:
                     self._timer.daemon = True
                     self._timer.start()
 
-    def _client(self, tool: WorkerTool) -> "MCPClient":
-        for entry, client in self._clients:
-            if entry == tool.entry and tool.server in client.servers:
-                return client
-        client = tool.client_type()
-        client.connect(tool.server, tool.entry)
-        self._clients.append((tool.entry, client))
-        return client
+    def _server(self, tool: WorkerTool) -> _Server:
+        with self._lock:
+            for server in self._servers:
+                if server.has(tool):
+                    return server
+            server = _Server(tool)
+            self._servers.append(server)
+            return server
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -117,18 +142,13 @@ class WorkerSessions:
 
     def _close_if_idle(self) -> None:
         with self._lock:
-            if not self._users:
-                self.close()
-
-    def close(self) -> None:
-        """Close all sessions; the next use opens a new one."""
-        with self._lock:
-            clients, self._clients = self._clients, []
-            self._stop_timer()
-        for _, client in clients:
-            client.sync_close()
+            if self._users:
+                return
+            servers, self._servers = self._servers, []
+        for server in servers:
+            server.client.sync_close()
 
 
+# The background loop ends them when the process ends
 sessions = WorkerSessions()
 """The sessions of this process."""
-atexit.register(sessions.close)

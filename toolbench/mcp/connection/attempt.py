@@ -102,7 +102,10 @@ class Attempt:
         """Wait for *task*; the seconds in which a person is asked do not count."""
         while not task.done():
             if call.used >= call.seconds:
-                msg = f"the server was not connected within {call.seconds:.3g} s"
+                msg = (
+                    f"the server was not connected within {call.seconds:.3g} s; "
+                    "connecting goes on for the next call"
+                )
                 raise CallTimeoutError(msg)
             began = anyio.current_time()
             await asyncio.wait({task}, timeout=min(call.seconds - call.used, _LOOK))

@@ -121,9 +121,11 @@ class ReconnectingConnection:
     @property
     def pid(self) -> int | None:
         """The process id of the server; None without a running process of ours."""
-        if self.status != "connected":
+        # Another thread may disconnect it meanwhile
+        connection = self._connection
+        if connection is None or self.status != "connected":
             return None
-        return self.current.pid
+        return connection.pid
 
     @property
     def current(self) -> Connection:
@@ -406,14 +408,16 @@ class ReconnectingConnection:
             CallTimeoutError: If the time of *call* is up.
             ServerError: If the connection was closed on purpose, or connecting fails.
         """
-        while self.status != "connected":
-            if self._state == "closed":
-                msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
-                raise ServerError(msg)
-            attempt = self._running
-            if attempt is None:
-                self._lost = self._connection or self._lost
-                attempt = self._begin(self.mode)
+        if self.status == "connected":
+            return self.current
+        if self._state == "closed":
+            msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
+            raise ServerError(msg)
+        if self._running is None:
+            self._lost = self._connection or self._lost
+            self._begin(self.mode)
+        # Not until it is alive: a server that ends after each start would be started again and again
+        while (attempt := self._running) is not None:
             await attempt.outcome(call)
         return self.current
 

@@ -83,17 +83,26 @@ class ProcessTransport(ClientTransport):
     async def _start(self, stderr: Any) -> Process:
         env = get_default_environment() | dict(self.entry.env)
         program = find_program(self.entry.command, env, self.entry.cwd)
-        return await asyncio.create_subprocess_exec(
-            program,
-            *self.entry.args,
-            env=env,
-            cwd=self.entry.cwd,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=stderr,
-            start_new_session=True,
-            limit=_CHUNK,
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                program,
+                *self.entry.args,
+                env=env,
+                cwd=self.entry.cwd,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=stderr,
+                start_new_session=True,
+                limit=_CHUNK,
+            )
         )
+        try:
+            # A start that is cancelled itself waits for the process in two places: one of them finds
+            # nothing, and asyncio warns of an "Unknown child process"
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            await self._stop(await starting)
+            raise
 
     async def read(self, process: Process) -> list[WrittenMessage]:
         """Return the next messages of the process; an empty list if no more can come."""
