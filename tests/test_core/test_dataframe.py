@@ -3,7 +3,7 @@ from enum import Enum
 
 import pandas as pd
 import pytest
-from pydantic import BaseModel, Field, RootModel, computed_field
+from pydantic import BaseModel, Field, RootModel, computed_field, model_serializer
 
 from toolbench import tool
 from toolbench.core.coercion import frame_of
@@ -70,6 +70,20 @@ class TestFrame:
                 return self.across * 2
 
         assert frame_of([Point(x=1)]).to_dict("records") == [{"x": 1, "double": 2}]
+
+    def test_has_models_that_are_no_objects_as_in_json(self):
+        """A model of a list, or with a serializer of its own, is a cell like any other value."""
+
+        class Size(BaseModel):
+            inches: int
+
+            @model_serializer
+            def words(self) -> str:
+                return f"{self.inches} inches"
+
+        row = {"tags": RootModel[list[str]](["new"]), "size": Size(inches=3)}
+        records = frame_of([row]).to_dict("records")
+        assert records == [{"tags": ["new"], "size": "3 inches"}]
 
     def test_of_one_object_has_one_row(self):
         """An object that holds no list is a table of itself."""

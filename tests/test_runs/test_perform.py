@@ -1,3 +1,4 @@
+import io
 import sys
 import threading
 from asyncio import CancelledError
@@ -76,6 +77,24 @@ class TestBackground:
         assert (run.state, len(active)) == ("ok", 0)
         assert type(error).__name__ in run.output.text
         assert "raise error" in run.output.text
+
+
+class TestTheEnd:
+    def test_comes_even_if_the_screen_is_closed(self, monkeypatch):
+        """The run is recorded, and nobody waits for it longer, even if its last output goes nowhere."""
+
+        @tool
+        def close(password: str) -> None:
+            """Print the first half of the password, which is held back, and close the screen."""
+            print(password[:6], end="")
+            sys.stdout.close()
+
+        monkeypatch.setattr(sys, "stdout", io.StringIO())
+        run = Run(close, {"password": "sesame-4711"}, source="python")
+        with pytest.raises(ValueError, match="closed file"):
+            perform(run)
+        assert run.done.is_set()
+        assert history()[-1].tool == "close"
 
 
 class TestWhateverIsRaised:

@@ -543,6 +543,9 @@ def _as_data(value: Any) -> Any:
         return value.value
     if isinstance(value, BaseModel):
         fields = value.model_dump(by_alias=True)
+        # A `RootModel`, or one with a serializer of its own
+        if not isinstance(fields, dict):
+            return mapped(fields, _as_data)
         for name, item in fields.items():
             # One by one: there may be thousands of models
             if type(item) not in _LEAVES:

@@ -1,4 +1,4 @@
-"""Secrets: how they are found by their names and places, found again in other texts, and hidden."""
+"""Secrets: how they are found by their names and places, found again in other strings, and hidden."""
 
 import re
 from typing import Any

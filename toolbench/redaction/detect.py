@@ -95,7 +95,7 @@ def secrets_in_argument(text: str) -> Iterator[str]:
 
     They are the password and tokens of a URL, and the value in `NAME=value` or `Name: value`, if
     this is the whole text and NAME means a secret. Sentences and program code also have such names
-    inside: `secrets_in`, which searches inside texts, would hide values there that are not secret.
+    inside: `secrets_in`, which searches inside strings, would hide values there that are not secret.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)

@@ -88,7 +88,7 @@ ROOM = 500_000
 class RememberedSecrets:
     """The newest secrets of all runs and servers; any thread may use them.
 
-    Short secrets, which are in too many other texts, are remembered only until the cell ends, for
+    Short secrets, which are in too many other strings, are remembered only until the cell ends, for
     tracebacks and what comes from processes: there is no sign of the run that these belong to.
     """
 

@@ -13,7 +13,7 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 LINE = 8
-"""The least characters of a line of a secret to search for: shorter lines are in many other texts."""
+"""The least characters of a line of a secret to search for: shorter lines are in many other strings."""
 LONGEST = 20_000
 """The most characters of a secret that is searched for in encodings; a longer one only as it is."""
 

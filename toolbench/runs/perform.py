@@ -190,18 +190,26 @@ def perform(
             if replaced is None:
                 raise
     finally:
-        if run.secrets.redactor.secrets:
-            run.output.flush()
         try:
-            _record(run)
+            if run.secrets.redactor.secrets:
+                run.output.flush()
         finally:
-            run.done.set()
-            run.changed()
-            run.progress_view.erase()
+            # Even if the screen is closed, or an interrupt comes while it is written to
+            _end(run)
     if replaced is not None:
         # Outside `except`, so that *error* is not its context
         raise replaced
     return run.outcome
+
+
+def _end(run: Run) -> None:
+    """Record *run*, and let those who wait for it go on."""
+    try:
+        _record(run)
+    finally:
+        run.done.set()
+        run.changed()
+        run.progress_view.erase()
 
 
 def _record(run: Run) -> None:

@@ -34,7 +34,7 @@ PAUSE = 1.0
 class DescriptorOutput:
     """The output of one stream's file descriptor, with the secrets of all runs hidden.
 
-    It is not known which run wrote a text, so short secrets of all runs of the cell are hidden.
+    It is not known which run wrote it, so short secrets of all runs of the cell are hidden.
     Text that may be the beginning of a secret is held back until more text comes, the cell ends, or
     no text comes for a while.
     """
@@ -258,7 +258,7 @@ _MAIN = threading.main_thread().ident
 
 
 class _SafeText(str):
-    """A text in which secrets are hidden already."""
+    """A string in which secrets are hidden already."""
 
     __slots__ = ()
 

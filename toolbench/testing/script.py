@@ -60,7 +60,7 @@ class Script:
         del self._tools[name]
 
     def add_resource(self, uri: str, content: Any, mime_type: str, name: str) -> None:
-        """Offer the resource *uri* with *content*: a text unchanged, any other value as JSON."""
+        """Offer the resource *uri* with *content*: a string unchanged, any other value as JSON."""
         if not isinstance(content, str):
             content = dumps(content)
         about = {"uri": uri, "name": name or uri, "mimeType": mime_type}

@@ -162,7 +162,7 @@ class FakeMCPServer:
         """Offer *function* as a tool; its signature and docstring describe it.
 
         The function runs in a thread. In this thread, `toolbench.current_run()` can report
-        progress, send log messages, and ask the person at the client (`ask` sends an
+        progress, send log messages, and ask the user of the client (`ask` sends an
         elicitation). If the function raises an exception, the call has failed.
 
         Raises:
@@ -186,7 +186,7 @@ class FakeMCPServer:
     def resource(
         self, uri: str, content: Any, *, mime_type: str = "text/plain", name: str = ""
     ) -> None:
-        """Offer the resource *uri* with *content*: a text unchanged, any other value as JSON."""
+        """Offer the resource *uri* with *content*: a string unchanged, any other value as JSON."""
         self._script.add_resource(uri, content, mime_type, name)
         self.notify("notifications/resources/list_changed")
 

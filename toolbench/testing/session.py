@@ -158,7 +158,7 @@ class FakeSession:
         self._end.send_soon({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
     async def ask(self, call: _Call, message: str, schema: Mapping[str, Any]) -> Answer:
-        """Ask the person at the client a question during *call*, and return the answer.
+        """Ask the user of the client a question during *call*, and return the answer.
 
         In the older protocol, the question is sent as a request of the server. In the newer
         protocol, it is sent as the answer to the client's call.
@@ -220,7 +220,7 @@ class FakeRun:
         self._session.notify_soon("notifications/message", params)
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the person at the client by an elicitation; see `CurrentRun.ask`.
+        """Ask the user of the client by an elicitation; see `CurrentRun.ask`.
 
         Raises:
             ToolbenchError: If a coroutine calls this method, because it would block the event loop.
@@ -249,7 +249,7 @@ class FakeRun:
         return answer
 
     async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the person without blocking the event loop; see `CurrentRun.ask_async`."""
+        """Ask the user without blocking the event loop; see `CurrentRun.ask_async`."""
         return await asyncio.to_thread(self.ask, message, schema)
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:

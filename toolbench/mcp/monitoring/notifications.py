@@ -79,11 +79,11 @@ class Inbox:
         """The first lines on stdout that are not messages."""
         self.noise_count = 0
         self.remarks: list[str] = []
-        """Notes for the person about a call; they are moved to the next result."""
+        """Notes for the user about a call; they are moved to the next result."""
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
         self.authorization_url = ""
-        """The page on which a person must authorize now; empty if there is none."""
+        """The page on which the user must authorize now; empty if there is none."""
         self.ignores_newer = False
         """Whether the server did not answer `server/discover` in time."""
         self.opening = Opening()
@@ -195,7 +195,7 @@ class Inbox:
             text = self.redactor.text(message)
         try:
             call.on_progress(value, _number(params.get("total")), text)
-        except Exception:  # noqa: BLE001 - the person's own function: the call goes on
+        except Exception:  # noqa: BLE001 - the user's own function: the call goes on
             _log.exception("The progress handler failed; it is not called again in this call.")
             call.on_progress = None
 

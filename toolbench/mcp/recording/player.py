@@ -1,7 +1,7 @@
 """Play the server of a recording: answer each request with its recorded answer.
 
 A failure that was recorded is repeated as an error, of which `recorded_failure` gets the same text.
-`recorded_answerer` answers the server's questions as the person or model did then.
+`recorded_answerer` answers the server's questions as the user or the model did then.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _QUIET = frozenset({"ping", "logging/setLevel"})
 """Requests that get an empty answer if they are not recorded."""
 
 _FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
-"""Questions that a person or a model answers."""
+"""Questions that the user or a model answers."""
 
 _IN_ROUNDS = frozenset({"tools/call", "prompts/get", "resources/read"})
 """Requests that may get questions as their answer in the newer protocol."""

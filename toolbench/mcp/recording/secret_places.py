@@ -1,4 +1,4 @@
-"""Find secrets in our messages by their places: a search cannot find numbers and short texts."""
+"""Find secrets in our messages by their places: a search cannot find numbers and short strings."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ class SecretPlaces:
         self._forms: dict[Form, Secrecy] = {}
 
     def note(self, message: Mapping[str, Any]) -> None:
-        """Keep the forms that *message*, from the server, asks a person to fill in."""
+        """Keep the forms that *message*, from the server, asks the user to fill in."""
         if message.get("method") == "elicitation/create":
             self._keep(("", str(message.get("id"))), params_of(message))
             return
@@ -75,7 +75,7 @@ class SecretPlaces:
         return hidden
 
     def _answer(self, form: Form, answer: Any) -> Any:
-        """Return *answer*, a person's to *form*, with `MARK` in place of each secret."""
+        """Return *answer*, the user's to *form*, with `MARK` in place of each secret."""
         secrecy, content = self._forms.pop(form, None), mapping_of(answer).get("content")
         if secrecy is None or not isinstance(content, Mapping):
             return answer
