@@ -48,7 +48,7 @@ ATTRIBUTES = {
     "mcp.client.auth.utils": [
         "build_oauth_authorization_server_metadata_discovery_urls", "issuers_match",
     ],
-    "mcp.client.extension": ["ClaimContext", "ClientExtension", "ResultClaim"],
+    "mcp.client.extension": ["ClaimContext"],
     "mcp.client.session": ["ClientRequestContext"],
     "mcp.shared._httpx_utils": ["request_within_origin", "sse_within_origin"],
     "mcp.client.subscriptions": ["SubscriptionLost", "listen"],
@@ -97,7 +97,7 @@ OF_OBJECTS = {
 """Of clients that a user hands us; see test_private_names_of_google_genai."""
 OF_SERVERS = {"_mcp_server", "_callback_host"}
 """Of FastMCP's servers and of its OAuth; see test_private_names_of_fastmcp."""
-OF_SESSIONS = {"_stamp"}
+OF_SESSIONS = {"_build_capabilities", "_stamp"}
 """Of the SDK's sessions with servers; see test_the_stamp_of_a_session."""
 ELSEWHERE = {
     *("_subparsers", "_is_text_encoding"),
@@ -155,6 +155,7 @@ def test_the_stamp_of_a_session():
     session._stamp(data, options)
     assert data["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
     assert options["headers"]["mcp-method"] == "tools/call"
+    assert session._build_capabilities("2026-07-28").extensions is None
 
 
 def test_a_shell_has_what_objects_of_it_have():

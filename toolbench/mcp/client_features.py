@@ -37,15 +37,6 @@ class ClientFeatures:
             msg = f"The extension {twice[0]!r} is there twice: leave one out."
             raise ToolbenchError(msg)
 
-    def declared(self, own: Iterable[Any]) -> list[Any]:
-        """Return all extensions to declare: those of toolbench, which are *own*, and those of the user.
-
-        An extension of *own* is left out if the user has an extension with the same identifier.
-        """
-        identifiers = {extension.identifier for extension in self.extensions}
-        ours = [extension for extension in own if extension.identifier not in identifiers]
-        return [*ours, *self.extensions]
-
     def claim_of(self, kind: object) -> Any:
         """Return the claim of an extension to results of *kind*, a `resultType`; None if there is none.
 

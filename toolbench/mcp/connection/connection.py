@@ -92,7 +92,7 @@ class Connection:
         from fastmcp import Client  # noqa: PLC0415
         from mcp_types import Implementation  # noqa: PLC0415
 
-        from toolbench.mcp.wire.sdk_session import ModernExtension, SdkSession  # noqa: PLC0415
+        from toolbench.mcp.wire.sdk_session import SdkSession  # noqa: PLC0415
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
 
         hide_in_logs_of(_LIBRARIES)
@@ -103,13 +103,14 @@ class Connection:
             inbox=self._inbox,
             probe_seconds=min(_PROBE, (call.seconds - call.used) / 3),
             roots=self._features.roots,
+            extensions_of_modern=(TASKS, SKILLS),
             is_process=self._entry.transport == "stdio",
         )
         self._client = Client(
             Tapped(self._transport, kind),
             mode=mode,
             client_info=Implementation(name="toolbench", version=__version__),
-            extensions=self._features.declared([ModernExtension(TASKS), ModernExtension(SKILLS)]),
+            extensions=self._features.extensions,
         )
         # The tasks of the connection serve other runs too
         try:

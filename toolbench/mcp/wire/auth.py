@@ -156,8 +156,11 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
             # As FastMCP's own transport does
             auth._bind(entry.url)
         return auth
-    settings = dict(auth) if isinstance(auth, Mapping) else {}
-    if not settings and auth != "oauth":
+    if isinstance(auth, Mapping):
+        settings = dict(auth)
+    elif auth == "oauth":
+        settings = {}
+    else:
         return BearerAuth(str(auth))
     store = TokenStore(vault, entry.url, _hider(inbox))
     settings.setdefault("token_storage", store)

@@ -2,13 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Literal, NoReturn, Self
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from typing import Any, Self
 
 import anyio
 import mcp_types
 from mcp import ClientSession, MCPError
-from mcp.client.extension import ClientExtension, ResultClaim
 from mcp.client.session import ClientRequestContext
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.inbound import (
@@ -21,7 +20,7 @@ from mcp.shared.inbound import (
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import Field, ValidationError, create_model
+from pydantic import ValidationError
 
 from toolbench.errors import SchemaError, ServerError
 from toolbench.jsonschema.extent import check_extent
@@ -74,36 +73,6 @@ for _sdk in ("mcp", "client"):
     logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
-class ModernExtension(ClientExtension):
-    """An extension that is declared to servers of the newer protocol only."""
-
-    def __init__(self, identifier: str) -> None:
-        """Declare the extension *identifier*."""
-        self.identifier = identifier
-
-    def claims(self) -> list[ResultClaim[Any]]:
-        """Return a claim to results that no server sends, which is never resolved.
-
-        Without a claim, the SDK would declare the extension to servers of the older protocol too,
-        which has no extensions, and other tasks.
-        """
-        kind: Any = Literal[self.identifier]
-        unread = create_model(
-            "Unread", __base__=mcp_types.Result, result_type=(kind, Field(alias="resultType"))
-        )
-        claim = ResultClaim(
-            result_type=self.identifier,
-            model=unread,
-            resolve=_never_resolved,
-            protocol_versions=frozenset(MODERN_PROTOCOL_VERSIONS),
-        )
-        return [claim]
-
-
-async def _never_resolved(result: Any, context: Any) -> NoReturn:
-    raise NotImplementedError
-
-
 class SdkSession(ClientSession):
     """A session of the SDK that reports each message to the inbox and returns unchecked answers."""
 
@@ -115,6 +84,7 @@ class SdkSession(ClientSession):
         inbox: Inbox,
         probe_seconds: float,
         roots: list[str],
+        extensions_of_modern: Collection[str] = (),
         is_process: bool = False,
         **settings: Any,
     ) -> None:
@@ -126,12 +96,14 @@ class SdkSession(ClientSession):
             inbox: Takes all messages and questions.
             probe_seconds: Time limit for the first request, which tries the newer protocol.
             roots: File URLs for the server; if the list is empty, the client declares no roots.
+            extensions_of_modern: Extensions to declare to servers of the newer protocol.
             is_process: Whether the server is a process, which may hang without ending.
             **settings: Arguments of the SDK's session.
         """
         self.inbox = inbox
         self.probe_seconds = probe_seconds
         self.roots = roots
+        self._extensions_of_modern = extensions_of_modern
         self.is_process = is_process
         self.header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
         """By the names of tools: the arguments that HTTP headers repeat, with the headers' names."""
@@ -151,6 +123,15 @@ class SdkSession(ClientSession):
         if roots:
             settings["list_roots_callback"] = self._list_roots
         super().__init__(dispatcher=self._wire, **settings)
+
+    def _build_capabilities(self, version: str) -> mcp_types.ClientCapabilities:
+        """Declare extensions to the newer protocol only: the older one has other tasks."""
+        capabilities = super()._build_capabilities(version)
+        if version in MODERN_PROTOCOL_VERSIONS:
+            ours: dict[str, Any] = {name: {} for name in self._extensions_of_modern}
+            # Those of the user have precedence
+            capabilities.extensions = {**ours, **(capabilities.extensions or {})}
+        return capabilities
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request with *params*, which are JSON; return the result as the server sent it.
