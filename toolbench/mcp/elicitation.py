@@ -1,7 +1,7 @@
 """Questions of a server during a call (elicitation, sampling), and their handlers.
 
 An *answerer* is a function, plain or `async`, that takes a question and returns its answer.
-Without an answerer, the run of the call asks the person. If no person can answer, the question is
+Without an answerer, the run of the call asks the user. If no person can answer, the question is
 declined.
 """
 
@@ -80,7 +80,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A web page that the person visits before accepting. Never open the page without asking.
+    """A web page that the user visits before accepting. Never open the page without asking.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -114,7 +114,7 @@ class UrlQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingQuestion(Question):
-    """The server wants a message of a model; a person may write it. Source: MCP, sampling."""
+    """The server wants a message of a model; the user may write it. Source: MCP, sampling."""
 
     messages: list[dict[str, Any]]
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -222,7 +222,7 @@ def current_on_progress() -> OnProgress | None:
 
 
 def for_person(question: Question) -> Asked:
-    """Return *question*, which a server asks, in the form in which a run asks a person."""
+    """Return *question*, which a server asks, in the form in which a run asks the user."""
     asked = Asked.about(question.whole, None, "")
     if isinstance(question, FormQuestion):
         asked = Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
@@ -238,7 +238,7 @@ def for_person(question: Question) -> Asked:
 
 
 def ask_here(question: Question) -> Answer:
-    """Ask the person through the current run; without a run, take a preset answer or use `input()`."""
+    """Ask the user through the current run; without a run, take a preset answer or use `input()`."""
     person_question, run = for_person(question), active_run()
     if isinstance(run, Run):
         return run.dialogue.put(person_question)
@@ -254,7 +254,7 @@ def handler_of(
 ) -> Answerer | None:
     """Return one answerer that gives each question to the handler for questions of its kind.
 
-    Questions without a handler go to the person. Return None if there is no handler at all.
+    Questions without a handler go to the user. Return None if there is no handler at all.
 
     Args:
         elicitation_handler: Answers forms and requests to visit a page.
@@ -329,7 +329,7 @@ def wait_answering(
 ) -> T:
     """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
-    The handler of `answering` answers questions, else *answerer*, else the person. A plain
+    The handler of `answering` answers questions, else *answerer*, else the user. A plain
     function is called in this thread.
 
     Raises:

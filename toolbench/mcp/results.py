@@ -231,7 +231,7 @@ def tool_observation(
 
 
 def failed_observation(tool: str, text: str, warnings: Sequence[str] = ()) -> MCPToolObservation:
-    """Return the observation of a failed call: *text* is for the model, *warnings* for the person."""
+    """Return the observation of a failed call: *text* is for the model, *warnings* for the user."""
     return MCPToolObservation(
         tool_name=tool,
         content=[TextContent(text=text)],
@@ -249,7 +249,7 @@ def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObserv
     """Add advice to reconnect if *server* failed because it needs the older protocol.
 
     A server can send requests of its own only in the older protocol. The advice is a warning for
-    the person, because the model cannot reconnect.
+    the user, because the model cannot reconnect.
     """
     text = observation.text
     if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):

@@ -36,7 +36,7 @@ def tool_choice_in(params: Mapping[str, Any]) -> str:
 
 
 def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a person's answer: a text, or the call of a tool."""
+    """Return the JSON Schema of the user's answer: a string, or the call of a tool."""
     choice = tool_choice_in(params)
     calls = [_call_schema(tool) for tool in tools_in(params)]
     if not calls or choice == "none":
@@ -134,7 +134,7 @@ def message_of(
 ) -> dict[str, Any]:
     """Return *answer* as a message: the result of the request `sampling/createMessage`.
 
-    The answer is a whole message (with its `role`), a text, the call of a tool
+    The answer is a whole message (with its `role`), a string, the call of a tool
     (`{"tool": name, "arguments": {...}}`), or a list of calls. *messages* and *params* are those
     of the request.
 

@@ -1,4 +1,4 @@
-"""A call of a served tool by an agent: its run, its questions, and the decisions of a person."""
+"""A call of a served tool by an agent: its run, its questions, and the decisions of the user."""
 
 from asyncio import AbstractEventLoop, Queue
 from collections.abc import Callable, Mapping
@@ -25,9 +25,9 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
 from toolbench.values import sentence, whole_characters
 
-# Seconds for an answer of the person who uses the agent
+# Seconds for an answer of the user of the agent
 CLIENT_PATIENCE = 600.0
-# A person who says no more than that this call goes on has not agreed to later ones
+# The user who says no more than that this call goes on has not agreed to later ones
 _YES_ONCE = Answer("accept", {"answer": True, "remember": False})
 
 
@@ -50,7 +50,7 @@ class LogEvent:
 
 @dataclass(frozen=True)
 class QuestionEvent:
-    """A question of the run to the person who uses the agent; the run waits for `reply`."""
+    """A question of the run to the user of the agent; the run waits for `reply`."""
 
     question: Question
     reply: "Future[Answer]"
@@ -138,9 +138,9 @@ class ServedCall:
             tool: The tool that is called.
             arguments: The arguments, as the agent sent them.
             client: The name of the agent's program.
-            answer_within: The seconds that a person has for a question in the notebook.
+            answer_within: The seconds that the user has for a question in the notebook.
             loop: The event loop of the server, which waits for the events of the call.
-            asks_client: Returns True for a question to the person who uses the agent.
+            asks_client: Returns True for a question to the user of the agent.
             changed: Called from any thread after a change that views should show.
             execute: The function that executes the tool.
         """
@@ -198,18 +198,18 @@ class ServedCall:
 
     @property
     def observation(self) -> Observation:
-        """The person's answer, or else the observation of the run; secrets are hidden."""
+        """The user's answer, or else the observation of the run; secrets are hidden."""
         outcome = self._by_hand or self.run.outcome
         return masked_observation(outcome, self.run.secrets.redactor)
 
     @property
     def questions(self) -> list[Question]:
-        """The unanswered questions to the person at the notebook. One may be whether the call may run."""
+        """The unanswered questions to the user at the notebook. One may be whether the call may run."""
         return [one.question for one in list(self._open_questions)]
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person answered the agent in place of the tool."""
+        """Whether the user answered the agent in place of the tool."""
         return self._by_hand is not None
 
     @property
@@ -223,7 +223,7 @@ class ServedCall:
     def __repr__(self) -> str:
         return f"<Call {self.id} of {self.tool}: {self.state}>"
 
-    # --- what a person decides --------------------------------------------------------
+    # --- what the user decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
         """Accept the oldest of `questions`, with *content* as the answer.
@@ -314,8 +314,8 @@ class ServedCall:
         """Start the run in a separate thread.
 
         Args:
-            confirm: Whether to ask a person first, if the policy requires it.
-            asks_because: A reason to ask a person even if the policy allows the call.
+            confirm: Whether to ask the user first, if the policy requires it.
+            asks_because: A reason to ask the user even if the policy allows the call.
         """
         self.run.asks_because = asks_because
         start(self.run, confirm=confirm, work=self._work, then=self._end)
@@ -363,7 +363,7 @@ class ServedCall:
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     def ask(self, question: Question) -> Answer:
-        """Ask the person who uses the agent, or the person at the notebook; return the answer."""
+        """Ask the user of the agent, or the user at the notebook; return the answer."""
         reply: Future[Answer] = Future()
         forget = self.run.on_cancel(lambda: settle(reply, Answer("cancel")))
         try:

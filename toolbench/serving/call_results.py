@@ -1,4 +1,4 @@
-"""Make the result of `tools/call` for an agent, from the tool or from a person's answer."""
+"""Make the result of `tools/call` for an agent, from the tool or from the user's answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -113,7 +113,7 @@ def observation_by_hand(
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return a person's answer as the function of *tool* would return it.
+    """Return the user's answer as the function of *tool* would return it.
 
     If the output schema wraps results, `{"result": value}` in *observation* becomes `value`.
     """

@@ -1,4 +1,4 @@
-"""Ask the questions of a run to the person who uses the agent, by MCP's elicitation."""
+"""Ask the questions of a run to the user of the agent, by MCP's elicitation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _SIMPLE = frozenset({"string", "number", "integer", "boolean"})
 
 
 def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
-    """Tell whether the agent's program can show *question* to the person who uses it."""
+    """Tell whether the agent's program can show *question* to its user."""
     capabilities = ctx.session.client_capabilities
     if capabilities is not None:
         elicitation = capabilities.elicitation

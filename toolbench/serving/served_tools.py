@@ -55,12 +55,12 @@ class Served:
         )
         self.name = name
         self.require = require
-        """When to ask a person before a call: "policy" asks as the policy says, "always", or "never"."""
+        """When to ask the user before a call: "policy" asks as the policy says, "always", or "never"."""
         self.answer_within = answer_within
-        """The seconds that a person at the notebook has to answer; after that a call is refused."""
+        """The seconds that the user at the notebook has to answer; after that a call is refused."""
         self.questions_to: Answerer = "agent"
-        """Who answers the questions of a running tool: "agent", the person who uses the agent (if
-        its program can ask), or "notebook", the person at this notebook."""
+        """Who answers the questions of a running tool: "agent", the user of the agent (if
+        its program can ask), or "notebook", the user at this notebook."""
         self._lock = RLock()
         self._calls: deque[ServedCall] = deque()
         self._count = 0
@@ -112,7 +112,7 @@ class Served:
 
     @property
     def is_paused(self) -> bool:
-        """Whether calls wait for a person before they run."""
+        """Whether calls wait for the user before they run."""
         return self._is_paused
 
     @property
@@ -139,10 +139,10 @@ class Served:
         """Return the view without widgets: the tools, the configurations of clients, the calls."""
         return served_bundle(self)
 
-    # --- what a person does -------------------------------------------------------------
+    # --- what the user does -------------------------------------------------------------
 
     def pause(self) -> None:
-        """Make each new call wait until a person accepts it.
+        """Make each new call wait until the user accepts it.
 
         After `answer_within` seconds it is refused.
         """
@@ -291,9 +291,9 @@ def serve(
         name: The name of the server for clients and for `toolbench connect`. If several servers
             have this name, `toolbench connect` takes the newest server that is not closed.
         port: The port on 127.0.0.1; 0 takes a free port.
-        require: When to ask a person before a call: "policy" asks as the policy says, "always",
+        require: When to ask the user before a call: "policy" asks as the policy says, "always",
             or "never". A call that the policy denies never runs.
-        answer_within: The seconds that a person has to answer; then the call is refused.
+        answer_within: The seconds that the user has to answer; then the call is refused.
         allowed_hosts: More host names that clients may use for this machine, for example
             through a proxy: each is a full name, such as "hub.example.org".
 

@@ -32,12 +32,12 @@ BURST, PER_SECOND = 40, 10.0
 """The messages that an app may send at once, and later per second; more are dropped."""
 # Runs and messages that are shown
 _MOST_LINES = 10
-# Characters of a message to the person
+# Characters of a message to the user
 _LONGEST_TEXT = 2_000
 _INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
 
 Asker = Callable[[Question, Callable[[], bool]], Answer]
-"""A function that asks the person a question. It gets the question and a function. It stops asking
+"""A function that asks the user a question. It gets the question and a function. It stops asking
 when the function returns True, because the run was cancelled."""
 
 
@@ -55,7 +55,7 @@ class AppBridge:
 
         Args:
             session: The server of the app; the app reaches no other server.
-            ask: A function that asks the person a question.
+            ask: A function that asks the user a question.
             changed: A function that is called, in any thread, when there is something new to show.
         """
         self._session, self._ask, self._changed = session, ask, changed
@@ -228,7 +228,7 @@ class AppBridge:
             self._leave_slot()
 
     def _note(self, parameters: Mapping[str, Any], answer: Any) -> None:
-        """Keep the text of a `ui/message` request, to show it to the person."""
+        """Keep the text of a `ui/message` request, to show it to the user."""
         content = parameters.get("content")
         blocks = content if isinstance(content, list) else [content]
         texts = [

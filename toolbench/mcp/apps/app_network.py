@@ -34,12 +34,12 @@ class AppNetwork:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The addresses that a person may allow, each once."""
+        """The addresses that the user may allow, each once."""
         return tuple(dict.fromkeys([*self.connect, *self.resources]))
 
 
 NO_NETWORK = AppNetwork()
-"""No addresses: the network of an app until a person allows more."""
+"""No addresses: the network of an app until the user allows more."""
 
 
 def network_in(csp: Any) -> AppNetwork:

@@ -4,7 +4,7 @@ The app runs in a frame inside a frame, both without an origin. The outer frame 
 host: it answers the first request and passes on the call and its result. If our front-end module
 gives it a port, it also passes on calls of tools, reads, messages and links, limited in size and
 rate. Without a port, it refuses them. The policy of both frames forbids to load, send or navigate,
-except for the addresses that a person has allowed. No policy covers WebRTC, so WebRTC is removed
+except for the addresses that the user has allowed. No policy covers WebRTC, so WebRTC is removed
 from the app's page, and the app cannot make a new page with WebRTC. One risk is left: when an
 app tries to navigate, a browser may look up the address and connect to it before it refuses.
 Source: MCP Apps, SEP-1865.
@@ -122,7 +122,7 @@ def preview(
         result: The result of the call, if there is one.
         address: The address for the app's requests. Without it, the app can only read the call and
             its result.
-        is_online: Whether the person has allowed the addresses of `app.network` for this preview.
+        is_online: Whether the user has allowed the addresses of `app.network` for this preview.
     """
     if len(app.html) > LARGEST:
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."

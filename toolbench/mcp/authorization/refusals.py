@@ -26,7 +26,7 @@ _SCOPE = re.compile(r'\bscope="([^"]*)"')
 
 
 def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str) -> str:
-    """Return advice to a person after an answer with *status*; empty if there is no advice.
+    """Return advice to the user after an answer with *status*; empty if there is no advice.
 
     Args:
         status: The HTTP status.

@@ -98,7 +98,7 @@ class TokenStore(AsyncKeyValue):
 
 
 async def _in_thread(work: Callable[..., Any], *args: Any) -> Any:
-    """Do *work* in a thread, because a keyring may wait for a person who must unlock it."""
+    """Do *work* in a thread, because a keyring may wait for the user to unlock it."""
     from anyio.to_thread import run_sync  # noqa: PLC0415 - with the first server
 
     return await run_sync(work, *args)

@@ -133,7 +133,7 @@ def _expand_text(text: str, variables: Mapping[str, str]) -> str:
 
 
 class LiveVariables(Mapping[str, str | SecretStr]):
-    """The texts in some variables of a namespace, as they are when they are read.
+    """The strings in some variables of a namespace, as they are when they are read.
 
     A server that connects again gets the present value of a token; the last one, if the variable is
     gone. A pickled copy is a plain dict with the values at that time.
@@ -173,5 +173,5 @@ class LiveVariables(Mapping[str, str | SecretStr]):
 
 
 def is_text(value: Any) -> TypeGuard[str | SecretStr]:
-    """Tell whether *value* is a text or a `SecretStr`, and is not empty."""
+    """Tell whether *value* is a string or a `SecretStr`, and is not empty."""
     return isinstance(value, str | SecretStr) and len(value) > 0

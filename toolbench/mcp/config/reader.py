@@ -172,7 +172,7 @@ def _required(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _words(entry: Mapping[str, Any], key: str) -> list[str]:
-    """Return the texts in the list *key*, which only entries from a `server.json` have."""
+    """Return the strings in the list *key*, which only entries from a `server.json` have."""
     words = entry.get(key)
     if isinstance(words, list):
         return list(map(str, words))

@@ -179,7 +179,7 @@ class ServerEntry:
     secret_variables: frozenset[str] = frozenset()
     """The environment variables whose values must not be shown, whatever their names are."""
     secret_texts: tuple[str, ...] = ()
-    """Other texts that must not be shown anywhere."""
+    """Other strings that must not be shown anywhere."""
     variables: Mapping[str, str | SecretStr] = field(default_factory=dict)
     """Variables of the notebook for references; a variable of the environment comes first."""
 
@@ -304,7 +304,7 @@ class ServerEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class UnapprovedEntry(ServerEntry):
-    """The entry of a configuration file, which is not connected before a person has approved it."""
+    """The entry of a configuration file, which is not connected before the user has approved it."""
 
     file: Path
 

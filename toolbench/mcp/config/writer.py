@@ -29,7 +29,7 @@ class Reached(Protocol):
 
 
 class Written(NamedTuple):
-    """A configuration, and what a person must know before using it.
+    """A configuration, and what the user must know before using it.
 
     Attributes:
         config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.

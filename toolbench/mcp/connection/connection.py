@@ -76,7 +76,7 @@ class Connection:
         self.stderr_start = inbox.stderr.total
         """The number of lines that the server had written to stderr before this connection."""
         self.waited = 0.0
-        """The seconds in which a person was asked while it connected and listed."""
+        """The seconds in which the user was asked while it connected and listed."""
         self.ended_by_us = False
         """Whether the connection was alive when it was closed here: then the server did not end it."""
         self._client: Any = None
@@ -279,7 +279,7 @@ class Connection:
         cursors: set[str] = set()
         call = Call(seconds=seconds, used=used)
         try:
-            # The time of a person does not count
+            # The time of the user does not count
             with call.within(seconds, used=used):
                 for _ in range(_MOST_PAGES):
                     raw = await self.request(method, params, call)
@@ -332,7 +332,7 @@ def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def pages_visited(error: Exception, inbox: Inbox) -> bool:
-    """Return True if *error* names pages, and the person agrees to visit each of them; else False.
+    """Return True if *error* names pages, and the user agrees to visit each of them; else False.
 
     A question about each page goes to the handler of the running call. Source: MCP specification,
     elicitation, `URLElicitationRequiredError`.

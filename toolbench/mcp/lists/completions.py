@@ -1,4 +1,4 @@
-"""Ask a server to complete an argument while a person types it."""
+"""Ask a server to complete an argument while the user types it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

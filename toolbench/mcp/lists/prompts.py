@@ -19,7 +19,7 @@ from toolbench.redaction.detect import Secrecy
 
 @dataclass(frozen=True, kw_only=True)
 class PromptArgument:
-    """One argument of a prompt; its value is always a text."""
+    """One argument of a prompt; its value is always a string."""
 
     name: str
     description: str = ""

@@ -205,7 +205,7 @@ class _Listing(NamedTuple):
     rows: Mapping[str, ListedTool]
     version: str
     made: dict[str, MCPToolDefinition]
-    """The tools that were made of the rows; each is made at its first use."""
+    """The tools that were made from the rows; each is made at its first use."""
 
     def followed_by(self, tools: Iterable[ListedTool], version: str) -> "_Listing":
         """Return the listing of *tools*; a tool that has not changed stays the same object."""

@@ -31,7 +31,7 @@ from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.threads import daemon_thread
 
-# Seconds that a person has to authorize
+# Seconds that the user has to authorize
 _PATIENCE = 300.0
 # In which the last page is sent
 _LAST_SECONDS = 0.1
@@ -42,13 +42,13 @@ class BrowserOAuth(OAuth):
     """FastMCP's OAuth, which opens the authorization page only once, in the browser.
 
     FastMCP itself requests the page once before, as a check. Servers count this request as
-    another authorization. While the person authorizes, the time limits of all calls that need
+    another authorization. While the user authorizes, the time limits of all calls that need
     the token are paused.
     """
 
     inbox: Inbox | None = None
     patience = _PATIENCE
-    """The seconds that the person has to authorize."""
+    """The seconds that the user has to authorize."""
 
     def __init__(self, url: str, **settings: Any) -> None:
         """Authorize at *url*, with the *settings* of FastMCP's `OAuth`."""
@@ -72,14 +72,14 @@ class BrowserOAuth(OAuth):
                     return
 
     async def redirect_handler(self, authorization_url: str) -> None:
-        """Show *authorization_url* to the person, and open it in the browser."""
+        """Show *authorization_url* to the user, and open it in the browser."""
         if self.inbox is not None:
             self.inbox.ask_to_authorize(authorization_url)
         # not here: a command in BROWSER may wait until the browser is closed
         daemon_thread(_open_browser, authorization_url, name="toolbench-browser").start()
 
     async def callback_handler(self) -> AuthorizationCodeResult:
-        """Wait until the person has authorized, and return the server's answer."""
+        """Wait until the user has authorized, and return the server's answer."""
         async with self._calls.waiting_for_person():
             try:
                 return await self._answer_of_browser()
@@ -131,7 +131,7 @@ async def _serve(server: Server, port: int) -> None:
 
 
 def _open_browser(page: str) -> None:
-    # The person has the link, whatever the browser does
+    # The user has the link, whatever the browser does
     with suppress(Exception):
         webbrowser.open(page)
 
@@ -142,9 +142,9 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping with settings.
     The tokens of OAuth are hidden in all that the session of *inbox* shows. The settings:
 
-    - With a person: the settings of FastMCP's `OAuth`, such as `client_metadata_url`, `scopes`,
+    - With a user: the settings of FastMCP's `OAuth`, such as `client_metadata_url`, `scopes`,
       or the `client_id` and `client_secret` of a registered client.
-    - Without a person: `client_id`, `issuer`, `client_secret` and the `grant_type`
+    - Without a user: `client_id`, `issuer`, `client_secret` and the `grant_type`
       `client_credentials`; or `client_id`, `issuer` and `private_key` or `private_key_file`.
 
     Raises:
@@ -170,7 +170,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     if any(key in settings for key in _KEY_SETTINGS):
         make = _signed
     try:
-        # A person may choose to keep tokens in memory
+        # The user may choose to keep tokens in memory
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             provider = make(entry, settings)

@@ -125,7 +125,7 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_error(error: Any) -> dict[str, Any]:
-    """Return *error* with a number as its code and a text as its message.
+    """Return *error* with a number as its code and a string as its message.
 
     The SDK refuses any other error; then the caller would wait for ever.
     """

@@ -72,7 +72,7 @@ def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.Asy
 
     Reading has no time limit in this client, because each call has a time limit.
     """
-    # texts, because comparing URL objects parses them again
+    # strings, because comparing URL objects parses them again
     endpoints = {str(httpx2.URL(entry.url))}
 
     async def look(response: httpx2.Response) -> None:

@@ -52,7 +52,7 @@ class ClientConfig(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Where a person pastes the text, in words: usually the name of a file of the client."""
+        """Where the user pastes the text, in words: usually the name of a file of the client."""
         return _PLACES[self.client]
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Return a text: how a client on another machine reaches *url*; "" if there is no hub.
+    """Return a string: how a client on another machine reaches *url*; "" if there is no hub.
 
     Args:
         url: The URL of the server on this machine.
