@@ -215,10 +215,7 @@ class RunOutput(Output):
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
         """Add a mime bundle that was displayed; secrets are hidden. See `Output.display`."""
-        data = self.bundle(data)
-        with self._lock:
-            self._search_pieces()
-            super().display(data, name)
+        super().display(self.bundle(data), name)
         self.run.changed()
 
     def chunks(self) -> list[Chunk]:
@@ -229,16 +226,24 @@ class RunOutput(Output):
 
     def _search_pieces(self) -> None:
         """Add the pieces that were written last, without secrets."""
-        pieces, self._pieces, self._pieces_size = self._pieces, [], 0
+        # An object that is deleted meanwhile may print to another stream
+        stream, pieces = self._pieces_stream, self._pieces
+        self._pieces, self._pieces_size = [], 0
         if not pieces:
             return
         try:
-            text = self.filtered(self._pieces_stream, "".join(pieces))
+            text = self.filtered(stream, "".join(pieces))
         except BaseException:
             # An interrupt: what was printed before it is searched again, by the next who asks
             self._pieces = [*pieces, *self._pieces]
             raise
-        super().write(self._pieces_stream, text)
+        super()._take_in(Chunk(stream, text))
+
+    def _take_in(self, chunk: Chunk) -> None:
+        """Add *chunk* after what was written before it."""
+        with self._lock:
+            self._search_pieces()
+            super()._take_in(chunk)
 
     def filtered(self, stream: str, text: str) -> str:
         """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
@@ -272,7 +277,7 @@ class RunOutput(Output):
             with self._lock:
                 text = stream.flush()
             if name == "log" or sink_here() is self:
-                super().write(name, text)
+                super()._take_in(Chunk(name, text))
                 self.run.changed()
             elif text:
                 getattr(sys, name).write(text)
