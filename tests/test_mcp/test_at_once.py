@@ -61,6 +61,10 @@ class Waiting:
         """Let the servers go on."""
         self._here.touch()
 
+    def hold(self):
+        """Let no further server go on."""
+        self._here.unlink()
+
 
 @pytest.fixture
 def starting(tmp_path):
@@ -87,6 +91,12 @@ def in_thread(work, *args):
     thread = threading.Thread(target=run)
     thread.start()
     return thread, outcomes
+
+
+async def some_turns():
+    """Let the background loop do what an interrupt has asked for."""
+    for _ in range(STEPS):
+        await asyncio.sleep(0)
 
 
 @contextmanager
@@ -146,6 +156,19 @@ class TestTheServersOfAClient:
         del client
         gc.collect()
         eventually(lambda: not any(map(is_running, children() - before)))
+
+
+class TestReconnect:
+    def test_that_is_interrupted_can_be_repeated_soon(self, client, starting):
+        """Even while the process that was just started still ends."""
+        starting.let()
+        client.connect("a", starting.entry)
+        starting.hold()
+        with interrupt_at_a_new_process(), pytest.raises(KeyboardInterrupt):
+            client.reconnect("a")
+        portal.call(some_turns)
+        starting.let()
+        assert client.reconnect("a").call("x").text == "a"
 
 
 class TestDisconnect:

@@ -9,9 +9,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from patience import eventually, join
+from patience import PATIENCE, eventually, join
 
 from test_mcp.peers import LIGHT, light, scripted
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
 
 INFO = {
@@ -167,6 +168,17 @@ def test_a_server_that_ends_after_each_start_is_started_once_for_a_call(client, 
 
 
 class TestDisconnecting:
+    def test_right_before_a_request_is_told_as_during_it(self, client, path):
+        """Another thread may close the connection that a list is about to use."""
+        session = client.connect("m", rewrite(path))
+
+        async def look(connection):
+            await session.aclose()
+            return await connection.pages("tools", "tools/list", PATIENCE)
+
+        with pytest.raises(ServerError, match="was disconnected here during the request"):
+            portal.call(session.connection.use, look)
+
     def test_during_a_call_says_who_did_it(self, client, path):
         """The call says that this side closed the connection, not that it comes back."""
         session = client.connect("m", rewrite(path, **{"tools/call": []}))

@@ -78,6 +78,11 @@ class Attempt:
         """Whether the outcome is still open."""
         return self._task is not None and not self._task.done()
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was cancelled; it may still run, until its process has ended."""
+        return self._scope.cancel_called
+
     async def outcome(self, call: Call | None = None) -> None:
         """Wait until it is connected; with *call* no longer than the limit of that.
 
@@ -90,7 +95,7 @@ class Attempt:
             await asyncio.wait({task})
         else:
             await self._within_limit(task, call)
-        if self._scope.cancel_called:
+        if self.is_cancelled:
             msg = f"Server {self._inbox.server!r} was disconnected while it was connecting."
             raise ServerError(msg)
         # What is no Exception

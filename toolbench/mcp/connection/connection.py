@@ -132,8 +132,18 @@ class Connection:
 
     @property
     def session(self) -> "SdkSession":
-        """The SDK's session."""
-        session: SdkSession = self._client.session
+        """The SDK's session.
+
+        Raises:
+            MCPError: If the connection was closed, as for a request that is cut off.
+        """
+        from mcp import MCPError  # noqa: PLC0415 - loaded by now
+
+        try:
+            session: SdkSession = self._client.session
+        except RuntimeError as error:
+            # FastMCP's, about the use of its client
+            raise MCPError(CONNECTION_CLOSED, "Connection closed") from error
         return session
 
     @property

@@ -144,13 +144,14 @@ class ReconnectingConnection:
     async def open(self, mode: str | None = None) -> None:
         """Close an older connection and connect; remember the mode that worked.
 
-        If it is connecting already, with this mode or *mode* is None, wait for that.
+        If it is connecting already, with this mode or *mode* is None, wait for that. If that is
+        cancelled, wait for its end first.
 
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.
         """
         while (attempt := self._running) is not None:
-            if mode in (None, attempt.requested_mode):
+            if mode in (None, attempt.requested_mode) and not attempt.is_cancelled:
                 await attempt.outcome()
                 return
             await attempt.cancel()
