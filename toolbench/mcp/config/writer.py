@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from toolbench.mcp.config.placeholders import names_in, with_known
 from toolbench.mcp.config.program import starts_what_is_in
@@ -13,12 +13,19 @@ from toolbench.mcp.config.reader import LEAST_MILLISECONDS
 from toolbench.mcp.config.server_entry import ServerEntry, located, places
 from toolbench.redaction.redactor import Redactor
 
-if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
-
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 # The scheme is not a secret
 _SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
+
+
+class Reached(Protocol):
+    """The protocol of the sessions that `write_config` writes: a name, and the entry of the server."""
+
+    name: str
+
+    @property
+    def portable_entry(self) -> ServerEntry:
+        """The entry with which the server can be connected again, from any folder."""
 
 
 class Written(NamedTuple):
@@ -38,7 +45,7 @@ class Written(NamedTuple):
     without_objects: tuple[str, ...]
 
 
-def write_config(sessions: Iterable["MCPServerSession"]) -> Written:
+def write_config(sessions: Iterable[Reached]) -> Written:
     """Return the configuration of *sessions*, with a reference (`${NAME}`) for each secret."""
     variables: dict[str, str] = {}
     servers: dict[str, Any] = {}
