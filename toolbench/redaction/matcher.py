@@ -214,7 +214,9 @@ class Bare:
         self._size = len(data)
         # Of each piece between colours: its start in the text, and how many bytes of colours are before
         self._starts, self._shifts = [0], [0]
-        if b"\x1b" not in data and b"1b[" not in data:
+        # One byte is found thirty times faster than three
+        is_written = b"\\" in data and b"1b[" in data
+        if b"\x1b" not in data and not is_written:
             return
         pieces = list[bytes]()
         at = size = 0
