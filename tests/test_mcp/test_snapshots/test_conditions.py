@@ -13,6 +13,7 @@ from tests.test_mcp.test_snapshots.schema_changes import (
     one,
     union,
 )
+from toolbench.errors import SchemaError
 from toolbench.jsonschema.validate import validator_of
 from toolbench.mcp.snapshots.diff import SEVERITIES, schema_changes
 
@@ -52,6 +53,9 @@ def between(least, most, kind=WHOLE):
     return {**kind, "minimum": least, "maximum": most}
 
 
+CODE = r"^[A-Z]{3}-\d{7}$"
+"""A pattern that no value that is tried fits."""
+
 # fmt: off
 NARROWED = {
     "a value is ruled out": (one(TEXT), one({**TEXT, "not": {"const": "the rare one"}})),
@@ -79,8 +83,17 @@ NARROWED = {
     "texts of a pattern are shorter": (one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 9}), one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 4})),
     "a range has a gap": (one(between(0, 10)), one(union(between(0, 5), between(7, 10)))),
     "one alternative only": (one(union(between(0, 5), between(3, 9))), one(union(between(0, 5), between(3, 9), keyword="oneOf"))),
+    "a limit beyond each value that is tried": (one({**TEXT, "maxLength": 65_536}), one({**TEXT, "maxLength": 40_000})),
+    "a number of keys beyond each value that is tried": (keys(maxProperties=500), keys(maxProperties=300)),
+    "a value of any type gets a limit": (one({}), one({"minItems": 1})),
+    "a limit of another type is added": (one({"minLength": 2}), one({"minLength": 2, "multipleOf": 1})),
+    "a pattern becomes a list": (text(CODE), one({"enum": ["ABC-1234567"]})),
+    "null only": (one({"type": ["string", "null"], "pattern": CODE}), one({"type": "null"})),
+    "no long alternative": (one(union({**TEXT, "maxLength": 3}, {**TEXT, "minLength": 3})), one({**TEXT, "maxLength": 3})),
 }
 EXCHANGED = {
+    "texts that nobody finds become numbers": (text(CODE), one(WHOLE)),
+    "lists of texts that nobody finds become a text": (one(items({**TEXT, "pattern": CODE}, minItems=1)), one(TEXT)),
     "another value is ruled out": (one({**TEXT, "not": {"enum": ["p"]}}), one({**TEXT, "not": {"enum": ["q"]}})),
     "another case": ({**MODE, "if": {"properties": {"mode": {"const": "a"}}, "required": ["mode"]}, "then": {"required": ["k"]}}, {**MODE, "if": IS_B, "then": {"required": ["k"]}}),
     "a key asks for another one": (beside(dependentRequired={"a": ["b"]}), beside(dependentRequired={"a": ["c"]})),
@@ -97,6 +110,8 @@ UNSHOWN = {
     "a value is ruled out", "a pattern is ruled out", "more values are ruled out", "then asks for more",
     "keys of a pattern are narrower", "keys of a pattern get a rule", "keys of a pattern are refused",
     "fewer keys are allowed", "a tuple is closed", "a list has to contain it twice", "a pattern takes fewer texts",
+    "a limit beyond each value that is tried", "a number of keys beyond each value that is tried",
+    "a pattern becomes a list", "null only",
 }
 # No value shows that a changed condition takes all that it took
 UNPROVED = UNSHOWN - {"a value is ruled out", "a pattern is ruled out"} | {
@@ -189,3 +204,36 @@ class TestUnclear:
         """A server may ignore an argument that it does not declare any more."""
         [change] = changes_of(obj(a=TEXT, b=TEXT), obj(a=TEXT))
         assert change.text.endswith("a server may refuse it, or ignore it.")
+
+
+class TestHostile:
+    @pytest.mark.parametrize("least", [9_999, 10_000])
+    def test_lists_of_lists_are_not_made_whole(self, least):
+        """A schema that asks for 10,000 x 10,000 items is compared, or said to be too large."""
+        inner = items(TEXT, minItems=least)
+        before, after = (one(items(inner, minItems=10_000, maxItems=n)) for n in (10_002, 10_001))
+        try:
+            assert worst(changes_of(before, after)) == BREAKING
+        except SchemaError as error:
+            assert "too many parts" in str(error)
+
+    @pytest.mark.slow
+    def test_a_schema_that_requires_itself_is_not_followed_to_the_end(self):
+        """Each level has eight times as many keys as the one before."""
+
+        def itself(count):
+            names = [f"p{n}" for n in range(count)]
+            ref = {"$ref": "#/$defs/N"}
+            inner = {"type": "object", "properties": dict.fromkeys(names, ref), "required": names}
+            return {**obj(a=ref), "$defs": {"N": inner}}
+
+        try:
+            assert worst(changes_of(itself(8), itself(9))) == BREAKING
+        except SchemaError as error:
+            assert "too many parts" in str(error)
+
+    def test_a_list_of_objects_is_not_compared_one_by_one(self):
+        """20,000 x 20,000 comparisons would take minutes."""
+        before, after = ([{"k": n} for n in range(start, start + 20_000)] for start in (0, 1))
+        with pytest.raises(SchemaError, match="too many parts"):
+            changes_of(one({"enum": before}), one({"enum": after}))

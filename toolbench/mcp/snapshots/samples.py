@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice, pairwise
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from toolbench.errors import SchemaError
+from toolbench.jsonschema.compose import leaves_type_open
 from toolbench.jsonschema.node import Node, merged_alternatives
 from toolbench.jsonschema.validate import validator_of
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
@@ -22,6 +24,10 @@ _MOST, _OF_ONE = 60, 8
 _DEPTH, _DEEPEST = 4, 6
 # Characters or items of a value that is made for a limit
 _LONGEST = 10_000
+# Keys of a value that is made for a limit
+MOST_KEYS = 200
+# Parts of one example, and of all values that are made of one schema
+_MOST_PARTS, _MOST_IN_ALL = 12_000, 50_000
 _TEXTS = (
     *("a", "abc", "A", "ABC", "1", "123", "a1", "a-b", "a_b", "a.b", "a b", "", "é"),
     *("/a", "a/b", "./a", "a.txt", "A-1", "ABC-123", "#a", "#aabbcc", "@a", "+1234567"),
@@ -29,6 +35,7 @@ _TEXTS = (
     *("0x1a", "abcdef0123456789", "a" * 32, "0" * 40, "a" * 64, "x://a", "a:b", "10%"),
     *(text for text, _ in FORMAT_EXAMPLES.values()),
 )
+_bases: WeakKeyDictionary[Node, dict[str, Any]] = WeakKeyDictionary()
 _OF_EACH_TYPE: tuple[Any, ...] = (
     *("a", "toolbench", 1, 987654321, 0.5, True, False, None),
     *([], ["a"], {}, {"a": "a"}),
@@ -38,26 +45,36 @@ _OF_EACH_TYPE: tuple[Any, ...] = (
 # --- one value --------------------------------------------------------------------------
 
 
-def example_of(node: Node, depth: int = _DEEPEST) -> Any:
+class _Effort:
+    """The parts that may still be made of a value: a schema can ask for any number of them."""
+
+    def __init__(self, left: int = _MOST_PARTS) -> None:
+        """Begin with *left*."""
+        self.left = left
+
+
+def example_of(node: Node, depth: int = _DEEPEST, effort: _Effort | None = None) -> Any:
     """Return a simple value that should fit *node*."""
+    effort = effort or _Effort()
+    effort.left -= 1
     for value in (node.default, *node.examples[:1]):
         if value is not None and node.fits(value):
             return value
     if node.values:
         return node.values[0]
     if node.branches:
-        if not node.alternatives:
+        if not node.alternatives or effort.left <= 0:
             return None
-        return example_of(node.alternatives[0], depth)
-    return _of_type(node, depth)
+        return example_of(node.alternatives[0], depth, effort)
+    return _of_type(node, depth, effort)
 
 
-def _of_type(node: Node, depth: int) -> Any:
+def _of_type(node: Node, depth: int, effort: _Effort) -> Any:
     match node.type:
         case "object":
-            return _object(node, depth)
+            return _object(node, depth, effort)
         case "array":
-            return list_of(node, least_of(node, "minItems"), depth)
+            return list_of(node, least_of(node, "minItems"), depth, effort)
         case "string":
             return next(_texts_of(node), "a")
         case "integer" | "number":
@@ -70,53 +87,74 @@ def _of_type(node: Node, depth: int) -> Any:
 
 
 def base_of(node: Node) -> dict[str, Any]:
-    """Return an object that should fit *node*, with few keys; empty if *node* takes no object."""
-    example = example_of(node)
-    if isinstance(example, dict):
-        return example
-    return {}
+    """Return an object that should fit *node*, with few keys; empty if *node* takes no object.
+
+    It is made once for each node: do not change it.
+    """
+    if node not in _bases:
+        example = example_of(node)
+        if not isinstance(example, dict):
+            example = {}
+        _bases[node] = example
+    return _bases[node]
 
 
-def _object(node: Node, depth: int) -> dict[str, Any]:
+def _object(node: Node, depth: int, effort: _Effort) -> dict[str, Any]:
     example: dict[str, Any] = {}
     if depth > 0:
         for name in node.required:
-            example[name] = example_of(node.properties[name], depth - 1)
-        example = with_keys(node, example, least_of(node, "minProperties"), depth - 1)
+            if effort.left <= 0:
+                break
+            example[name] = example_of(node.properties[name], depth - 1, effort)
+        least = least_of(node, "minProperties")
+        example = with_keys(node, example, least, depth - 1, effort)
     return example
 
 
 def with_keys(
-    node: Node, base: dict[str, Any], count: int, depth: int = _DEEPEST
+    node: Node,
+    base: dict[str, Any],
+    count: int,
+    depth: int = _DEEPEST,
+    effort: _Effort | None = None,
 ) -> dict[str, Any]:
     """Return *base* with further keys, so that it has *count* of them if *node* lets it."""
+    effort = effort or _Effort()
     value = dict(base)
     for name, part in node.properties.items():
-        if len(value) < count and name not in value:
-            value[name] = example_of(part, depth)
-    while len(value) < min(count, 200) and not node.is_closed:
+        if len(value) < count and name not in value and effort.left > 0:
+            value[name] = example_of(part, depth, effort)
+    while len(value) < min(count, MOST_KEYS) and not node.is_closed and effort.left > 0:
         other: Any = "a"
         if node.additional is not None:
-            other = example_of(node.additional, depth)
+            other = example_of(node.additional, depth, effort)
         value[f"key{len(value)}"] = other
+        effort.left -= 1
     return value
 
 
-def list_of(node: Node, count: int, depth: int = _DEEPEST) -> list[Any]:
+def list_of(
+    node: Node, count: int, depth: int = _DEEPEST, effort: _Effort | None = None
+) -> list[Any]:
     """Return a list of *count* items, or more if the first items of *node* have schemas of their own."""
+    effort = effort or _Effort()
     values: list[Any] = []
-    if depth <= 0:
+    if depth <= 0 or effort.left <= 0:
         return values
     for item in node.prefix_items:
-        values.append(example_of(item, depth - 1))
+        values.append(example_of(item, depth - 1, effort))
     missing = min(count, _LONGEST) - len(values)
     if missing <= 0:
         return values
     if node.schema.get("uniqueItems") is True:
         return [*values, *islice(_distinct(node.items), missing)]
     rest: Any = "a"
+    before = effort.left
     if node.items is not None:
-        rest = example_of(node.items, depth - 1)
+        rest = example_of(node.items, depth - 1, effort)
+    parts = max(1, before - effort.left)
+    missing = max(1, min(missing, before // parts))
+    effort.left = before - missing * parts
     return values + [rest] * missing
 
 
@@ -153,7 +191,7 @@ def numbers_near(*nodes: Node) -> list[Any]:
             if (end := node.limit(keyword)) is not None:
                 ends.append(end)
         if step := node.limit("multipleOf"):
-            steps += [step, 2 * step, 3 * step]
+            steps += [step, 2 * step, 3 * step, -step]
     values: list[Any] = [1, 0]
     for end in ends:
         values += [end, end + 1, end - 1]
@@ -167,7 +205,8 @@ def numbers_near(*nodes: Node) -> list[Any]:
             for step in steps:
                 multiple = end // step * step
                 values += [multiple, multiple + step, multiple - step]
-    values += [*steps, 0.5, -1, 10, 1000]
+    # The last one is a multiple of no step that a schema names
+    values += [*steps, 0.5, -1, 10, 1000, 0.123457]
     if len(nodes) == 1 and nodes[0].type == "integer":
         values = [int(value) for value in values if value == value // 1]
     return list(dict.fromkeys(values))
@@ -208,11 +247,18 @@ def _texts_of(node: Node) -> Iterator[str]:
 
 def samples(node: Node) -> Iterator[Any]:
     """Yield values that should fit *node*: a simple value, then values with changes in each part."""
-    yield from islice(_of(node, _DEPTH), _MOST)
+    yield from islice(_of(node, _DEPTH, _Effort(_MOST_IN_ALL)), _MOST)
 
 
-def _of(node: Node, depth: int) -> Iterator[Any]:
-    yield example_of(node)
+def _of(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
+    if effort.left <= 0:
+        return
+    # One example must not take what is left for the others
+    own = _Effort(min(effort.left, _MOST_PARTS))
+    before = own.left
+    example = example_of(node, effort=own)
+    effort.left -= before - own.left
+    yield example
     if node.takes_null:
         yield None
     if depth > 0:
@@ -222,7 +268,7 @@ def _of(node: Node, depth: int) -> Iterator[Any]:
             if each.merged and each.type in ("string", "integer", "number"):
                 parts = merged_alternatives(each)
             for part in parts:
-                sources.append(_of_option(part, depth))
+                sources.append(_of_option(part, depth, effort))
         yield from _in_turn(sources)
 
 
@@ -237,7 +283,7 @@ def _in_turn(sources: Iterable[Iterator[Any]]) -> Iterator[Any]:
             break
 
 
-def _of_option(node: Node, depth: int) -> Iterator[Any]:
+def _of_option(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
     if node.values:
         yield from node.values[:_OF_ONE]
         return
@@ -249,17 +295,17 @@ def _of_option(node: Node, depth: int) -> Iterator[Any]:
         case "boolean":
             yield from (True, False)
         case "array" if node.items is not None:
-            for item in islice(_of(node.items, depth - 1), _OF_ONE):
+            for item in islice(_of(node.items, depth - 1, effort), _OF_ONE):
                 yield [item]
         case "object":
-            yield from _objects(node, depth)
+            yield from _objects(node, depth, effort)
 
 
-def _objects(node: Node, depth: int) -> Iterator[Any]:
+def _objects(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
     base = base_of(node)
     parts: dict[str, list[Any]] = {}
     for name, part in node.properties.items():
-        parts[name] = list(islice(_of(part, depth - 1), _OF_ONE))
+        parts[name] = list(islice(_of(part, depth - 1, effort), _OF_ONE))
     yield {name: values[0] for name, values in parts.items() if values}
     if not node.is_closed:
         other: Any = "a"
@@ -278,14 +324,16 @@ def candidates(old: Node, new: Node) -> list[Any]:
     """Return values to try on both schemas: samples of both, values at their limits, and one of each type."""
     values = [*samples(old), *samples(new), *_OF_EACH_TYPE]
     kinds = {old.type, new.type}
+    if leaves_type_open(old.raw) or leaves_type_open(new.raw):
+        kinds = {"number", "string", "array", "object"}
     if kinds & {"integer", "number"}:
         values += numbers_near(old, new)
     if "string" in kinds:
         values += texts_near(old, new)
     for node in (old, new):
-        if node.type == "array":
+        if "array" in kinds:
             values += [list_of(node, size) for size in _sizes(old, new, "Items")]
-        elif node.type == "object":
+        if "object" in kinds:
             base = base_of(node)
             values += [with_keys(node, base, size) for size in _sizes(old, new, "Properties")]
     return values

@@ -18,13 +18,14 @@ from typing import Any, Literal
 from pydantic_core import PydanticSerializationError, to_json
 
 from toolbench.errors import SchemaError
-from toolbench.jsonschema.compose import leaves_type_open
+from toolbench.jsonschema.compose import leaves_type_open, states_type
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.node import Node, keyword_of, merged_alternatives, read
 from toolbench.jsonschema.walk import definitions_of, follow, leads_out, may_refer, references_in
 from toolbench.jsonschema.words import words
 from toolbench.mcp.snapshots.samples import (
     ANOTHER,
+    MOST_KEYS,
     base_of,
     candidates,
     example_of,
@@ -86,6 +87,13 @@ _CONDITIONS: Mapping[str, tuple[str, ...]] = {
 }
 """The rules whose changes perhaps none of the tried values shows, each with others that belong to it."""
 _PLAIN = frozenset(chain(["type", "required"], *chain(*_LIMITS.values())))
+# Values, each with the types that it has
+_OF_TYPES: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    ("a", ("string",)),
+    (1, ("integer", "number")),
+    (True, ("boolean",)),
+    ([], ("array",)),
+)
 # Characters that are quoted of a value that proves a change, of a text, and of a text before it differs
 _MAX_VALUE, _MAX_TEXT, _LEAD = 120, 80, 20
 # Values that a sentence names
@@ -244,11 +252,11 @@ class _Comparison:
         return self._same_definitions or not may_refer(text)
 
     def _count_work(self, units: int = 1) -> None:
-        self._in_all.count(units)
         self._work += units
         if self._work > _MOST_WORK:
             msg = "It has too many parts that differ."
             raise SchemaError(msg)
+        self._in_all.count(units)
 
     # --- what a difference means ------------------------------------------------------
 
@@ -308,6 +316,7 @@ class _Comparison:
         for value in values[:_MOST_PROOFS]:
             self._rules_that_differ += 1
             whole = put(value)
+            self._count_work(_size_of(whole))
             if not source.fits(whole):
                 is_unclear = True
             elif not target.fits(whole):
@@ -396,9 +405,9 @@ class _Comparison:
     def _null(self, pair: _Pair) -> None:
         old, new = pair.old, pair.new
         was_allowed, is_allowed = _takes_null(old), _takes_null(new)
-        if was_allowed and not is_allowed and not new.fits(None):
+        if was_allowed and not is_allowed and old.fits(None) and not new.fits(None):
             self._judge(pair, "type", ("null", None), "null is no longer allowed", lost=[None])
-        elif is_allowed and not was_allowed and not old.fits(None):
+        elif is_allowed and not was_allowed and new.fits(None) and not old.fits(None):
             self._judge(pair, "type", (None, "null"), "null is allowed too now", come=[None])
 
     # --- one kind of value ------------------------------------------------------------
@@ -409,15 +418,23 @@ class _Comparison:
             self._listed(pair)
             return
         kinds = {old.type, new.type} - {None}
-        if old.type != new.type or len(self._above) > 1:
+        is_one_kind = len(kinds) < 2 or kinds <= _NUMBERS
+        both_open = _is_open(old) and _is_open(new)
+        # What a tool gets and returns as a whole is an object, even if its schema does not say so
+        is_whole = len(self._above) == 1 and kinds == {"object"}
+        if not is_whole and not (both_open and is_one_kind):
             self._types(pair)
-        if len(kinds) > 1 and not kinds <= _NUMBERS:
+        if not is_one_kind:
             return
         if kinds == {"object"}:
             self._objects(pair)
         elif kinds == {"array"}:
             self._items(pair)
-        for keywords in _LIMITS.get(new.type or old.type, ()):
+        limits: Iterable[tuple[str, ...]] = _LIMITS.get(new.type or old.type, ())
+        if both_open:
+            # Values of each type fit, so that the limits of each type count
+            limits = dict.fromkeys(chain(*_LIMITS.values()))
+        for keywords in limits:
             self._limit(pair, keywords)
         for keyword, others in _CONDITIONS.items():
             keywords = keyword, *others
@@ -426,38 +443,69 @@ class _Comparison:
 
     def _types(self, pair: _Pair) -> None:
         old, new = pair.old, pair.new
-        is_open = leaves_type_open(old.raw), leaves_type_open(new.raw)
+        is_open = _is_open(old), _is_open(new)
         if old.type == new.type and is_open[0] == is_open[1]:
             return
         # In a schema without a type, each rule is for values of one type only
         rules = [node.raw if any(is_open) else _plain(node) for node in (old, new)]
-        values = self._candidates(pair)
-        lost = [v for v in values if old.fits(v) and not new.view.fits(rules[1], v)]
-        come = [v for v in values if new.fits(v) and not old.view.fits(rules[0], v)]
+        lost = self._beyond_type(pair, old, new, rules[1])
+        come = self._beyond_type(pair, new, old, rules[0])
         before, after = ("anything" if each else None for each in is_open)
         text = f"{before or kind_of(old)} before, {after or kind_of(new)} now"
+        if all(is_open):
+            text = "the rules for a value of any type changed"
         sides = old.type, new.type
-        self._judge(pair, "type", sides, text, lost=lost or None, come=come or None)
+        self._judge(pair, "type", sides, text, lost=lost, come=come)
+
+    def _beyond_type(
+        self, pair: _Pair, node: Node, other: Node, rules: Mapping[str, Any]
+    ) -> list[Any] | None:
+        """Return the values of *node* that *rules* of *other* refuse, as `_judge` takes them."""
+        # Null is compared apart
+        values = [v for v in self._candidates(pair) if v is not None]
+        refused = [v for v in values if not other.view.fits(rules, v)]
+        found = [value for value in refused if node.fits(value)]
+        if found or any(map(node.fits, values)):
+            return found or None
+        # A rule, such as a pattern, kept us from finding any value of the type
+        plain = _plain(node)
+        if any(node.view.fits(plain, value) for value in refused):
+            return []
+        return None
 
     def _listed(self, pair: _Pair) -> None:
         """Compare two schemas of which at least one lists its values."""
         old, new = pair.old, pair.new
-        lost = [v for v in old.values or self._candidates(pair) if _is_lost(v, old, new)]
-        come = [v for v in new.values or self._candidates(pair) if _is_lost(v, new, old)]
+        lost = self._beyond_list(pair, old, new)
+        come = self._beyond_list(pair, new, old)
         keyword = "enum"
         if all(node.is_constant for node in (old, new) if node.values):
             keyword = "const"
         text = f"{kind_of(old)} before, {kind_of(new)} now"
         if old.values and new.values:
-            text = _about_listed(old, new, lost, come)
+            text = _about_listed(old, new, lost or [], come or [])
         sides = old.values or None, new.values or None
-        self._judge(pair, keyword, sides, text, lost=lost or None, come=come or None)
+        self._judge(pair, keyword, sides, text, lost=lost, come=come)
+
+    def _beyond_list(self, pair: _Pair, node: Node, other: Node) -> list[Any] | None:
+        """Return the values of *node* that *other* refuses, as `_judge` takes them."""
+        # A value is compared with each of these
+        slow = sum(isinstance(value, dict | list) for value in other.values)
+        self._count_work(len(node.values) * slow // 2_000)
+        found = [v for v in node.values or self._candidates(pair) if _is_lost(v, node, other)]
+        # Of most types there are more values than a schema lists
+        is_listed = bool(node.values) or node.type in ("boolean", "null")
+        if found or (other.values and not is_listed):
+            return found
+        return None
 
     def _candidates(self, pair: _Pair) -> list[Any]:
         """Return the values to try for each rule of *pair* that differs."""
         key = pair.old, pair.new
         if key not in self._tried:
-            self._tried[key] = candidates(*key)
+            values = candidates(*key)
+            self._count_work(_size_of(values))
+            self._tried[key] = values
         return self._tried[key]
 
     # --- rules for which values are tried ---------------------------------------------
@@ -486,9 +534,12 @@ class _Comparison:
         found = [value for value in refused if node.fits(value)]
         # Another rule, such as a pattern, may only have kept us from finding a value
         plain = _plain(node)
-        if not found and not any(node.view.fits(plain, value) for value in refused):
-            return None
-        return found
+        if found or any(node.view.fits(plain, value) for value in refused):
+            return found
+        for keyword in rules:
+            if _is_narrower_beyond_reach(keyword, rules[keyword], node.schema.get(keyword)):
+                return []
+        return None
 
     def _condition(
         self, pair: _Pair, keyword: str, before: Mapping[str, Any], after: Mapping[str, Any]
@@ -637,14 +688,14 @@ class _Comparison:
             self._count_work(1 + len(news) // 20)
             partner = max(news, key=lambda other: _likeness(one, other), default=None)
             if partner is None or _likeness(one, partner) == 0:
-                lost = [value for value in samples(one) if one.fits(value)]
+                lost = _of_alternative(one, pair.new)
                 self._judge(pair, keyword, sides, f"{_short(one)} is no longer allowed", lost=lost)
                 continue
             news.remove(partner)
             self._guidance(pair.between(one, partner))
             self._option(pair.between(one, partner))
         for one in news:
-            come = [value for value in samples(one) if one.fits(value)]
+            come = _of_alternative(one, pair.old)
             self._judge(pair, keyword, sides, f"{_short(one)} is allowed too now", come=come)
 
 
@@ -672,6 +723,16 @@ def _options(node: Node) -> list[Node]:
         elif each.type != "null" or len(node.alternatives) == 1:
             options.append(each)
     return options or [node]
+
+
+def _is_open(node: Node) -> bool:
+    """Tell whether *node* takes values of other types than its own."""
+    if states_type(node.raw):
+        return False
+    if leaves_type_open(node.raw):
+        return True
+    # Its type may be stated where a reference leads
+    return any(node.fits(value) for value, of in _OF_TYPES if node.type not in of)
 
 
 def _takes_null(node: Node) -> bool:
@@ -732,6 +793,19 @@ def _with_item(index: int | None, node: Node, value: Any) -> list[Any]:
     return [value] * len(values)
 
 
+def _is_narrower_beyond_reach(keyword: str, limit: Any, before: Any) -> bool:
+    """Tell whether *limit* of a size is narrower than *before*, and so large that no value is tried."""
+    if not keyword.endswith(("Length", "Items", "Properties")):
+        return False
+    if not isinstance(limit, int | float) or limit < MOST_KEYS - 1:
+        return False
+    if not isinstance(before, int | float):
+        return True
+    if keyword.startswith("min"):
+        return limit > before
+    return limit < before
+
+
 def _alternatives(node: Node, other: Node) -> dict[str, Any]:
     """Return the rule for an object of *node* that has to fit one of several alternatives.
 
@@ -789,6 +863,19 @@ def _plain(node: Node) -> dict[str, Any]:
 # --- values -----------------------------------------------------------------------------
 
 
+def _size_of(value: Any) -> int:
+    """Return how much work it is to try *value*: 1 for each hundred of its parts."""
+    parts, todo = 0, [value]
+    while todo:
+        part = todo.pop()
+        parts += 1
+        if isinstance(part, dict):
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return parts // 100
+
+
 def quick_text(value: Any) -> bytes | None:
     """Return *value* as JSON with its keys in their own order; None if *value* cannot be JSON."""
     try:
@@ -812,6 +899,16 @@ def same(one: Any, other: Any) -> bool:
 
 def _sorted(value: Any) -> str:
     return dumps(value, sort_keys=True)
+
+
+def _of_alternative(one: Node, other: Node) -> list[Any] | None:
+    """Return the values of the alternative *one* that *other* refuses, as `_judge` takes them."""
+    # Null is compared apart
+    values = [v for v in candidates(one, other) if v is not None and one.fits(v)]
+    refused = [value for value in values if not other.fits(value)]
+    if values and not refused:
+        return None
+    return refused
 
 
 def _is_lost(value: Any, one: Node, other: Node) -> bool:
