@@ -95,9 +95,9 @@ class TestInThisProcess:
         value = {"x": {"name": "near"}} if key == "tools" else ["public"]
         with pytest.raises(ServerError, match=f"'{key}' asks FastMCP to change the tools"):
             client.connect("renamed", {**light("far", "x"), key: value})
-        assert (
-            client.connect("all", {**light("far", "x"), "tools": ["*"]}).tool("x")({}).text == "far"
-        )
+        for tools in (["*"], {"x": {"approval_mode": "approve"}}):
+            session = client.connect("all", {**light("far", "x"), "tools": tools})
+            assert session.tool("x")({}).text == "far"
 
     def test_an_openapi_document_is_a_server(self, client, tmp_path):
         """Operations become tools; a document may be a file, and needs to say where it is."""

@@ -107,8 +107,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
     for key in _TRANSFORMS:
-        # Others have a list of tools too, which leaves the server as it is
-        if entry.get(key) and (key != "tools" or isinstance(entry[key], Mapping)):
+        if _changes_tools(key, entry.get(key)):
             msg = (
                 f"{key!r} asks FastMCP to change the tools of the server, which is not done here. "
                 "Remove it, or start the changed server yourself and connect it."
@@ -134,6 +133,20 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
             return ServerEntry(transport="memory", server=entry[key], **shared)
     msg = "A server needs a 'command' to start or a 'url' to connect to; this one has "
     raise ServerError(msg + (", ".join(map(repr, entry)) or "nothing") + ".")
+
+
+def _changes_tools(key: str, value: Any) -> bool:
+    """Tell whether *value* of *key* asks FastMCP to leave out or change tools."""
+    if key != "tools":
+        return bool(value)
+    # Of others, a list of tools to offer
+    if not isinstance(value, Mapping):
+        return False
+    for change in value.values():
+        # Of Codex, what it need not ask about
+        if not isinstance(change, Mapping) or change.keys() - {"approval_mode"}:
+            return True
+    return False
 
 
 def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
