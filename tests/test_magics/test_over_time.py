@@ -261,9 +261,12 @@ class TestTrust:
             mcp("approve s")
         assert all('"Looks it up."' in text for text in asked)
         monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-        with pytest.raises(ConsentError, match=r"(?s)no person can be asked.*id_rsa"):
+        with pytest.raises(ConsentError, match=r"(?s)no person can be asked.*id_rsa") as told:
             mcp("approve s")
         assert session.trust.has_changed
+        # What it says to write works
+        exec(str(told.value).partition("in Python:\n")[2], {})
+        assert not session.trust.has_changed
 
     def test_a_changed_server_is_shown_and_approved(self, shell, mcp, tmp_path, capsys, person):
         """%mcp connect tells what changed since the approval; calls wait for %mcp approve."""

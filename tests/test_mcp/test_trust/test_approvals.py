@@ -189,6 +189,17 @@ class TestAServer:
         trust.approve(trust.offer)
         assert approvals.of("key")["instructions"] == "Reads ~/.ssh/id_rsa."
 
+    def test_that_went_back_meanwhile_needs_no_approval(self, approvals):
+        """It offers what was approved: the yes approves nothing else, and is no error."""
+        trust = Trust("s", "key", approvals)
+        for instructions in ("Add.", "Adds."):
+            trust.look({"instructions": instructions, "tools": {}})
+        shown = trust.offer
+        trust.look({"instructions": "Add.", "tools": {}})
+        trust.approve(shown)
+        assert not trust.has_changed
+        assert approvals.of("key")["instructions"] == "Add."
+
     def test_listed_again_as_it_was_shown_is_approved(self, approvals):
         """A list that says the same takes no answer away."""
         trust = Trust("s", "key", approvals)

@@ -264,7 +264,10 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
             raise ConsentError(msg)
     msg = (
         f"Server {server!r} was not approved: no person can be asked whether its changes are "
-        f"welcome.\n{shown}\nIn Python: session.trust.approve(session.trust.offer)"
+        f"welcome.\n{shown}\nIf they are, write in Python:\n"
+        "from toolbench.mcp.servers import connected\n"
+        f"trust = connected.session({server!r}).trust\n"
+        "trust.approve(trust.offer)"
     )
     raise ConsentError(msg)
 

@@ -4,16 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.mcp.snapshots.diff import Change, changes_between
 from toolbench.values import clip
-
-if TYPE_CHECKING:
-    pass
-
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
 """Keys of items that change although the server offers the same, such as times."""

@@ -139,15 +139,16 @@ class Trust:
             offer: `trust.offer`, as it was when its changes were shown.
 
         Raises:
-            ServerError: If the server offers something else by now. Nothing is approved then, and the
-                message names the changes.
+            ServerError: If the server offers something else by now that was not approved either.
+                Nothing is approved then, and the message names the changes.
         """
         with self._lock:
             now = self.offer
             is_shown = same(offer.content, now.content)
             if is_shown:
                 self.offer = self._kept(now.content)
-        if not is_shown:
+        # If the server went back to what was approved, nothing is left to approve
+        if not is_shown and not now.is_approved:
             raise ServerError(
                 self._about(now, "was not approved: it changed again after its changes were shown")
             )
