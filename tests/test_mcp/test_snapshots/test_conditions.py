@@ -92,6 +92,7 @@ NARROWED = {
     "no long alternative": (one(union({**TEXT, "maxLength": 3}, {**TEXT, "minLength": 3})), one({**TEXT, "maxLength": 3})),
 }
 EXCHANGED = {
+    "another alternative takes it too": (keys(additionalProperties=union(TEXT, WHOLE, keyword="oneOf")), keys(additionalProperties=union(TEXT, NUMBER, WHOLE, keyword="oneOf"))),
     "texts that nobody finds become numbers": (text(CODE), one(WHOLE)),
     "lists of texts that nobody finds become a text": (one(items({**TEXT, "pattern": CODE}, minItems=1)), one(TEXT)),
     "another value is ruled out": (one({**TEXT, "not": {"enum": ["p"]}}), one({**TEXT, "not": {"enum": ["q"]}})),
