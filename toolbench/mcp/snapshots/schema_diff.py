@@ -240,8 +240,8 @@ class _Comparison:
             self._option(pair.between(olds[0], news[0]))
         else:
             self._unions(pair, olds, news)
-        if self._is_input and isinstance(new.raw, dict) and "oneOf" in new.raw:
-            self._exactly_one(pair, self._found[found:])
+        if self._is_input and keyword_of(new):
+            self._overlapping(pair, self._found[found:])
         self._above.pop()
         if self._rules_that_differ == known:
             self._alike.add((old, new))
@@ -700,14 +700,14 @@ class _Comparison:
             come = _of_alternative(one, pair.old)
             self._judge(pair, keyword, sides, f"{_short(one)} is allowed too now", come=come)
 
-    def _exactly_one(self, pair: _Pair, found: list[Difference]) -> None:
+    def _overlapping(self, pair: _Pair, found: list[Difference]) -> None:
         """Look for values that fit several alternatives now: a wider alternative refuses them."""
         if any(each.severity == "breaking" for each in found):
             return
         lost = [v for v in self._candidates(pair) if _is_lost(v, pair.old, pair.new)]
-        text = "exactly one of the alternatives has to fit"
+        text = "a value that fitted fits no alternative now, or more than one"
         sides = kind_of(pair.old), kind_of(pair.new)
-        self._judge(pair, "oneOf", sides, text, lost=lost or None)
+        self._judge(pair, keyword_of(pair.new), sides, text, lost=lost or None)
 
 
 # --- reading nodes ----------------------------------------------------------------------
