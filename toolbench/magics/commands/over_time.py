@@ -5,12 +5,11 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolbench.errors import ConsentError, ServerError
+from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
-from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted
 
@@ -243,33 +242,29 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
     Raises:
         ConsentError: If the person says no, or no person can be asked.
     """
-    from toolbench.mcp.trust.configurations import is_somebody_there  # noqa: PLC0415 - heavy
+    from toolbench.mcp.trust.configurations import require_yes  # noqa: PLC0415 - heavy
 
     lines = _lines_of(offer)
     whole = "\n".join(lines)
     shown = "\n".join(first_of(lines, f"%mcp review {server} lists them all"))
-    if is_somebody_there():
-        question = Question(
-            f"Server {server!r} changed since it was approved here:\n{shown}\n"
-            "A yes lets its tools be called as they are now.",
-            YES_OR_NO,
-            consent=ConsentLabels(act="Approve", refusal="Don't approve"),
-            whole=whole if whole != shown else "",
-        )
-        answer = question.meaning_of(ask_in_cell(question))
-        if answer:
-            return
-        if answer.by_somebody:
-            msg = f"Server {server!r} was not approved: you did not approve it."
-            raise ConsentError(msg)
-    msg = (
-        f"Server {server!r} was not approved: no person can be asked whether its changes are "
-        f"welcome.\n{shown}\nIf they are, write in Python:\n"
-        "from toolbench.mcp.servers import connected\n"
-        f"trust = connected.session({server!r}).trust\n"
-        "trust.approve(trust.offer)"
+    question = Question(
+        f"Server {server!r} changed since it was approved here:\n{shown}\n"
+        "A yes lets its tools be called as they are now.",
+        YES_OR_NO,
+        consent=ConsentLabels(act="Approve", refusal="Don't approve"),
+        whole=whole if whole != shown else "",
     )
-    raise ConsentError(msg)
+    require_yes(
+        question,
+        refused=f"Server {server!r} was not approved: you did not approve it.",
+        unasked=(
+            f"Server {server!r} was not approved: no person can be asked whether its changes are "
+            f"welcome.\n{shown}\nIf they are, write in Python:\n"
+            "from toolbench.mcp.servers import connected\n"
+            f"trust = connected.session({server!r}).trust\n"
+            "trust.approve(trust.offer)"
+        ),
+    )
 
 
 def trust_notes(session: "MCPServerSession") -> list[str]:

@@ -348,25 +348,35 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             raise ConsentError(msg)
     shown = "".join(_text_of(_lines_of(n, c), _cut) for n, c in contents.items())
     whole = "".join(_text_of(_lines_of(n, c), str) for n, c in contents.items())
+    question = Question(
+        f"{head} has servers that were never approved here:\n{shown}A yes counts for this content.",
+        YES_OR_NO,
+        consent=ConsentLabels(act="Connect these servers", refusal="Connect none"),
+        whole=whole if whole != shown else "",
+    )
+    require_yes(
+        question,
+        refused=f"{head} was not connected: you did not approve it.",
+        unasked=(
+            f"{head} was not connected: it has servers that were never approved here, and no person "
+            f"can be asked.\n{shown}{how}"
+        ),
+    )
+
+
+def require_yes(question: Question, *, refused: str, unasked: str) -> None:
+    """Ask the user *question*, and return if the answer is yes.
+
+    Raises:
+        ConsentError: *refused* if the user says no, *unasked* if no person can be asked or answers.
+    """
     if is_somebody_there():
-        question = Question(
-            f"{head} has servers that were never approved here:\n{shown}"
-            "A yes counts for this content.",
-            YES_OR_NO,
-            consent=ConsentLabels(act="Connect these servers", refusal="Connect none"),
-            whole=whole if whole != shown else "",
-        )
         answer = question.meaning_of(ask_in_cell(question))
         if answer:
             return
         if answer.by_somebody:
-            msg = f"{head} was not connected: you did not approve it."
-            raise ConsentError(msg)
-    msg = (
-        f"{head} was not connected: it has servers that were never approved here, and no person "
-        f"can be asked.\n{shown}{how}"
-    )
-    raise ConsentError(msg)
+            raise ConsentError(refused)
+    raise ConsentError(unasked)
 
 
 def is_somebody_there() -> bool:
