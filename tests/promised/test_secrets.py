@@ -34,8 +34,8 @@ pytestmark = [
     pytest.mark.usefixtures("no_records"),
     # Each writing is a promise of its own
     pytest.mark.every_case,
-    pytest.mark.parametrize(("writing", "secret"), CASES, ids=[w for w, _ in CASES]),
 ]
+each_writing = pytest.mark.parametrize(("writing", "secret"), CASES, ids=[w for w, _ in CASES])
 
 
 def leaks(text, writing, secret):
@@ -91,6 +91,7 @@ def page(monkeypatch):
     ipywidgets.Widget.close_all()
 
 
+@each_writing
 def test_of_a_runs_argument(writing, secret, shell, page, tmp_path, caplog):
     """In the cell, its record, the history's file, the traceback, the widget and logs."""
     history().persist(tmp_path / "runs.jsonl")
@@ -116,6 +117,7 @@ def test_of_a_runs_argument(writing, secret, shell, page, tmp_path, caplog):
     check(texts, writing, secret)
 
 
+@each_writing
 def test_of_a_servers_argument(writing, secret, tmp_path):
     """In the traffic, the log and the recording of a server that got it in a call."""
     server = FakeMCPServer("leaky")
@@ -140,7 +142,33 @@ def test_of_a_servers_argument(writing, secret, tmp_path):
     check(texts, writing, secret)
 
 
-def test_of_a_servers_environment(writing, secret, tmp_path):
+def entries(session, path):
+    """What is kept of the server so far, an entry per line, by place."""
+    return {
+        "traffic": session.traffic.to_ndjson().splitlines(),
+        "log": [repr(entry) for entry in session.log],
+        "stderr": [*session.stderr],
+        "recording": path.read_text("utf-8").splitlines(),
+    }
+
+
+def added_by_a_call(client, path, writing):
+    """What a call that tells the secret in *writing* adds, by place."""
+    session = client.servers["leaky"]
+    before = entries(session, path)
+
+    def added():
+        after = entries(session, path)
+        return {place: "\n".join(after[place][len(before[place]) :]) for place in after}
+
+    history().clear()
+    observation = run_tool(client["tell"], writing=writing)
+    eventually(lambda: all(added().values()))
+    return added() | {"history": history().to_json(), "result": observation.text}
+
+
+@pytest.mark.parametrize("secret", [ODD, KEY], ids=["of one line", "of lines"])
+def test_of_a_servers_environment(secret, tmp_path):
     """In what the server says: result, log, traffic, stderr, recording."""
     tests = Path(__file__).parents[1]
     entry = {
@@ -151,19 +179,11 @@ def test_of_a_servers_environment(writing, secret, tmp_path):
     }
     path = tmp_path / "recording.jsonl"
     with create_mcp_tools({"mcpServers": {"leaky": entry}}, record=path) as client:
-        session = client.servers["leaky"]
-        observation = run_tool(client["tell"], writing=writing)
-        eventually(lambda: [*session.stderr] and [*session.log])
-        texts = {
-            "history": history().to_json(),
-            "traffic": session.traffic.to_ndjson(),
-            "log": repr([*session.log]),
-            "stderr": "\n".join(session.stderr),
-        }
-    texts |= {"recording": path.read_text("utf-8"), "result": observation.text}
-    check(texts, writing, secret)
+        for writing in [writing for writing, its_secret in CASES if its_secret == secret]:
+            check(added_by_a_call(client, path, writing), writing, secret)
 
 
+@each_writing
 def test_of_a_conversation(writing, secret, tmp_path):
     """In what a model is sent, the transcript, the saved file, and the history."""
 

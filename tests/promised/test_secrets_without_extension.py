@@ -2,7 +2,7 @@
 
 import pytest
 
-from promised.test_secrets import CASES, check, tell_all
+from promised.test_secrets import check, each_writing, tell_all
 from promised.test_secrets import test_of_a_conversation as test_of_a_conversation
 from promised.test_secrets import test_of_a_servers_argument as test_of_a_servers_argument
 from promised.test_secrets import test_of_a_servers_environment as test_of_a_servers_environment
@@ -10,10 +10,7 @@ from promised.writings import WRITINGS
 from toolbench import history, run_tool
 from toolbench.core.tool import hooks
 
-pytestmark = [
-    pytest.mark.usefixtures("no_records", "no_extension"),
-    pytest.mark.parametrize(("writing", "secret"), CASES, ids=[w for w, _ in CASES]),
-]
+pytestmark = pytest.mark.usefixtures("no_records", "no_extension")
 
 
 @pytest.fixture
@@ -30,6 +27,7 @@ def said(capsys, caplog):
     return {"stdout": captured.out, "stderr": captured.err, "logs": "".join(caplog.messages)}
 
 
+@each_writing
 def test_of_a_runs_argument(writing, secret, tmp_path, capsys, caplog):
     """`run_tool` hides it in what is printed, logged, recorded, written and shown."""
     history().persist(tmp_path / "runs.jsonl")
@@ -46,6 +44,7 @@ def test_of_a_runs_argument(writing, secret, tmp_path, capsys, caplog):
     check(texts, writing, secret)
 
 
+@each_writing
 def test_of_a_plain_calls_argument(writing, secret, capsys, caplog):
     """What `tool(...)` prints, logs and raises is as it is; its result is shown without it."""
     result = tell_all(token=secret, writing=writing)
