@@ -207,7 +207,7 @@ class TestOpenMessage:
         assert len(again) == before + 1
 
     def test_is_edited_and_sent(self, explorer, traffic):
-        """With the parameters that were typed; what is no JSON object is said."""
+        """With the parameters that were typed; what is no JSON object is said, what the server asks is shown."""
         session = explorer.page.session
         session.resources.read("shop://news")
         eventually(lambda: any("resources/read shop://news" in x for x in lines(traffic)))
@@ -230,6 +230,12 @@ class TestOpenMessage:
         receive(area, value='{"uri": "shop://stock/pear"}')
         eventually(lambda: "Answered" in page(traffic.widget))
         assert session.traffic.find("shop://stock/pear", direction="sent")
+        receive(area, value='{"uri": "shop://receipt/pear"}')
+        click(send)
+        eventually(lambda: "Accept" in buttons(traffic.widget))
+        type_into(named(traffic.widget, "name"), "Ann")
+        click(buttons(traffic.widget)["Accept"])
+        eventually(lambda: session.traffic.find("pear for Ann", direction="received"))
 
     def test_of_a_call_goes_through_the_panel(self, explorer, traffic, wire):
         """Repeating runs the tool there, where it may be asked about; editing fills the form."""

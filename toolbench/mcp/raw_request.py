@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.core.background_loop import portal
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.redaction.detect import Secrecy
 
 ELSEWHERE = {
@@ -23,8 +23,8 @@ def send_request(
 ) -> dict[str, Any]:
     """Send a request as it is, and return its result as the server sent it.
 
-    Questions that the server asks before the result go to the handlers of the session. Without one
-    they are declined, because no run is there through which the user could be asked.
+    Questions that the server asks before the result go to the handler of `answering`, else to those
+    of the session, else to the user.
 
     Args:
         connection: The connection to the server.
@@ -39,5 +39,9 @@ def send_request(
         msg = f"{method!r} cannot be sent as it is. {ELSEWHERE[method]}"
         raise ToolbenchError(msg)
     connection.inbox.keep_secret(Secrecy({}).secrets_in(dict(params)))
-    call = Call(seconds=connection.seconds)
-    return portal.call(connection.ask_to, f"answer {method!r}", method, params, call)
+
+    async def sent(*, answerer: Answerer | None) -> dict[str, Any]:
+        call = Call(seconds=connection.seconds, answerer=answerer)
+        return await connection.ask_to(f"answer {method!r}", method, params, call)
+
+    return wait_answering(sent, answerer=connection.inbox.answerer())

@@ -14,6 +14,7 @@ from toolbench.mcp.monitoring.traffic import Exchange, Message, params_of
 from toolbench.mcp.raw_request import ELSEWHERE, send_request
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction import MARK
+from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put, show_if
@@ -65,6 +66,7 @@ class OpenMessage:
         self.close = parts.button("Close")
         self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
         self._area.observe(lambda _: self._debounce.edited(), "value")
+        self._questions = ServerQuestions(parts)
         self._message = parts.html()
         self._cards = parts.html()
         self._buttons = parts.row(self.repeat, self.edit, self.close)
@@ -78,7 +80,7 @@ class OpenMessage:
     def show(self, exchange: Exchange | None) -> None:
         """Show *exchange*. If it is None, show nothing."""
         self._exchange = exchange
-        self._server_request.forget()
+        self.forget()
         put(self._message, Html(""))
         if exchange is None:
             self.widget.children = ()
@@ -89,7 +91,13 @@ class OpenMessage:
         show_if(self.repeat, is_shown=can_send)
         show_if(self.edit, is_shown=can_send)
         self.refresh()
-        self.widget.children = [self._head, self._buttons, self._message, self._cards]
+        self.widget.children = [
+            self._head,
+            self._buttons,
+            self._questions.widget,
+            self._message,
+            self._cards,
+        ]
 
     def refresh(self) -> None:
         """Show the exchange again, because its answer may have arrived."""
@@ -122,8 +130,13 @@ class OpenMessage:
         params = {k: v for k, v in params_of(exchange.message).items() if k != "_meta"}
         self._area.value = json.dumps(params, indent=2, ensure_ascii=False)
         self.widget.children = [
-            *(self._head, self._buttons, self._area, self.send),
-            *(self._message, self._cards),
+            self._head,
+            self._buttons,
+            self._area,
+            self.send,
+            self._questions.widget,
+            self._message,
+            self._cards,
         ]
 
     def send_edited(self) -> None:
@@ -172,7 +185,7 @@ class OpenMessage:
         params = {name: value for name, value in params.items() if name != "_meta"}
         put(self._message, notice("Sending …", "neutral"))
         ask = partial(send_request, self._session.connection, method, params)
-        self._server_request.start(ask, self._sent)
+        self._server_request.start(self._questions.around(ask), self._sent)
 
     def _sent(self, result: dict[str, Any] | Failure) -> None:
         if isinstance(result, Failure):
@@ -181,8 +194,9 @@ class OpenMessage:
             put(self._message, notice("Answered: see the newest message.", "success"))
 
     def forget(self) -> None:
-        """Ignore the answer of a request that still runs."""
+        """Cancel the question of a request that still runs, and ignore its answer."""
         self._server_request.forget()
+        self._questions.leave()
 
 
 def _head_html(exchange: Exchange) -> Html:
