@@ -5,6 +5,7 @@ python scripts/mcp_failures.py      # tries them all, over stdio and HTTP; takes
 # ruff: noqa: T201 - a script talks to its terminal
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -12,7 +13,14 @@ PAGE = ROOT / "docs" / "mcp-failures.md"
 # The tests know how to look
 sys.path.insert(0, str(ROOT / "tests"))
 
-from test_mcp.seen import WAYS, described, modes_seen, tools_seen  # noqa: E402
+from test_mcp.seen import (  # noqa: E402
+    WAYS,
+    calling,
+    can_be_tried,
+    connecting,
+    described,
+    server,
+)
 
 HEAD = """\
 # What you see when an MCP server misbehaves
@@ -40,6 +48,23 @@ def page(modes: dict[str, dict[str, str]], tools: dict[str, dict[str, str]]) -> 
             "",
         ]
     )
+
+
+def modes_seen(way: str) -> dict[str, str]:
+    """Return what is seen of each mode that can be tried that *way*."""
+    modes, _ = described()
+    names = [mode for mode in modes if can_be_tried(mode, way)]
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = pool.map(lambda mode: connecting(mode, way), names)
+        return dict(zip(names, outcomes, strict=True))
+
+
+def tools_seen(way: str) -> dict[str, str]:
+    """Return what is seen of a call of each tool that can be tried that *way*."""
+    _, tools = described()
+    with server("calls", way) as (client, entry):
+        session = client.connect("demo", entry)
+        return {tool: calling(session, tool) for tool in tools if can_be_tried(tool, way)}
 
 
 def table(title: str, descriptions: dict[str, str], texts: dict[str, dict[str, str]]) -> list[str]:
@@ -73,7 +98,8 @@ def escaped(text: str) -> str:
 
 def main() -> None:
     """Look, and write the page."""
-    modes, tools = ({way: look(way) for way in WAYS} for look in (modes_seen, tools_seen))
+    modes = {way: modes_seen(way) for way in WAYS}
+    tools = {way: tools_seen(way) for way in WAYS}
     PAGE.write_text(page(modes, tools), encoding="utf-8")
     print(f"{PAGE}: written")
 
