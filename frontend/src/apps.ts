@@ -1,5 +1,5 @@
 // The page's end of the bridge to MCP Apps. An app runs in a frame inside a frame without an origin;
-// the outer one is our host page (toolbench/mcp/apps/host_page.py) and gets a port from here, so
+// the outer one is our host page (toolbench/mcp/apps/preview.py) and gets a port from here, so
 // that no other frame can speak in its place. Requests go to the kernel, which judges them.
 
 import { guardFocus, type Click } from "./app_focus";

@@ -11,8 +11,7 @@ from patience import eventually
 
 from browser.tab import Tab
 from browser.trap import Trap
-from toolbench.mcp.apps.app_network import network_in
-from toolbench.mcp.apps.preview import App, preview
+from toolbench.mcp.apps.preview import App, network_in, preview
 
 CODE = """<!doctype html><p id="state">waiting</p><img src="ALLOWED/picture"><img src="OTHER/picture">
 <script src="ALLOWED/code.js"></script><script src="OTHER/code.js"></script>

@@ -4,14 +4,16 @@ import re
 
 import pytest
 
-from toolbench.mcp.apps.app_network import (
+from toolbench.mcp.apps.preview import (
     NO_NETWORK,
+    App,
     AppNetwork,
+    app_in,
     network_in,
     origin_of,
     policy_of,
+    preview,
 )
-from toolbench.mcp.apps.preview import App, app_in, preview
 from toolbench.mcp.lists.resources import resource_observation
 
 API, CDN = "https://api.example.com", "https://*.cdn.example.com:8443"

@@ -13,7 +13,7 @@ from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.errors import short_reason
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.tool import MCPToolDefinition
-from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of
+from toolbench.mcp.trust.trust import OfferWarning, warnings_of
 from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:

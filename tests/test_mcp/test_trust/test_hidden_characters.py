@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench.mcp.trust.hidden_characters import warnings_of
+from toolbench.mcp.trust.trust import warnings_of
 
 
 def warned(description):

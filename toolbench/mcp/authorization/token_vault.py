@@ -1,13 +1,16 @@
-"""Keep the tokens of servers for later kernels: in the keyring, else in a private file of the user."""
+"""Keep the tokens of servers for later kernels: in the keyring, else in a private file of the user.
+
+FastMCP's OAuth reads and writes them through a `TokenStore`.
+"""
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, SupportsFloat
 from urllib.parse import urlsplit
 
 from platformdirs import user_state_path
@@ -15,6 +18,7 @@ from platformdirs import user_state_path
 from toolbench.files import write_whole
 
 _SERVICE = "jupyter-toolbench"
+_SECRETS = frozenset({"access_token", "refresh_token", "id_token", "client_secret"})
 _log = logging.getLogger(__name__)
 
 Items = dict[str, dict[str, Any]]
@@ -113,9 +117,12 @@ def keyring_here() -> Any:
     """Return the module `keyring`, if it is installed and can store passwords; else None."""
     try:
         keyring = import_module("keyring")
-        return keyring if keyring.get_keyring().priority > 0 else None
+        can_store = keyring.get_keyring().priority > 0
     except Exception:  # noqa: BLE001 - not installed, or a backend that cannot be made here
         return None
+    if can_store:
+        return keyring
+    return None
 
 
 def _tried(use: Callable[[], Any]) -> Any:
@@ -147,3 +154,63 @@ def _name(server: str) -> str:
 
 vault = TokenVault()
 """The tokens of this user."""
+
+
+# --- the store of FastMCP's OAuth --------------------------------------------------------
+
+
+class TokenStore:
+    """The tokens of one server, with the methods that FastMCP's OAuth calls.
+
+    Source: py-key-value, the protocol `AsyncKeyValue`, of which OAuth needs these three methods.
+    """
+
+    def __init__(self, server: str, on_secrets: Callable[[Iterable[str]], object]) -> None:
+        """Keep the tokens of *server* in `vault`; *on_secrets* is called with tokens to hide."""
+        self._server = server
+        self._on_secrets = on_secrets
+
+    async def get(self, key: str, *, collection: str | None = None) -> dict[str, Any] | None:
+        """Return the item *key*; None if there is no such item."""
+        items: Items = await _in_thread(vault.items, self._server)
+        item = items.get(f"{collection} {key}")
+        self._hide(item or {})
+        return item
+
+    async def put(
+        self,
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        collection: str | None = None,
+        ttl: SupportsFloat | None = None,
+    ) -> None:
+        """Keep *value* as the item *key*. *ttl* is ignored: the server decides when a token expires."""
+        self._hide(value)
+        await _in_thread(self._put, f"{collection} {key}", dict(value))
+
+    async def delete(self, key: str, *, collection: str | None = None) -> bool:
+        """Remove the item *key*; return whether there was such an item."""
+        return bool(await _in_thread(self._put, f"{collection} {key}", None))
+
+    def _put(self, name: str, value: dict[str, Any] | None) -> bool:
+        items = vault.items(self._server)
+        was_there = items.pop(name, None) is not None
+        if value is not None:
+            items[name] = value
+        vault.put(self._server, items)
+        return was_there
+
+    def _hide(self, item: Mapping[str, Any]) -> None:
+        secrets = []
+        for name in _SECRETS:
+            if isinstance(text := item.get(name), str):
+                secrets.append(text)
+        self._on_secrets(secrets)
+
+
+async def _in_thread(work: Callable[..., Any], *args: Any) -> Any:
+    """Do *work* in a thread, because a keyring may wait for the user to unlock it."""
+    from anyio.to_thread import run_sync  # noqa: PLC0415 - with the first server
+
+    return await run_sync(work, *args)

@@ -1,6 +1,8 @@
 """Compare what one server offers now with what was approved. A changed server is not called."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -9,11 +11,69 @@ from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.diff import Change, by_severity, changes_between
 from toolbench.mcp.snapshots.schema_diff import same
 from toolbench.mcp.trust.approvals import Approvals
-from toolbench.mcp.trust.hidden_characters import OfferWarning, warnings_of
 from toolbench.wording import counted
 
 # Changes that a refused call names
 _MAX_CHANGES = 3
+
+
+# --- characters that a model reads and a person does not see ---------------------------------
+
+# Characters that are quoted, and how many of them stand before the first hidden one
+_MAX_QUOTE = 100
+_LEAD = 30
+# How `visible` writes a hidden character
+_HIDDEN = re.compile(r"[⟨^]")
+
+
+@dataclass(frozen=True)
+class OfferWarning:
+    """A text of a server with hidden characters, which a person should check."""
+
+    where: str
+    """The path of the text in the offer: `tools/add/description`."""
+    text: str
+    """The problem, in one sentence."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+def warnings_of(offer: Mapping[str, Any]) -> Iterator[OfferWarning]:
+    """Yield the warnings about *offer*, which has `instructions` and `tools` by name."""
+    for where, text in _texts(offer):
+        clean = visible(text)
+        if clean != text:
+            found = f"it has hidden characters: {_around_hidden(clean)}."
+            yield OfferWarning(visible(where), found)
+
+
+def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts that a model reads, each with its path."""
+    # Not by recursion: a server decides how deep its schemas are
+    todo = [("instructions", offer.get("instructions")), ("tools", offer.get("tools"))]
+    while todo:
+        where, value = todo.pop()
+        if isinstance(value, str):
+            yield where, value
+        elif isinstance(value, Mapping):
+            for key, item in value.items():
+                yield f"{where}/{key}", str(key)
+                todo.append((f"{where}/{key}", item))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                todo.append((f"{where}/{index}", item))
+
+
+def _around_hidden(text: str) -> str:
+    """Return the part of *text*, which `visible` returned, around its first hidden character."""
+    start = 0
+    if match := _HIDDEN.search(text):
+        start = max(0, match.start() - _LEAD)
+    return repr(" ".join(text[start : start + _MAX_QUOTE].split()))
+
+
+# --- the offer -------------------------------------------------------------------------------
 
 
 class Offer:

@@ -24,8 +24,7 @@ from uvicorn import Server
 
 from toolbench.errors import ServerError
 from toolbench.http_limits import limit_connections
-from toolbench.mcp.authorization.token_store import TokenStore
-from toolbench.mcp.authorization.token_vault import registered_port, vault
+from toolbench.mcp.authorization.token_vault import TokenStore, registered_port, vault
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
@@ -162,7 +161,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
         settings = {}
     else:
         return BearerAuth(str(auth))
-    store = TokenStore(vault, entry.url, _hider(inbox))
+    store = TokenStore(entry.url, _hider(inbox))
     settings.setdefault("token_storage", store)
     make: Callable[[ServerEntry, dict[str, Any]], httpx2.Auth] = _browser
     if settings.pop("grant_type", None) == "client_credentials":
