@@ -4,6 +4,7 @@ import pytest
 
 from test_agent.checks import sent
 from test_agent.scripts import call, calls, talk
+from toolbench import Conversation
 from toolbench.agent.tools import EditFileTool
 from toolbench.errors import ModelError
 from toolbench.llm.models import Answer, ScriptedModel
@@ -173,3 +174,37 @@ class TestUndo:
         assert edited.exists() and not created.exists()
         c.undo()
         assert not edited.exists()
+
+    @pytest.mark.parametrize("is_loaded", [True, False], ids=["loaded", "forked"])
+    def test_takes_back_nothing_of_an_earlier_session(self, tmp_path, is_loaded):
+        """The editor says so in a sentence and asks nothing; what the later session edited is taken back."""
+        path, draft = tmp_path / "a.txt", tmp_path / "draft.txt"
+        draft.write_text("old\n")
+        create = {"command": "create", "path": str(path), "file_text": "a"}
+        replace = {"command": "str_replace", "path": str(path), "old_str": "a", "new_str": "b"}
+        script = [
+            calls(
+                call("file_editor", create),
+                call("edit_file", {"path": str(draft), "content": "d"}, id="c2"),
+            ),
+            updated("new"),
+            "Done.",
+            calls(call("file_editor", replace)),
+            "Done.",
+        ]
+        c = talk(script, [FileEditorTool, EditFileTool])
+        with answering(True, True):
+            assert c.run() == "answered"
+        if is_loaded:
+            c.save(tmp_path / "c.jsonl")
+            other = Conversation.load(tmp_path / "c.jsonl", c.agent)
+        else:
+            other = c.fork()
+        other.send_message("Go on.")
+        with answering(True):
+            assert other.run() == "answered"
+        other.undo()
+        with answering(None):
+            other.undo()
+        assert (path.read_text(), draft.read_text()) == ("a", "new\n")
+        assert other.events[-1].text.count("made in an earlier session") == 2

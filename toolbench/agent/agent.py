@@ -1,6 +1,5 @@
 """An agent: a model, its tools, and limits for its work."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.agent.condenser import Condenser
-from toolbench.agent.recovery import Recovery
+from toolbench.agent.recovery import RecoverySettings
 from toolbench.agent.security_analyzer import SecurityAnalyzer
 from toolbench.agent.tools.delegate import DelegateExecutor, DelegateTool
 from toolbench.agent.toolset import CROWD, ToolMaking, Toolset, is_one_tool
@@ -31,7 +30,6 @@ class Agent:
         system_prompt: str | None = None,
         max_steps: int = 30,
         max_cost: float | None = None,
-        filter_tools_regex: str | None = None,
         mcp_config: Mapping[str, Any] | str | Path | None = None,
         condenser: Condenser | None = None,
         security_analyzer: SecurityAnalyzer | None = None,
@@ -57,8 +55,6 @@ class Agent:
                 answers that a fork copied. OpenRouter reports the cost. For other providers
                 give `as_model(..., price=(read, written))`, in dollars for a million tokens. An
                 answer without a known cost counts as free; a notice reports this once.
-            filter_tools_regex: A regular expression. Only tools are offered whose names match it
-                from the first character on.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
                 connected when a conversation begins, and closed at its end. The servers of a
                 file have to be approved, as there.
@@ -75,7 +71,7 @@ class Agent:
         Raises:
             TypeError: If *max_steps*, *max_parallel* or *retry* is not a whole number, or *condenser*
                 or *security_analyzer* does not have the needed methods.
-            ValueError: If a limit is too low, or the pattern is not a regular expression.
+            ValueError: If a limit is too low.
         """
         _check_whole(max_steps=max_steps, max_parallel=max_parallel, retry=retry)
         _check_has("condenser", condenser, "wants", "condense")
@@ -98,10 +94,9 @@ class Agent:
         self.mcp_config = mcp_config
         self.condenser = condenser
         self.security_analyzer = security_analyzer
-        self.recovery = Recovery(retry, degrade=degrade, reflect=reflect)
+        self.recovery = RecoverySettings(retry, degrade=degrade, reflect=reflect)
         self.is_delegate = False
         """Whether this agent is a sub-agent, which cannot delegate its task again."""
-        self._pattern = _compiled(filter_tools_regex)
 
     def __repr__(self) -> str:
         return f"<Agent on {self.llm.name}>"
@@ -117,7 +112,6 @@ class Agent:
             self.tools,
             state,
             parts=self.parts,
-            pattern=self._pattern,
             skips=self._skips,
             mcp_config=self.mcp_config,
         )
@@ -168,14 +162,6 @@ def _check_has(name: str, part: Any, *methods: str) -> None:
         words = " and ".join(f"{method}()" for method in methods)
         msg = f"{name} must be an object with {words}, not {part!r}."
         raise TypeError(msg)
-
-
-def _compiled(pattern: str | None) -> re.Pattern[str] | None:
-    try:
-        return None if pattern is None else re.compile(pattern)
-    except re.error as error:
-        msg = f"filter_tools_regex {pattern!r} is not a regular expression: {error}."
-        raise ValueError(msg) from None
 
 
 # --- check tools before the first request -------------------------------------------

@@ -21,9 +21,9 @@ from toolbench.agent.events import (
     ObservationEvent,
 )
 from toolbench.agent.masking import Masking
-from toolbench.agent.recovery import REFLECT, error_class
+from toolbench.agent.recovery import Recovery, error_class
 from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
-from toolbench.agent.toolset import AnyTool, Toolset
+from toolbench.agent.toolset import Toolset
 from toolbench.core.content import TextContent
 from toolbench.core.security import SecurityRisk
 from toolbench.llm.models import Usage
@@ -67,7 +67,9 @@ class Calls:
         self._toolset = toolset
         self._agent_state = agent_state
         self._log = agent_state.log
-        self._reflected: set[str] = set()
+        self._recovery = Recovery(
+            agent.recovery, agent_state.stopping, self._carry_out_again, self._note
+        )
         self._running: list[Run] = []
         self._counted: set[int] = set()
         """The numbers of the calls that were counted as repeats: a waiting call is not counted
@@ -187,7 +189,7 @@ class Calls:
                 "be the same; it was not run a third time."
             )
         elif tool_call.error is not None:
-            error = str(tool_call.error) + self._reflection(call)
+            error = str(tool_call.error) + self._recovery.reflection(call.tool_name)
         elif tool_call.tool is None or tool_call.tool.executor is None:
             error = f"{call.tool_name} cannot run: it has no executor."
         else:
@@ -271,56 +273,20 @@ class Calls:
         """Return the answer to *call* by *run*, after retries and a backup tool if the agent uses them."""
         if not run.done.is_set():
             return _broken_off(call, run)
-        recovery, stopping = self._agent.recovery, self._agent_state.stopping
-        times = 0
-        while recovery.may_retry(run, times) and not stopping.is_set():
-            delay = recovery.pause * 2**times
-            self._note(f"{_failed(run)}; it is tried again after {delay:g} s.")
-            if stopping.wait(delay):
-                break
-            times += 1
-            run = self._instead(run, run.tool)
-        backup = recovery.backup_of(run, self._toolset.tools)
-        if backup is not None and not stopping.is_set():
-            self._note(f"{_failed(run)}; {backup.name} takes its place.")
-            run = self._instead(run, backup)
+        run = self._recovery.recovered(run, self._toolset.tools)
         answer = _answer_of(call, run)
         is_failure = error_class(run) not in (None, "refused", "stopped")
         if isinstance(answer, ObservationEvent) and is_failure:
-            return _with_note(answer, self._reflection(call))
+            return _with_note(answer, self._recovery.reflection(call.tool_name))
         return answer
 
-    def _instead(self, run: Run, tool: AnyTool) -> Run:
-        """Run *tool* with the arguments of *run*, which failed, and return the new run."""
-        again = run_here(
-            tool,
-            run.arguments,
-            run.source,
-            run.conversation,
-            # An undo looks for it
-            action=run.action if tool is run.tool else None,
-            risk=run.risk,
-        )
-        again.dialogue.asker = run.dialogue.asker
-        self._running.append(again)
-        self._carry_out([again])
-        return again
-
-    def _reflection(self, call: ActionEvent) -> str:
-        """Return a request to think, for the model; "" if the tool failed before."""
-        if not self._agent.recovery.reflect or call.tool_name in self._reflected:
-            return ""
-        self._reflected.add(call.tool_name)
-        self._note(f"The model is asked to think before it calls {call.tool_name} again.")
-        return REFLECT
+    def _carry_out_again(self, run: Run) -> None:
+        self._running.append(run)
+        self._carry_out([run])
 
     def _note(self, text: str) -> None:
         hide = self._conversation.state.secrets.redactor.text
         self._log.add(NoticeEvent(hide(text)))
-
-
-def _failed(run: Run) -> str:
-    return f"{run.tool.name} failed ({error_class(run)})"
 
 
 def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:

@@ -319,12 +319,13 @@ class Conversation:
     def undo(self) -> list[Event]:
         """Undo the edits of the last step that made edits, and inform the model; return the new events.
 
-        Only edits by tools that can undo are undone.
+        Only edits by tools that can undo are undone, and only those that the tools of this
+        conversation made: a conversation that was loaded or forked does not undo earlier edits.
         """
         with self._deciding() as agent_state:
             log = agent_state.log
             place = len(log)
-            undone = take_back_last(log, self.calls.asker)
+            undone = take_back_last(log)
             if undone.notice:
                 log.add(NoticeEvent(self.redactor.text(undone.notice)))
             if undone.report:

@@ -1,17 +1,18 @@
-"""Decide what to do after a failed call, by the class of its error.
+"""What happens after a failed call: it is tried again, another tool takes its place, the model thinks.
 
 Source: the fault tolerance of OpenHands' tool engine (retry, degrade) and ADK's
 ReflectAndRetryToolPlugin. All of this is off unless the agent's settings turn it on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, Literal
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import tool_at
 from toolbench.runs.control import StopCause
-from toolbench.runs.run import Run
+from toolbench.runs.run import Run, run_here
 
 ErrorClass = Literal[
     "arguments", "refused", "stopped", "timeout", "network", "permission", "failed"
@@ -19,17 +20,14 @@ ErrorClass = Literal[
 """Why a call has no result: its arguments do not fit; the user declined it; it was cancelled; it
 took too long; something could not be reached or is busy; something is not allowed; anything else."""
 
-PASSING: frozenset[ErrorClass] = frozenset({"timeout", "network"})
-"""The classes of errors for which a retry may succeed."""
-
-REFLECT = (
+_REFLECT = (
     "\n[Before you call a tool again: say in a sentence what was wrong with this call, and what "
     "you will do otherwise. Do not send the same call again.]"
 )
 
 
 @dataclass(frozen=True)
-class Recovery:
+class RecoverySettings:
     """The settings of an agent for failed calls."""
 
     retry: int = 0
@@ -43,28 +41,92 @@ class Recovery:
     pause: float = 0.5
     """Seconds before the first retry."""
 
-    def may_retry(self, run: Run, times: int) -> bool:
-        """Tell whether to retry *run*, which failed and was already retried *times* times."""
-        hints = run.tool.hints
-        harmless = hints.readOnlyHint or hints.idempotentHint
-        return times < self.retry and harmless and error_class(run) in PASSING
 
-    def backup_of(
+class Recovery:
+    """Recovers the failed calls of one conversation."""
+
+    def __init__(
+        self,
+        settings: RecoverySettings,
+        stopping: Event,
+        carry_out: Callable[[Run], object],
+        note: Callable[[str], object],
+    ) -> None:
+        """Recover calls as *settings* say.
+
+        Args:
+            settings: What to do after a failure.
+            stopping: Set when the user stops the conversation: then nothing is called again.
+            carry_out: Carries out a new run, and returns when it has ended.
+            note: Tells the user in a sentence what is done.
+        """
+        self._settings, self._stopping = settings, stopping
+        self._carry_out, self._note = carry_out, note
+        self._reflected: set[str] = set()
+
+    def recovered(self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]) -> Run:
+        """Return the last run of a call after retries and a backup tool; *run*, which has ended, is the first.
+
+        *tools* are the tools of the conversation, among them the backups.
+        """
+        for times in range(self._settings.retry):
+            if self._stopping.is_set() or not _may_pass(run):
+                break
+            delay = self._settings.pause * 2**times
+            self._note(f"{_failed(run)}; it is tried again after {delay:g} s.")
+            if self._stopping.wait(delay):
+                break
+            run = self._again(run, run.tool)
+        backup = self._backup_of(run, tools)
+        if backup is not None and not self._stopping.is_set():
+            self._note(f"{_failed(run)}; {backup.name} takes its place.")
+            run = self._again(run, backup)
+        return run
+
+    def _again(self, run: Run, tool: ToolDefinition[Any, Any]) -> Run:
+        """Run *tool* with the arguments of *run*, which failed, and return the new run."""
+        # An undo looks for the action, and another tool has actions of its own
+        action = None
+        if tool is run.tool:
+            action = run.action
+        again = run_here(
+            tool, run.arguments, run.source, run.conversation, action=action, risk=run.risk
+        )
+        again.dialogue.asker = run.dialogue.asker
+        self._carry_out(again)
+        return again
+
+    def _backup_of(
         self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]
     ) -> ToolDefinition[Any, Any] | None:
         """Return the tool of *tools* that is the backup for the failed *run*; None if there is none."""
-        if not self.degrade or error_class(run) in (
-            None,
-            "arguments",
-            "refused",
-            "stopped",
-        ):
+        no_backup = (None, "arguments", "refused", "stopped")
+        if not self._settings.degrade or error_class(run) in no_backup:
             return None
         # Its `meta` comes from the server, which must not choose what runs here
         if run.tool.source != ToolDefinition.source:
             return None
         name = str((run.tool.meta or {}).get("backup", ""))
         return tools.get(name) or tool_at(name, tools.values())
+
+    def reflection(self, tool_name: str) -> str:
+        """Return a request to think, for the model, after *tool_name* failed; "" if it failed before."""
+        if not self._settings.reflect or tool_name in self._reflected:
+            return ""
+        self._reflected.add(tool_name)
+        self._note(f"The model is asked to think before it calls {tool_name} again.")
+        return _REFLECT
+
+
+def _may_pass(run: Run) -> bool:
+    """Tell whether *run* failed in a way that may pass, and may be repeated without harm."""
+    hints = run.tool.hints
+    is_harmless = hints.readOnlyHint or hints.idempotentHint
+    return is_harmless and error_class(run) in ("timeout", "network")
+
+
+def _failed(run: Run) -> str:
+    return f"{run.tool.name} failed ({error_class(run)})"
 
 
 def error_class(run: Run) -> ErrorClass | None:

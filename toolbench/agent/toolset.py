@@ -1,6 +1,5 @@
 """The tools of one conversation: made for it, offered to its model, closed at its end."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from inspect import isfunction, signature
 from typing import Any
@@ -91,7 +90,6 @@ class Toolset:
         state: ConversationState,
         *,
         parts: Mapping[str, Any],
-        pattern: re.Pattern[str] | None = None,
         skips: Callable[[AnyTool], bool] = lambda tool: False,
         mcp_config: Any = None,
     ) -> None:
@@ -101,7 +99,6 @@ class Toolset:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
             state: The state of the conversation for which the tools are made.
             parts: For some parameters of `create`, by name: a function that returns the value.
-            pattern: Only tools are kept whose names match the pattern from the first character on.
             skips: Returns True for a tool to leave out.
             mcp_config: MCP servers whose tools are added.
 
@@ -124,8 +121,7 @@ class Toolset:
                 specs = [*specs, self._client]
             for spec in specs:
                 for tool in self._making.tools_of(spec):
-                    is_wanted = pattern is None or pattern.match(tool.name)
-                    if is_wanted and tool.is_for_models and not skips(tool):
+                    if tool.is_for_models and not skips(tool):
                         self._add(tool)
             self._search = self._search_of([*self._tools.values()])
         except BaseException:

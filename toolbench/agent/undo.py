@@ -1,8 +1,13 @@
-"""Undo the edits of a step, if its tools can."""
+"""Undo the edits of a step, if its tools can.
+
+A tool can undo its own edits if its executor has two methods: `undoes(action)` tells whether *action*
+was an edit, and `undo(action)` restores what was there before and returns an observation. The
+executor keeps what it needs for that, so an edit of an earlier session cannot be undone.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from toolbench.agent.events import (
     ActionEvent,
@@ -12,40 +17,7 @@ from toolbench.agent.events import (
     ObservationEvent,
 )
 from toolbench.core.schema import Observation
-from toolbench.runs.consent_question import one_line
-from toolbench.runs.dialogue import answer_here
-from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question
 from toolbench.values import sentence
-
-_DECLINED = (
-    "No person agreed to restore the saved version; `with answering(True):` agrees in advance."
-)
-
-
-@runtime_checkable
-class Undoing(Protocol):
-    """The protocol of executors that can undo their own edits."""
-
-    def undoes(self, action: Any) -> bool:
-        """Tell whether *action* is an edit that can be undone."""
-
-    def undo(self, action: Any) -> Observation:
-        """Undo the edit *action*, if its object, such as a file, was not changed later.
-
-        Return the result.
-        """
-
-
-@runtime_checkable
-class UndoingRecorded(Undoing, Protocol):
-    """The protocol of executors that can also undo edits of a loaded or forked conversation."""
-
-    def remembers(self, action: Any) -> bool:
-        """Tell whether this executor itself made the edit *action*, so that `undo` can undo it."""
-
-    def undo_recorded(self, action: Any, observation: Any) -> Observation:
-        """Undo the edit *action* of another executor, with the data in *observation*, its result."""
 
 
 @dataclass(frozen=True)
@@ -120,22 +92,17 @@ def _can_undo(call: ActionEvent, answer: ObservationEvent) -> bool:
     # Else a backup tool took its place
     if answer.tool_name not in ("", call.tool_name):
         return False
-    executor = getattr(call.tool_call.tool, "executor", None)
-    return isinstance(executor, Undoing) and executor.undoes(call.action)
+    executor: Any = getattr(call.tool_call.tool, "executor", None)
+    if not hasattr(executor, "undoes") or not hasattr(executor, "undo"):
+        return False
+    return bool(executor.undoes(call.action))
 
 
-def take_back_last(events: Sequence[Event], asker: Asker | None) -> Undone:
-    """Undo all edits of the last step that made edits.
-
-    Args:
-        events: All events of the conversation.
-        asker: Asks the user before an edit of another executor is undone, because the data of
-            this edit may come from an unknown file. A preset answer (see `answering`) is used
-            instead; without any asker, the cell asks.
-    """
+def take_back_last(events: Sequence[Event]) -> Undone:
+    """Undo all edits of the last step of *events* that made edits."""
     lines, failures, calls = [], [], []
     for edit in reversed(last_edits(events)):
-        observation, name = take_back(edit, asker or ask_in_cell), edit.call.tool_name
+        observation, name = take_back(edit), edit.call.tool_name
         if observation.is_error:
             failures.append(f"{name}: {observation.text}")
             continue
@@ -151,27 +118,11 @@ def take_back_last(events: Sequence[Event], asker: Asker | None) -> Undone:
     return Undone("\n".join(report), "\n".join(notice), tuple(calls))
 
 
-def take_back(edit: Edit, asker: Asker) -> Observation:
-    """Let the tool that made *edit* undo it; *asker* is used as in `take_back_last`."""
+def take_back(edit: Edit) -> Observation:
+    """Let the tool that made *edit* undo it."""
     executor: Any = getattr(edit.call.tool_call.tool, "executor", None)
-    action = edit.call.action
     try:
-        if isinstance(executor, UndoingRecorded) and not executor.remembers(action):
-            question = _question(edit)
-            if not answer_here(question, asker):
-                return Observation.from_text(_DECLINED, is_error=True)
-            return executor.undo_recorded(action, edit.answer.observation)
-        observation: Observation = executor.undo(action)
+        observation: Observation = executor.undo(edit.call.action)
     except Exception as error:  # noqa: BLE001 - a tool's own code; other edits are undone
         return Observation.from_text(sentence(error), is_error=True)
     return observation
-
-
-def _question(edit: Edit) -> Question:
-    path = one_line(str(getattr(edit.call.action, "path", "something")))
-    message = (
-        f"{edit.call.tool_name} changed {path} in an earlier conversation, from which this one was "
-        "loaded or forked. Restore the version that is saved there?"
-    )
-    consent = ConsentLabels("Put it back", "Leave it as it is", is_dangerous=True)
-    return Question(message, YES_OR_NO, edit.call.tool_name, bare=True, consent=consent)

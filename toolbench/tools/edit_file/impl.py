@@ -69,14 +69,6 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         """Undo the edit that *action* asked for, if the file was not edited again."""
         return _as_ours(self._editor.take_back(action.path, action))
 
-    def remembers(self, action: EditFileAction) -> bool:
-        """Tell whether the history of this executor has the edit that *action* asked for."""
-        return self._editor.remembers(action)
-
-    def undo_recorded(self, action: EditFileAction, observation: Any) -> EditFileObservation:
-        """Undo an edit that another executor made: it got *action* and returned *observation*."""
-        return _as_ours(self._editor.undo_recorded(action, observation))
-
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
         target = FileEditorAction(command="str_replace", path=action.path)
         if not self._editor.exists(target):

@@ -13,7 +13,7 @@ from toolbench.tools.file_editor.definition import (
     FileEditorAction,
     FileEditorObservation,
 )
-from toolbench.tools.file_editor.edit_history import Edit, History, RecordedEdit
+from toolbench.tools.file_editor.edit_history import Edit, History
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
 from toolbench.tools.file_editor.excerpt import excerpt, line_count
 from toolbench.tools.file_editor.folder_listing import listing
@@ -88,15 +88,6 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         """Undo the last edit of the file at *path*, but only if it was made with the same *asked_by*."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._result_of(undo, partial(self._undo, undo, asked_by))
-
-    def remembers(self, asked_by: object) -> bool:
-        """Tell whether the history of this executor has an edit with the key *asked_by*."""
-        return self._history.has(asked_by)
-
-    def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
-        """Undo an edit that another editor made: it got *action* and returned *observation*."""
-        undo = FileEditorAction(command="undo_edit", path=action.path)
-        return self._result_of(undo, partial(self._undo_recorded, undo, observation))
 
     # --- looking ------------------------------------------------------------------
 
@@ -238,21 +229,17 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         with self.places.entry(path) as entry, file_locks(entry.path):
             return self._taken_back(action, entry, asked_by)
 
-    def _undo_recorded(self, action: FileEditorAction, observation: Any) -> FileEditorObservation:
-        recorded = RecordedEdit.of(observation)
-        path = self.places.absolute(action.path)
-        with self.places.entry(path) as entry, file_locks(entry.path):
-            disk_file = disk.read(entry)
-            now = _text(entry.raw_path, disk_file.data, decode)
-            disk.put_back(entry, recorded.data_before(now), disk_file.stamp)
-        is_gone = "is removed again" if recorded.before is None else "is as it was"
-        text = f"Took back an edit: {action.path} {is_gone}."
-        return self._changed(action, now, recorded.before, text)
-
     def _taken_back(
         self, action: FileEditorAction, entry: Entry, asked_by: object
     ) -> FileEditorObservation:
         edit = self._history.last(entry.path)
+        if edit is None and asked_by is not None:
+            msg = (
+                f"This edit of {action.path} cannot be undone: it was made in an earlier session "
+                "or another conversation, was undone already, or is too old. View the file, then "
+                "edit it as it is now."
+            )
+            raise RunError(msg)
         if edit is None:
             msg = (
                 f"There is no edit of {action.path} to undo: this editor made none, or dropped it."
