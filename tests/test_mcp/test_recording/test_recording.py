@@ -190,6 +190,9 @@ class _FullDisk:
         size, self.left = self.left, 0
         return self.file.write(data[:size])
 
+    def fileno(self):
+        return self.file.fileno()
+
     def close(self):
         self.file.close()
 
@@ -274,6 +277,33 @@ class TestRecorder:
         assert [r.message for r in caplog.records if "is not complete" in r.message] == [
             f"The recording {path} is not complete: a part of it could not be written."
         ]
+
+    @pytest.mark.parametrize("is_closed", [True, False])
+    def test_begins_whole_again_if_its_file_was_deleted(self, path, caplog, is_closed):
+        """Until the next connection nothing is written, and that is told once."""
+        one, two = FakeMCPServer("one"), FakeMCPServer("two")
+        with MCPClient() as client:
+            for server in (one, two):
+                server.answer("t", "ok")
+                client.connect(server.name, {"server": server}, record=path)
+            session = client.server("one")
+            if is_closed:
+                client.server("two").close()
+                session.close()
+            path.unlink()
+            for number in range(2):
+                if number or is_closed:
+                    session.reconnect()
+                session.call("t", {"number": number})
+                assert path.exists() is (number == 1 or is_closed)
+            client.server("two").call("t")
+        numbers = [call.arguments["number"] for call in Recording.read(path).calls]
+        assert numbers == ([0, 1] if is_closed else [1])
+        with create_mcp_tools(replay=path) as client:
+            assert client["t"]({"number": 1}).text == "ok"
+        told = [r.message for r in caplog.records if "is not complete" in r.message]
+        sentence = "the file was deleted, and the next connection begins it anew"
+        assert told == ([] if is_closed else [f"The recording {path} is not complete: {sentence}."])
 
     def test_is_refused_if_its_first_line_cannot_be_written(self, path, monkeypatch):
         """A disk that is full already is an error: nobody records into a file that cannot be read."""

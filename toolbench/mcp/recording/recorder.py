@@ -29,8 +29,9 @@ from toolbench.mcp.recording.frame import (
     json_of,
     read_json,
 )
-from toolbench.mcp.recording.secret_places import SecretPlaces
+from toolbench.mcp.recording.tape import mapping_of, params_of
 from toolbench.redaction import MARK, numbered_mark
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.matcher import colours_in
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
@@ -49,13 +50,13 @@ class Recorder:
     A frame is in the file when `write` returns: a kernel that is killed loses none.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: Path) -> None:
         """Begin a new recording at *path*; older recordings are kept as `path~`, `path~2`, ….
 
         Raises:
             ServerError: If the file at *path* is not a recording, or cannot be written.
         """
-        self.path = Path(path).expanduser().absolute()
+        self.path = path
         self.users = 0
         """The number of servers that write into the file now."""
         # Frames are of several threads: the caller's, the background loop, those that read stderr
@@ -69,7 +70,7 @@ class Recorder:
         self._loss = ""
         try:
             _put_aside(self.path)
-            self._file: BinaryIO | None = _opened(self.path)
+            self._file: BinaryIO | None = _opened(self.path, os.O_CREAT)
         except ServerError:
             # A ServerError is an OSError too
             raise
@@ -90,11 +91,18 @@ class Recorder:
         head = f'{{"at": {time():.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
         line = b"".join((head.encode(), b', "message": ', message, b"}\n"))
         with self._lock:
+            if self._file is None:
+                # A line on stderr that came after the session was closed
+                return
+            if self.is_deleted:
+                self._warn("the file was deleted, and the next connection begins it anew")
+                return
             if self._is_cut:
                 # The incomplete line becomes a line of its own
                 line = b"\n" + line
             try:
-                written = self._append(line)
+                # In one piece, because another process may read the file meanwhile
+                written = self._file.write(line)
             except OSError as error:
                 # A full disk must not end a call
                 self._warn(error.strerror or str(error))
@@ -103,16 +111,13 @@ class Recorder:
             if self._is_cut:
                 self._warn("a part of it could not be written")
 
-    def _append(self, line: bytes) -> int:
-        """Write *line* in one piece, because another process may read the file meanwhile.
-
-        Return the number of bytes that were written.
-        """
-        if self._file is not None:
-            return self._file.write(line)
-        # A late frame of a closed session
-        with _opened(self.path) as file:
-            return file.write(line)
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the file is in no folder any more: nobody can read what is written into it."""
+        with self._lock:
+            if self._file is None:
+                return not self.path.exists()
+            return os.fstat(self._file.fileno()).st_nlink == 0
 
     def _warn(self, why: str) -> None:
         if not self._loss:
@@ -121,9 +126,11 @@ class Recorder:
 
     def open_again(self) -> None:
         """Open the closed file again, to append."""
-        # Each later frame tries again
-        with self._lock, suppress(OSError):
-            self._file = self._file or _opened(self.path)
+        with self._lock:
+            try:
+                self._file = self._file or _opened(self.path)
+            except OSError as error:
+                self._warn(error.strerror or str(error))
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""
@@ -203,9 +210,9 @@ class Recorder:
         return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))
 
 
-def _opened(path: Path) -> BinaryIO:
+def _opened(path: Path, flags: int = 0) -> BinaryIO:
     """Open a recording to append to it; only its user can read it."""
-    place = open_unlinked(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    place = open_unlinked(path, os.O_WRONLY | os.O_APPEND | flags, 0o600)
     # Without a buffer, so that each frame is in the file at once
     return os.fdopen(place, "ab", buffering=0)
 
@@ -244,19 +251,24 @@ class OpenRecorders:
         """Return the open recorder of *path*, or open a new recorder. Call `leave` afterwards."""
         place = Path(path).expanduser().absolute()
         with self._lock:
-            if place not in self._open:
-                self._open[place] = Recorder(place)
-            recorder = self._open[place]
+            recorder = self._open.get(place)
+            if recorder is None or recorder.is_deleted:
+                recorder = self._open[place] = Recorder(place)
             recorder.users += 1
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
         """Return the recorder that now writes the file of *recorder*, and open the file again.
 
-        This is *recorder* itself, or a newer recorder.
+        This is *recorder* itself, or a newer recorder; a new one if the file was deleted.
         """
         with self._lock:
             current = self._open.setdefault(recorder.path, recorder)
+            if current.is_deleted:
+                # A recording that cannot be written does not hinder a connection
+                with suppress(ServerError):
+                    current = self._open[recorder.path] = Recorder(recorder.path)
+                    current.knowing(recorder.knowing(NO_SECRETS))
             current.open_again()
             current.users += 1
         return current
@@ -266,7 +278,8 @@ class OpenRecorders:
         with self._lock:
             recorder.users -= 1
             if recorder.users <= 0:
-                self._open.pop(recorder.path, None)
+                if self._open.get(recorder.path) is recorder:
+                    del self._open[recorder.path]
                 recorder.close()
 
 
@@ -298,7 +311,7 @@ class ServerRecorder:
         self._server = server
         self._is_open = False
         self._has_left = False
-        self._places = SecretPlaces(hide)
+        self._places = _SecretPlaces(hide)
 
     @property
     def path(self) -> Path:
@@ -338,6 +351,8 @@ class ServerRecorder:
 
     def connected(self, transport: str, mode: str) -> None:
         """Write that a connection was opened."""
+        if self.recorder.is_deleted:
+            self.leave()
         if self._has_left:
             self.recorder = open_recorders.enter_again(self.recorder)
         self._is_open, self._has_left = True, False
@@ -377,6 +392,79 @@ def may_have_secrets(text: str, redactor: Redactor) -> bool:
 def _one_line(text: str) -> bytes:
     # Such line breaks are between the parts of JSON, not inside its strings
     return text.replace("\n", " ").replace("\r", " ").encode()
+
+
+# --- secrets that no search finds -----------------------------------------------------------
+
+Form = tuple[str, str]
+"""A question of the server: the state of its request and its key there, or no state and its id."""
+_BY_NAME = Secrecy({})
+
+
+class _SecretPlaces:
+    """Hides secrets in our messages to one server by their places: numbers and short strings too."""
+
+    def __init__(self, hide: Callable[[str, Mapping[str, Any]], Any]) -> None:
+        """Take *hide*, which returns arguments of a tool with secrets replaced by `MARK`."""
+        self._hide = hide
+        self._forms: dict[Form, Secrecy] = {}
+
+    def note(self, message: Mapping[str, Any]) -> None:
+        """Keep the forms that *message*, from the server, asks the user to fill in."""
+        if message.get("method") == "elicitation/create":
+            self._keep(("", str(message.get("id"))), params_of(message))
+            return
+        result = mapping_of(message.get("result"))
+        for key, request in mapping_of(result.get("inputRequests")).items():
+            self._keep((str(result.get("requestState")), key), params_of(mapping_of(request)))
+
+    def _keep(self, form: Form, params: Mapping[str, Any]) -> None:
+        schema = params.get("requestedSchema")
+        if isinstance(schema, Mapping):
+            self._forms[form] = Secrecy(schema)
+
+    def hidden(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return *message*, which we send, with `MARK` in place of each secret; itself without one."""
+        hidden = dict(message)
+        if "result" in message:
+            form = "", str(message.get("id"))
+            hidden["result"] = self._answer(form, message["result"])
+        elif params := params_of(message):
+            hidden["params"] = self._params(str(message.get("method")), params)
+        if hidden == message:
+            return message
+        return hidden
+
+    def _params(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        # The user may send any JSON as the parameters of a request
+        hidden = dict(params)
+        arguments = mapping_of(params.get("arguments"))
+        if method == "tools/call" and arguments:
+            hidden["arguments"] = self._hide(str(params.get("name")), arguments)
+        elif method == "prompts/get" and arguments:
+            hidden["arguments"] = _BY_NAME.hide(arguments)[0]
+        elif method == "completion/complete":
+            argument = mapping_of(params.get("argument"))
+            if "value" in argument:
+                typed = {str(argument.get("name")): argument["value"]}
+                [value] = _BY_NAME.hide(typed)[0].values()
+                hidden["argument"] = {**argument, "value": value}
+            context = mapping_of(params.get("context"))
+            if others := mapping_of(context.get("arguments")):
+                hidden["context"] = {**context, "arguments": _BY_NAME.hide(others)[0]}
+        answers = dict[str, Any]()
+        for key, answer in mapping_of(params.get("inputResponses")).items():
+            answers[key] = self._answer((str(params.get("requestState")), key), answer)
+        if answers:
+            hidden["inputResponses"] = answers
+        return hidden
+
+    def _answer(self, form: Form, answer: Any) -> Any:
+        """Return *answer*, the user's to *form*, with `MARK` in place of each secret."""
+        secrecy, content = self._forms.pop(form, None), mapping_of(answer).get("content")
+        if secrecy is None or not isinstance(content, Mapping):
+            return answer
+        return {**answer, "content": secrecy.hide(content)[0]}
 
 
 # --- a recording that begins later ----------------------------------------------------------
