@@ -238,21 +238,26 @@ class Connection:
             sent = _as_json(params)
             if method == "tools/call":
                 sent["_meta"] = {"progressToken": call.token}
-            for _ in range(_MOST_ROUNDS + 1):
+            for asked in range(_MOST_ROUNDS + 1):
+                is_last = asked == _MOST_ROUNDS
                 try:
                     raw = await session.ask(method, {**sent, **call.answers})
                 except Exception as error:
+                    if is_last and code_of(error) == URL_ELICITATION_REQUIRED:
+                        break
                     # Only a demand for a page is answered here
                     if not await pages_visited(error, self._inbox):
                         raise
                     continue
+                if is_last and self.is_modern and raw.get("resultType") == "input_required":
+                    break
                 answers = await session.answers_to(raw)
                 if answers is None:
                     if method == "tools/call" and self._features.extensions:
                         return await self._finished(raw, call)
                     return raw
                 call.answers = answers
-        msg = f"The server asked {_MOST_ROUNDS} times and still gave no result."
+        msg = f"The server asked more than {_MOST_ROUNDS} times and still gave no result."
         raise RoundsError(msg)
 
     async def _finished(self, raw: dict[str, Any], call: Call) -> dict[str, Any]:
