@@ -53,9 +53,9 @@ class TestGoodTools:
             ),
             ({"annotations": []}, "annotations are not an object"),
             ({"icons": "icon.png"}, "icons are not a list"),
-            ({"title": 42}, "title is not a text"),
+            ({"title": 42}, "title is not a string"),
             ({"_meta": ["x"]}, "_meta is not an object"),
-            ({"description": 3}, "description is not a text"),
+            ({"description": 3}, "description is not a string"),
             ({"outputSchema": {"type": "objekt"}}, "outputSchema cannot be used"),
         ],
     )

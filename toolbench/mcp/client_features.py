@@ -20,22 +20,23 @@ class ClientFeatures:
         Raises:
             ToolbenchError: If a root or an extension cannot be used.
         """
-        self.roots = [root_url(root) for root in roots]
+        self.roots = list(map(root_url, roots))
         """The file URLs that the server may ask for; the server gets each change of this list."""
         self.extensions = tuple(extensions)
         """The extensions that are declared to the server."""
+        known = set[str]()
         for extension in self.extensions:
-            if not isinstance(getattr(extension, "identifier", None), str):
+            name = getattr(extension, "identifier", None)
+            if not isinstance(name, str):
                 msg = (
                     f"{clip(extension)} is not an extension of MCP: give an object of a class of "
                     "mcp.client.extension.ClientExtension, which has an identifier."
                 )
                 raise ToolbenchError(msg)
-        identifiers = [extension.identifier for extension in self.extensions]
-        twice = [name for name in identifiers if identifiers.count(name) > 1]
-        if twice:
-            msg = f"The extension {twice[0]!r} is there twice: leave one out."
-            raise ToolbenchError(msg)
+            if name in known:
+                msg = f"The extension {name!r} is there twice: leave one out."
+                raise ToolbenchError(msg)
+            known.add(name)
 
     def claim_of(self, kind: object) -> Any:
         """Return the claim of an extension to results of *kind*, a `resultType`; None if there is none.

@@ -269,7 +269,7 @@ def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, An
 def blocks_in(content: Any, warnings: list[str]) -> list[dict[str, Any]]:
     """Return the blocks of *content*, which should be a list of them, and may be one; add to *warnings*."""
     if isinstance(content, str):
-        warnings.append("The content is a text, not a list of blocks.")
+        warnings.append("The content is a string, not a list of blocks.")
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         warnings.append(f"The content is not a list of blocks: {clip(content)}.")

@@ -1,6 +1,6 @@
 """Review a server before a model gets its tools: its approval, cost, effects and lint findings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 from weakref import WeakKeyDictionary
@@ -37,9 +37,13 @@ class TokenBill:
     @classmethod
     def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
         """Count the tokens of *tools*."""
-        costs = {tool.remote_name: _cost(tool) for tool in tools if tool.is_for_models}
-        tokens = sum(cost.tokens for cost in costs.values())
-        exact = all(cost.exact for cost in costs.values())
+        costs = dict[str, TokenCount]()
+        tokens, exact = 0, True
+        for tool in tools:
+            if tool.is_for_models:
+                cost = costs[tool.remote_name] = _cost(tool)
+                tokens += cost.tokens
+                exact = exact and cost.exact
         return cls(TokenCount(tokens, exact=exact), costs)
 
     def number(self, name: str) -> str:
@@ -162,22 +166,21 @@ class ServerReview:
     @property
     def concerns(self) -> list[str]:
         """Sentences about risks for a person. An empty list does not mean that the server is safe."""
-        errors, warnings = self._number("error"), self._number("warning")
-        sentences = [
+        concerns = []
+        for names, text in (
             (self.destructive, "can delete or overwrite data"),
-            (
-                self.undeclared,
-                "of undeclared effect, treated as dangerous",
-            ),
+            (self.undeclared, "of undeclared effect, treated as dangerous"),
             (self.disabled, "cannot be called"),
-        ]
-        concerns = [
-            f"{counted(len(names), 'tool')} {text}: {listed(names, _LISTED_TOOLS)}."
-            for names, text in sentences
-            if names
-        ]
-        if counts := _counts(error=errors, warning=warnings):
-            concerns.append(f"Lint: {counts}. Such tools may confuse a model.")
+        ):
+            if names:
+                tools = counted(len(names), "tool")
+                concerns.append(f"{tools} {text}: {listed(names, _LISTED_TOOLS)}.")
+        counts = []
+        for severity in ("error", "warning"):
+            if number := self._number(severity):
+                counts.append(counted(number, severity))
+        if counts:
+            concerns.append(f"Lint: {', '.join(counts)}. Such tools may confuse a model.")
         if self.cost.tokens > _EXPENSIVE:
             concerns.append(f"Its tools cost {self.cost} in every request: leave some out.")
         return concerns
@@ -210,15 +213,14 @@ class ServerReview:
             *map(_finding_text, self.findings),
         ]
         # The names are a server's
-        return "\n".join(visible(" ".join(line.split())) for line in lines)
+        return "\n".join(map(_on_one_line, lines))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.to_html()}
 
 
-def _counts(**numbers: int) -> str:
-    """Return how many there are of each noun, without those of which there are none."""
-    return ", ".join(counted(number, noun) for noun, number in numbers.items() if number)
+def _on_one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
 
 
 def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
@@ -226,10 +228,10 @@ def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
 
     Of very many, the last are left out, and *beyond* says where they are.
     """
-    lines = [f'<li style="margin:0 0 4px">{text}</li>' for text in texts]
-    if not lines:
+    every = list(texts)
+    if not every:
         return Html("")
-    rest = lines[_LISTED:]
+    first, rest = every[:_LISTED], every[_LISTED:]
     folded = ""
     if rest:
         left_out = len(rest) - _FOLDED
@@ -240,12 +242,13 @@ def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
             f'<details><summary style="cursor:pointer">and {len(rest):,} more</summary>'
             f"{_lines_html(rest[:_FOLDED])}{last}</details>"
         )
-    return Html(f'<div style="{REMARK}">{head}</div>{_lines_html(lines[:_LISTED])}{folded}')
+    return Html(f'<div style="{REMARK}">{head}</div>{_lines_html(first)}{folded}')
 
 
-def _lines_html(lines: Sequence[str]) -> str:
+def _lines_html(texts: Sequence[str]) -> str:
     style = "overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em"
-    return f'<ul style="{style}">{"".join(lines)}</ul>'
+    lines = "".join(f'<li style="margin:0 0 4px">{text}</li>' for text in texts)
+    return f'<ul style="{style}">{lines}</ul>'
 
 
 def _change_html(change: Change) -> str:
@@ -263,14 +266,9 @@ def _finding_text(finding: Finding) -> str:
 
 def _finding_html(finding: Finding) -> str:
     """Return a line with the tool, the argument if the message does not name it, and the rule."""
-    if finding.where not in _PARTS:
-        place = finding.place
-    else:
-        place = ""
-    if place:
-        part = f", {escape(place)}"
-    else:
-        part = ""
+    part = ""
+    if finding.place and finding.where not in _PARTS:
+        part = f", {escape(finding.place)}"
     return (
         f'<code style="{_NAME}">{escape(finding.tool)}</code>{part}: {escape(finding.message)} '
         f'{escape(finding.effect)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span>'
@@ -280,8 +278,15 @@ def _finding_html(finding: Finding) -> str:
 def review_of(session: "MCPServerSession") -> ServerReview:
     """Review the tools of *session*; no tool is called."""
     tools = list(session.tools)
-    findings = lint_tools(tool for tool in tools if tool.is_for_models)
-    effects = {tool.remote_name: tool.hints.effect for tool in tools}
+    destructive, undeclared, for_models = [], [], []
+    for tool in tools:
+        if tool.is_for_models:
+            for_models.append(tool)
+        if tool.hints.effect == "destructive":
+            destructive.append(tool.remote_name)
+        elif tool.hints.effect == "undeclared":
+            undeclared.append(tool.remote_name)
+    findings = lint_tools(for_models)
     offer = {"tools": session.tools.raw, "instructions": session.instructions}
     changes = []
     if session.trust is not None:
@@ -290,8 +295,8 @@ def review_of(session: "MCPServerSession") -> ServerReview:
         server=session.name,
         tools=len(tools),
         cost=TokenBill.of(tools).total,
-        destructive=_with(effects, "destructive"),
-        undeclared=_with(effects, "undeclared"),
+        destructive=tuple(destructive),
+        undeclared=tuple(undeclared),
         disabled=tuple(f"{tool.name} ({tool.reason})" for tool in session.tools.disabled),
         findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
         changes=tuple(changes),
@@ -307,7 +312,3 @@ def _why_not_now(session: "MCPServerSession") -> str:
     if session.is_connected or session.status == "lost":
         return ""
     return f"it is not connected. %mcp reconnect {session.name} connects it."
-
-
-def _with(effects: Mapping[str, str], effect: str) -> tuple[str, ...]:
-    return tuple(name for name, known in effects.items() if known == effect)

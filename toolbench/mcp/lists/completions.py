@@ -23,12 +23,12 @@ class Completions(list[str]):
     ) -> None:
         """Keep *values*, the completions that the server sent.
 
-        *total* is the number of all completions, if the server tells it. *more* tells whether some
+        *total* is the number of all completions, if the server says it. *more* tells whether some
         completions were not sent.
         """
         super().__init__(values)
         self.total = total
-        """The number of completions that the server knows; None if the server does not tell."""
+        """The number of completions that the server knows; None if the server does not say."""
         self.has_more = more
         """Whether the server has more completions than it sent: type more of the value to see them."""
 
@@ -67,7 +67,9 @@ async def complete(
 
 def _read(completion: Mapping[str, Any]) -> Completions:
     values, total = completion.get("values"), completion.get("total")
-    texts = [str(value) for value in values] if isinstance(values, list) else []
+    if not isinstance(values, list):
+        values = []
+    texts = list(map(str, values))
     if isinstance(total, bool) or not isinstance(total, int) or total < len(texts):
         total = None
     more = completion.get("hasMore") is True or (total or 0) > len(texts)

@@ -73,8 +73,8 @@ class ToolsDiff:
                 added.append(name)
             elif tool != old[name]:
                 changed.append(name)
-        removed = tuple(name for name in old if name not in new)
-        return cls(added=tuple(added), removed=removed, changed=tuple(changed))
+        removed = [name for name in old if name not in new]
+        return cls(added=tuple(added), removed=tuple(removed), changed=tuple(changed))
 
 
 def read_tools(
@@ -85,7 +85,9 @@ def read_tools(
     bad: list[DisabledTool] = []
     names: set[str] = set()
     for item in items:
-        name = str(item.get("name")) if isinstance(item, Mapping) else clip(item)
+        name = clip(item)
+        if isinstance(item, Mapping):
+            name = str(item.get("name"))
         try:
             if name in names:
                 _refuse("the server lists another tool under the same name before it")
@@ -108,7 +110,7 @@ def _read(item: Any, *, is_modern: bool) -> ListedTool:
         _refuse(f"its name is {clip(name)}: a tool needs a name that is not blank")
     description = item.get("description")
     if not isinstance(description, str | None):
-        notes.append(f"the description is not a text: {clip(description)}")
+        notes.append(f"the description is not a string: {clip(description)}")
         description = None
     return ListedTool(
         name=str(name),
@@ -159,7 +161,7 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
     hints = item.get("annotations")
     title = item.get("title")
     if title is not None and not isinstance(title, str):
-        notes.append(f"the title is not a text: {clip(title)}")
+        notes.append(f"the title is not a string: {clip(title)}")
         title = None
     if hints is not None and not isinstance(hints, Mapping):
         notes.append(f"the annotations are not an object: {clip(hints)}")

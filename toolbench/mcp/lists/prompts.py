@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from toolbench.core.content import describe
+from toolbench.core.content import Content, describe
 from toolbench.core.schema import hide_in_views
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.open_calls import Call
@@ -39,10 +39,12 @@ class Prompt:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments, for a form."""
-        return object_of_strings(
-            {argument.name: argument.description for argument in self.arguments},
-            [argument.name for argument in self.arguments if argument.required],
-        )
+        described, required = dict[str, str](), []
+        for argument in self.arguments:
+            described[argument.name] = argument.description
+            if argument.required:
+                required.append(argument.name)
+        return object_of_strings(described, required)
 
 
 class MCPPromptObservation(MCPObservation):
@@ -111,15 +113,19 @@ def read_prompts(items: Iterable[Any]) -> list[Prompt]:
 def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObservation:
     """Return the observation of *result*, the answer to `prompts/get`."""
     warnings: list[str] = []
-    items = list_in(result.get("messages"), warnings)
-    messages = [item for item in items if isinstance(item, dict)]
-    blocks = [block for message in messages for block in _blocks_of(message, warnings)]
+    messages, blocks, content = [], list[dict[str, Any]](), list[Content]()
+    for message in list_in(result.get("messages"), warnings):
+        if isinstance(message, dict):
+            messages.append(message)
+            blocks += _blocks_of(message, warnings)
+    for block in blocks:
+        content += describe(block, warnings)
     return MCPPromptObservation(
         name=name,
         description=str(result.get("description") or ""),
         messages=messages,
         blocks=blocks,
-        content=[item for block in blocks for item in describe(block, warnings)],
+        content=content,
         warnings=warnings,
     )
 

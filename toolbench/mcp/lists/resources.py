@@ -128,12 +128,12 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
     warnings: list[str] = []
     parts = list_in(result.get("contents"), warnings)
     blocks = [{"type": "resource", "resource": part} for part in parts]
-    texts = [p for p in parts if isinstance(p, Mapping) and isinstance(p.get("text"), str)]
-    content: list[Content] = (
-        [TextContent(text=part["text"]) for part in texts]
-        if len(texts) == len(parts)
-        else [item for block in blocks for item in describe(block, warnings)]
-    )
+    content: list[Content] = []
+    if all(map(_has_text, parts)):
+        content += [TextContent(text=part["text"]) for part in parts]
+    else:
+        for block in blocks:
+            content += describe(block, warnings)
     if not content:
         warnings.append("The resource has no contents.")
     return MCPResourceObservation(uri=uri, content=content, blocks=blocks, warnings=warnings)
@@ -152,16 +152,19 @@ def _template(text: str) -> "URITemplate | None":
         return None
 
 
+def _has_text(part: Any) -> bool:
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
+
+
 def _content_of(part: Any) -> Any:
-    text = part.get("text") if isinstance(part, Mapping) else None
-    if not isinstance(text, str):
-        if isinstance(part, Mapping):
-            return decoded(part.get("blob"))
+    if not isinstance(part, Mapping):
         return part
+    if not _has_text(part):
+        return decoded(part.get("blob"))
     try:
-        return loads(text)
+        return loads(part["text"])
     except (ValueError, RecursionError):
-        return text
+        return part["text"]
 
 
 def list_in(value: Any, warnings: list[str]) -> list[Any]:

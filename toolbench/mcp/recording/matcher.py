@@ -11,7 +11,8 @@ parameters name the version of the client.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
 from json import dumps
 from typing import Any
 
@@ -54,20 +55,23 @@ class Matcher:
     def find(self, method: str, params: Mapping[str, Any]) -> Exchange | None:
         """Return the recorded exchange for a request; None if it was not recorded."""
         known = self._by_method.get(method, [])
-        # A probe that ended the server does not end the replay
         if method in HANDSHAKE:
-            return self._next([e for e in known if "result" in (e.response or {})])
+            # A probe that ended the server does not end the replay
+            return self._next(filter(_is_answered, known))
         exact = self._by_text.get(_text(method, params))
         if exact:
             return self._next(exact)
         now = _judged(params)
         for same in RULES.values():
-            fitting = [e for e in known if _alike(_judged(e.params), now, same)]
+            fitting = []
+            for exchange in known:
+                if _alike(_judged(exchange.params), now, same):
+                    fitting.append(exchange)
             if fitting:
                 return self._next(fitting)
         return None
 
-    def _next(self, exchanges: list[Exchange]) -> Exchange | None:
+    def _next(self, exchanges: Iterable[Exchange]) -> Exchange | None:
         """Return the first of *exchanges* that was not found yet, else the last; None without any."""
         exchange = None
         for exchange in exchanges:
@@ -88,12 +92,18 @@ class Matcher:
             methods = did_you_mean(method, self._by_method)
             return f"{text} The recording has no request {method}.{methods}"
         now = _judged(params)
-        compared = [list(_differences(_judged(e.params), now)) for e in known[:_COMPARED]]
+        compared = []
+        for exchange in known[:_COMPARED]:
+            compared.append(list(_differences(_judged(exchange.params), now)))
         nearest = min(compared, key=len)
         shown = nearest[:_SHOWN]
         if len(nearest) > _SHOWN:
             shown.append(f"{len(nearest) - _SHOWN} more")
         return f"{text} The nearest recorded one differs in {'; '.join(shown)}."
+
+
+def _is_answered(exchange: Exchange) -> bool:
+    return "result" in (exchange.response or {})
 
 
 # --- the rules --------------------------------------------------------------------------
@@ -142,13 +152,13 @@ def _alike(recorded: Any, now: Any, same: Same) -> bool:
     if same(recorded, now):
         return True
     if isinstance(recorded, Mapping) and isinstance(now, Mapping):
-        return recorded.keys() == now.keys() and all(
-            _alike(value, now[key], same) for key, value in recorded.items()
-        )
+        if recorded.keys() != now.keys():
+            return False
+        return all(_alike(recorded[key], now[key], same) for key in recorded)
     if isinstance(recorded, list) and isinstance(now, list):
-        return len(recorded) == len(now) and all(
-            _alike(one, other, same) for one, other in zip(recorded, now, strict=True)
-        )
+        if len(recorded) != len(now):
+            return False
+        return all(map(_alike, recorded, now, repeat(same)))
     return _dumped(recorded) == _dumped(now)
 
 

@@ -15,7 +15,7 @@ from toolbench.values import clip, whole_characters
 
 # Bytes: longer than any secret, so that the secrets can be hidden
 _START = 100_000
-_KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
+_KINDS = {type(None): "null", str: "a string", list: "a list", bool: "true or false"}
 # Letters of an error without a message
 _QUOTED = 300
 # JSON-RPC: any error inside of the server
