@@ -7,8 +7,9 @@ import pytest
 from patience import eventually
 
 from test_mcp.servers.good import mcp as good
-from toolbench.mcp.connection import freshness
-from toolbench.mcp.connection.freshness import Freshness, FreshReads, lifetime_of
+from toolbench.mcp.connection.connection import lifetime_of
+from toolbench.mcp.lists import remote_list, resources, tools
+from toolbench.mcp.lists.resources import FreshReads
 
 DATED = Path(__file__).parent / "servers" / "dated.py"
 MINUTE = 60_000
@@ -24,7 +25,8 @@ def dated(milliseconds=MINUTE):
 def clock(monkeypatch):
     """The time by which answers grow old, to be set."""
     now = [1000.0]
-    monkeypatch.setattr(freshness, "monotonic", lambda: now[0])
+    for module in (remote_list, resources, tools):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
     return now
 
 
@@ -179,15 +181,6 @@ class TestTimes:
         """A day at most; what is no positive number is no time."""
         assert lifetime_of({"ttlMs": hint}) == seconds
         assert lifetime_of({}) is None
-
-    def test_are_over_at_their_end(self, clock):
-        """Without a time there is no end."""
-        dated, endless = Freshness(2.0), Freshness()
-        clock[0] += 1.9
-        assert not dated.is_over
-        clock[0] += 0.1
-        assert dated.is_over
-        assert not endless.is_over
 
     def test_hold_a_bounded_number_of_reads(self, clock):
         """The oldest goes."""

@@ -76,7 +76,7 @@ def test_a_worker_that_ends_says_nothing(tmp_path):
         "from toolbench.mcp.worker_tool import WorkerTool\n"
         f"tool = WorkerTool('a', 'x', read_entry({light('a', 'x')!r}), MCPClient)\n"
         "with tool.resolved() as tool:\n"
-        "    print(tool({}).text, tool.executor.caller.connection.pid)\n"
+        "    print(tool({}).text, tool.executor.client.connection.pid)\n"
     )
     done = subprocess.run(
         [sys.executable, str(program)], capture_output=True, text=True, timeout=PATIENCE

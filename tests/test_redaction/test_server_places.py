@@ -66,7 +66,7 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
         "failure": seen_in(shell, f"%tool fail --yes password={SECRET}"),
     }  # fmt: skip
     tool = find_tool("tell")
-    session = tool.executor.caller
+    session = tool.executor.client
     eventually(partial(has_ended, session, 2))
     texts |= {look: seen_in(shell, f"%mcp {look.format(tmp_path)}") for look in LOOKS}
     texts |= {line: seen_in(shell, line) for line in ("%tools", "%tool_history --json")}

@@ -180,8 +180,10 @@ Answerer = Callable[[Any], Any]
 OnProgress = Callable[[float, float | None, str], None]
 """A function that takes the value, the total (None if unknown) and a message (may be empty)."""
 
-_answerer: ContextVar[Answerer | None] = ContextVar("answerer", default=None)
-_on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=None)
+current_answerer: ContextVar[Answerer | None] = ContextVar("current_answerer", default=None)
+"""The answerer of the innermost `answering`; None outside of it."""
+current_on_progress: ContextVar[OnProgress | None] = ContextVar("current_on_progress", default=None)
+"""The function of the innermost `reporting`; None outside of it."""
 
 
 @contextmanager
@@ -190,11 +192,11 @@ def answering(answerer: Answerer) -> Iterator[None]:
 
     A plain function is called in the thread that waits for the call, so it may block.
     """
-    token = _answerer.set(answerer)
+    token = current_answerer.set(answerer)
     try:
         yield
     finally:
-        _answerer.reset(token)
+        current_answerer.reset(token)
 
 
 @contextmanager
@@ -203,22 +205,11 @@ def reporting(on_progress: OnProgress) -> Iterator[None]:
 
     *on_progress* is called in the background loop, so it must return at once.
     """
-    token = _on_progress.set(on_progress)
+    token = current_on_progress.set(on_progress)
     try:
         yield
     finally:
-        _on_progress.reset(token)
-
-
-def current_answerer() -> Answerer | None:
-    """Return the answerer of the innermost `answering`; None if this code is in no `answering`."""
-    return _answerer.get()
-
-
-def current_on_progress() -> OnProgress | None:
-    """Return the progress callback of `reporting`, else of the current run, else None."""
-    run = active_run()
-    return _on_progress.get() or (run.progress if run is not None else None)
+        current_on_progress.reset(token)
 
 
 def for_person(question: Question) -> Asked:
@@ -312,18 +303,6 @@ def as_answer(reply: Any) -> Answer:
 T = TypeVar("T")
 
 
-def desk_here(answerer: Answerer) -> Desk:
-    """Return a desk for the wait of this thread for one call to a server.
-
-    *answerer*, a plain function, answers the questions; meanwhile the run's progress is drawn.
-    """
-    run = active_run()
-    draw = None
-    if isinstance(run, Run):
-        draw = run.progress_view.drawer
-    return Desk(lambda question: as_answer(answerer(question)), draw)
-
-
 def wait_answering(
     ask: Callable[..., Coroutine[Any, Any, T]], *args: Any, answerer: Answerer | None
 ) -> T:
@@ -336,12 +315,14 @@ def wait_answering(
         ServerError: If the request was cancelled.
         ToolbenchError: If called from the background loop itself.
     """
-    handler = current_answerer() or answerer or ask_here
-    desk = desk_here(handler)
+    handler, run = current_answerer.get() or answerer or ask_here, active_run()
+    draw = None
+    if isinstance(run, Run):
+        draw = run.progress_view.drawer
+    desk = Desk(handler, draw)
+    async_handler: Answerer = desk.ask
     if iscoroutinefunction(handler):
         async_handler = handler
-    else:
-        async_handler = desk.ask
     try:
         return desk.serve_until(partial(ask, *args, answerer=async_handler), portal.loop)
     except asyncio.CancelledError as error:

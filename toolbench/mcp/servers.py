@@ -375,8 +375,8 @@ class ConnectedServers:
     def tool_again(self, address: ToolAddress, tool: Any) -> Any:
         """Return *tool* as it is listed now; if its session is over, that of the present session."""
         if tool is not None:
-            caller = getattr(tool.executor, "caller", None)
-            if caller in self.sessions or self.session(address.server) is None:
+            session = getattr(tool.executor, "client", None)
+            if session in self.sessions or self.session(address.server) is None:
                 return tool.as_listed()
         return self.tool(*address)
 

@@ -454,17 +454,17 @@ class MCPServerSession:
         Raises:
             CallFailedError: If there is no result, for any reason.
         """
-        judged = self.tools.present(name)
-        await self._check(name, judged)
-        self.keep_secret(self.tools.secrets_in(name, arguments))
+        if secrets := self.tools.secrets_in(name, arguments):
+            self.keep_secret(secrets)
+        # Not here: a server whose connection was lost may come back with other tools
+        check = partial(self._check, name, self.tools.present(name))
         call = Call(
             seconds=self.call_seconds,
             tool=name,
             on_progress=on_progress,
             answerer=answerer,
+            before_sending=check,
         )
-        # A server whose connection was lost may come back with other tools
-        call.before_sending = partial(self._check, name, judged)
         params = {"name": name, "arguments": arguments}
         try:
             raw = await self.connection.request("tools/call", params, call)
@@ -482,7 +482,9 @@ class MCPServerSession:
                 f"{about_noise(call.noise)}. It was left out, but other clients may fail at it: a "
                 "server has to write its log to stderr."
             )
-        return await task_result(raw, call, self.connection, self.tasks)
+        if raw.get("resultType") == "task":
+            return await task_result(raw, call, self.connection, self.tasks)
+        return raw
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
         """Refuse a call of the tool *name* if the server was not approved, or the tool is not *judged*.
@@ -499,7 +501,7 @@ class MCPServerSession:
         if judged is not None and (has_changed(judged) or not judged.is_listed):
             msg = f"Server {self.name!r} changed {name!r} before the call, which was not sent: call it again."
             raise CallFailedError(msg)
-        if self.era == "legacy":
+        if self.era == "legacy" and "execution" in self.tools.described(name):
             refuse_older_task(self.tools.described(name), self.name)
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:

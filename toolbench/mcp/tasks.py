@@ -123,17 +123,6 @@ def _seconds(milliseconds: Any) -> float | None:
     return None
 
 
-def started_task(result: Mapping[str, Any]) -> TaskState | None:
-    """Return the task that *result*, the answer to a tool call, starts; None if it starts no task.
-
-    Raises:
-        CallFailedError: If the task has no id, or no state that MCP defines.
-    """
-    if result.get("resultType") != "task":
-        return None
-    return TaskState.of(result)
-
-
 def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
     """Refuse the call of *tool*, described by the older protocol, if it runs as a task only.
 
@@ -168,17 +157,14 @@ async def task_result(
     connection: ReconnectingConnection,
     tasks: "deque[MCPTask]",
 ) -> dict[str, Any]:
-    """Return the result of *call*: the answer *raw*, or the result of the task that *raw* starts.
+    """Return the result of *call*, which is the result of the task that the answer *raw* starts.
 
-    A task is added to *tasks*. Await this in the background loop.
+    The task is added to *tasks*. Await this in the background loop.
 
     Raises:
         CallFailedError: If the task has no result, for any reason.
     """
-    state = started_task(raw)
-    if state is None:
-        return raw
-    followed = _FollowedTask(state, call, connection)
+    followed = _FollowedTask(TaskState.of(raw), call, connection)
     tasks.append(followed.task)
     try:
         return await followed.result()

@@ -39,7 +39,6 @@ from toolbench.mcp.elicitation import (
     ask_here,
     current_answerer,
     current_on_progress,
-    desk_here,
 )
 from toolbench.mcp.errors import CallFailedError, CallStoppedError
 from toolbench.mcp.results import (
@@ -56,6 +55,7 @@ from toolbench.redaction.detect import hide, without_secret_samples
 from toolbench.redaction.redactor import WORD, Redactor
 from toolbench.runs.control import CancelToken
 from toolbench.runs.current_run import active_run
+from toolbench.runs.dialogue import Desk
 from toolbench.runs.run import Run
 from toolbench.values import clip
 
@@ -150,8 +150,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def __post_init__(self) -> None:
         """Prepare the tool. Also a copy that `copy` or `replace` makes knows the list of its server."""
         super().__post_init__()
-        caller = getattr(self.executor, "caller", None)
-        object.__setattr__(self, "_listing", getattr(caller, "tools", None))
+        if isinstance(self.executor, MCPToolExecutor):
+            object.__setattr__(self, "_listing", self.executor.client.tools)
 
     @property
     def version(self) -> str:
@@ -166,8 +166,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     @property
     def origin(self) -> Any:
         """The configuration of the tool's server; None without a session."""
-        caller = getattr(self.executor, "caller", None)
-        return getattr(caller, "entry", None)
+        if isinstance(self.executor, MCPToolExecutor):
+            return self.executor.client.entry
+        return None
 
     @property
     def mcp_tool(self) -> "Tool":
@@ -247,7 +248,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def blocked(self) -> str:  # type: ignore[override]  # each tool has its own
         """Why the server gets no call of this tool: it was not approved, or does not list the tool."""
         # A copy with an executor of its own calls no server
-        if self._listing is None or getattr(self.executor, "caller", None) is None:
+        if self._listing is None or not isinstance(self.executor, MCPToolExecutor):
             return ""
         refusal: str = self._listing.refusal_of(self.remote_name)
         return refusal
@@ -470,21 +471,20 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self._output_schema = output_schema
         self._running: set[CancelToken] = set()
 
-    @property
-    def caller(self) -> "MCPServerSession":
-        """The same as `client`."""
-        return self.client
-
     def __call__(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool and wait. A plain answerer answers the server's questions in this thread.
 
         `${NAME}` in an argument is replaced by the secret of this name in *conversation*.
         Interrupting the wait cancels the call.
         """
-        self._keep_secrets_of(conversation)
-        answerer = self._answerer()
-        desk = desk_here(answerer)
-        ask = answerer if iscoroutinefunction(answerer) else desk.ask
+        run, answerer = active_run(), self._answerer()
+        draw = None
+        if isinstance(run, Run):
+            draw = run.progress_view.drawer
+        desk = Desk(answerer, draw)
+        ask: Answerer = desk.ask
+        if iscoroutinefunction(answerer):
+            ask = answerer
         call, loop = self._calling(action, conversation, ask), portal.loop
         with self._interruptible() as stop:
             stop.on_cancel(partial(desk.cancel, loop))
@@ -495,7 +495,6 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
 
     async def acall(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool without blocking the running loop. Cancelling the await cancels the call."""
-        self._keep_secrets_of(conversation)
         call = self._calling(action, conversation, self._answerer())
         loop, background = asyncio.get_running_loop(), portal.loop
         waited: asyncio.Future[MCPToolObservation]
@@ -519,21 +518,8 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         for stop in list(self._running):
             stop.cancel()
 
-    def _keep_secrets_of(self, conversation: Any) -> None:
-        """Hide the secrets of the run in the session: the call may send them to the server.
-
-        Hide the secrets of the session in the run too: the server may send them back.
-        """
-        secrets, run = secrets_of(conversation), active_run()
-        if secrets:
-            self.client.keep_secret(secrets.redactor.secrets)
-        if isinstance(run, Run):
-            known = self.client.keep_secret(run.secrets.own.secrets)
-            # Short ones of other calls are hidden only in the traffic, log and stderr
-            run.secrets.include(Redactor(s for s in known.secrets if len(s) >= WORD))
-
     def _answerer(self) -> Answerer:
-        return current_answerer() or self.client.answerer or ask_here
+        return current_answerer.get() or self.client.answerer or ask_here
 
     @contextmanager
     def _interruptible(self) -> Iterator[CancelToken]:
@@ -548,15 +534,22 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self, action: MCPToolAction, conversation: Any, answerer: Answerer
     ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
         """Return a coroutine function that makes the call; the call belongs to the run of this thread."""
-        secrets = secrets_of(conversation)
-        arguments = with_secrets(action.data, secrets) if secrets else action.data
-        return partial(
-            self._call,
-            arguments,
-            on_progress=current_on_progress(),
-            answerer=answerer,
-            run=active_run(),
-        )
+        arguments, on_progress, run = action.data, current_on_progress.get(), active_run()
+        if secrets := secrets_of(conversation):
+            # They go to the server, and the server may send them back
+            self.client.keep_secret(secrets.redactor.secrets)
+            arguments = with_secrets(arguments, secrets)
+        if on_progress is None and run is not None:
+            on_progress = run.progress
+        if isinstance(run, Run):
+            self._share_secrets(run)
+        return partial(self._call, arguments, on_progress=on_progress, answerer=answerer, run=run)
+
+    def _share_secrets(self, run: Run) -> None:
+        """Hide the secrets of *run* in the session, and those of the session in *run*."""
+        known = self.client.keep_secret(run.secrets.own.secrets)
+        # Short ones of other calls are hidden only in the traffic, log and stderr
+        run.secrets.include(Redactor(s for s in known.secrets if len(s) >= WORD))
 
     async def _call(
         self,

@@ -5,7 +5,7 @@ from patience import eventually
 
 from test_mcp.peers import scripted
 from test_mcp.task_server import EXTENSION
-from toolbench.mcp.tasks import TaskState, started_task
+from toolbench.mcp.tasks import TaskState
 from toolbench.runs.perform import start
 from toolbench.runs.run import ENDED, Run
 
@@ -122,7 +122,3 @@ class TestTaskState:
         assert TaskState.of(raw).words == "task working · asked at least every 1 s"
         words = TaskState.of({**raw, "pollIntervalMs": 5_000}).words
         assert words == "task working · asked every 5 s"
-
-    def test_a_result_with_content_is_no_task(self):
-        """A tool may have a field called task."""
-        assert started_task({"content": [], "task": {"taskId": "1"}}) is None

@@ -11,7 +11,6 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from toolbench._version import __version__
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connection.freshness import lifetime_of
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.errors import (
     CONNECTION_CLOSED,
@@ -47,6 +46,8 @@ _MOST_ROUNDS = 10
 _PROBE = 10.0
 # Seconds: a server that ignores SIGTERM needs three
 _CLOSING = 8.0
+# Seconds for which an answer is fresh at most, as in the SDK
+_LONGEST = 24 * 60 * 60.0
 
 
 class Pages(NamedTuple):
@@ -322,6 +323,20 @@ class Connection:
         finally:
             self.waited += call.waited
         return Pages(items, f"the list does not end: {_MOST_PAGES} pages were read")
+
+
+def lifetime_of(answer: Mapping[str, Any]) -> float | None:
+    """Return the seconds for which *answer* is fresh; None if it has no positive `ttlMs`.
+
+    Source: MCP specification 2026-07-28, `CacheableResult`.
+    """
+    milliseconds = answer.get("ttlMs")
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return None
+    # NaN too
+    if not milliseconds > 0:
+        return None
+    return min(milliseconds, _LONGEST * 1000) / 1000
 
 
 def _shortest(lifetimes: list[float | None]) -> float | None:

@@ -2,14 +2,24 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from time import monotonic
 from typing import Any, ClassVar, TypeVar, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
-from toolbench.mcp.connection.freshness import LEAST, Freshness
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 
 T = TypeVar("T")
+LEAST = 1.0
+"""The fewest seconds between two requests for a list, even if its `ttlMs` is shorter."""
+
+
+def stale_from(lifetime: float | None) -> float:
+    """Return the time, of `monotonic`, at which a list with this *lifetime* in seconds is stale."""
+    if lifetime is None:
+        return inf
+    return monotonic() + max(lifetime, LEAST)
 
 
 class ItemList(Sequence[T]):
@@ -80,7 +90,7 @@ class RemoteList(ItemList[T]):
         self._seconds = seconds
         self._items: list[T] | None = None
         self._changes = 0
-        self._freshness = Freshness()
+        self._stale_from = inf
 
     @abstractmethod
     def parse(self, offers: list[Any]) -> list[T]:
@@ -109,8 +119,8 @@ class RemoteList(ItemList[T]):
         self._changes += 1
 
     async def _listed(self) -> list[T]:
-        is_over = self._freshness.is_over and not self._connection.is_recorded
-        if self._items is None or is_over:
+        is_stale = monotonic() >= self._stale_from and not self._connection.is_recorded
+        if self._items is None or is_stale:
             changes = self._changes
             connection = await self._connection.live()
             if not self.is_offered(connection.described().get("capabilities", {})):
@@ -126,6 +136,5 @@ class RemoteList(ItemList[T]):
             # A change came during the request: do not keep them
             if changes != self._changes:
                 return items
-            seconds = lifetime and max(lifetime, LEAST)
-            self._items, self._freshness = items, Freshness(seconds)
+            self._items, self._stale_from = items, stale_from(lifetime)
         return list(self._items)

@@ -1,14 +1,17 @@
 """The resources and resource templates of a server: listed, read, and subscribed to."""
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from json import loads
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from toolbench.core.background_loop import portal
 from toolbench.core.content import Content, TextContent, decoded, describe
 from toolbench.core.schema import hide_in_views
-from toolbench.mcp.connection.freshness import FreshReads
+from toolbench.mcp.connection.connection import lifetime_of
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
@@ -20,6 +23,9 @@ from toolbench.values import clip
 
 if TYPE_CHECKING:
     from uritemplate import URITemplate
+
+# Answers that are kept
+_MOST_READS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +214,48 @@ def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict
         "required": required,
         "additionalProperties": False,
     }
+
+
+class FreshReads:
+    """The fresh answers of a server to requests that read a resource, by the URI of the resource.
+
+    They are kept in the memory of one session, until its connection ends, so no answer is shared
+    between sessions, neither `private` nor `public` ones.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty store."""
+        self._answers: dict[str, tuple[float, dict[str, Any]]] = {}
+        self.changes = 0
+        """The number of times that `end` was called."""
+
+    def get(self, uri: str) -> dict[str, Any] | None:
+        """Return a copy of the answer for *uri*; None if there is no fresh answer."""
+        stale_from, answer = self._answers.get(uri, (-inf, None))
+        if monotonic() < stale_from:
+            return deepcopy(answer)
+        self._answers.pop(uri, None)
+        return None
+
+    def keep(self, uri: str, answer: dict[str, Any]) -> None:
+        """Keep *answer* for *uri* as long as its `ttlMs` says; without `ttlMs`, do not keep it."""
+        self._answers.pop(uri, None)
+        seconds = lifetime_of(answer)
+        if seconds is None:
+            return
+        while len(self._answers) >= _MOST_READS:
+            del self._answers[next(iter(self._answers))]
+        self._answers[uri] = monotonic() + seconds, deepcopy(answer)
+
+    def end(self, changed: str | None = None) -> None:
+        """Remove the answers for the URI *changed*, and for URIs above or below it; None removes all.
+
+        A URI is below another if it begins with the other.
+        """
+        self.changes += 1
+        for uri in list(self._answers):
+            if changed is None or uri.startswith(changed) or changed.startswith(uri):
+                self._answers.pop(uri, None)
 
 
 class TemplateList(RemoteList[ResourceTemplate]):

@@ -4,13 +4,14 @@ A tool with an error does not hide the other tools.
 """
 
 from collections.abc import Iterable, Mapping
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
-from toolbench.mcp.connection.freshness import LEAST, Freshness
 from toolbench.mcp.lists.listing import DisabledTool, ListedTool, ToolsDiff, read_tools
-from toolbench.mcp.lists.remote_list import ItemList
+from toolbench.mcp.lists.remote_list import ItemList, stale_from
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tool import MCPToolDefinition, MCPToolExecutor
 from toolbench.redaction.detect import Secrecy
@@ -44,7 +45,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         self.last_change: ToolsDiff | None = None
         """The last change of the tools; None before the first change."""
         self._was_listed = False
-        self._freshness = Freshness()
+        self._stale_from = inf
 
     @overload
     def __getitem__(self, index: int | str) -> MCPToolDefinition: ...
@@ -72,9 +73,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         return self.known_items
 
     def _look_at_time(self) -> None:
-        if self._freshness.is_over:
+        if monotonic() >= self._stale_from:
             # The next list has a time of its own
-            self._freshness = Freshness(_AGAIN)
+            self._stale_from = stale_from(_AGAIN)
             self._session.renew_tools()
 
     @property
@@ -126,7 +127,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         )
         if self.problem is not None and not items:
             return
-        self._freshness = Freshness(lifetime and max(lifetime, LEAST))
+        self._stale_from = stale_from(lifetime)
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
         if connection.is_modern:
             from toolbench.mcp.wire.sdk_session import header_map  # noqa: PLC0415 - loaded by now

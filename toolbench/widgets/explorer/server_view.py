@@ -50,7 +50,6 @@ def server_view_of(
 ) -> ServerView | None:
     """Return the view of the server that runs *tool*; None if *tool* is not from a server."""
     executor = tool.executor
-    caller = executor.caller if isinstance(executor, MCPToolExecutor) else None
-    if not isinstance(caller, MCPServerSession):
-        return None
-    return ServerView(caller, lock, use_tool)
+    if isinstance(executor, MCPToolExecutor):
+        return ServerView(executor.client, lock, use_tool)
+    return None

@@ -115,8 +115,8 @@ def _in_this_notebook(tool: AnyTool) -> Handle | None:
 
 def _name_in(client: Any, tool: AnyTool) -> str:
     """Return the present name of *tool* in *client*; empty if the client does not have the tool."""
-    caller, address = getattr(tool.executor, "caller", None), ToolAddress.of(tool)
-    if caller is None or client.servers.get(address.server) is not caller:
+    session, address = getattr(tool.executor, "client", None), ToolAddress.of(tool)
+    if session is None or client.servers.get(address.server) is not session:
         return ""
     names = (one.name for one in client if ToolAddress.of(one) == address)
     return next(names, "")

@@ -114,10 +114,9 @@ class LinkedResources:
 def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
     """Return the session with the server of *tool*; None if there is no session."""
     executor = tool.executor
-    caller: Any = executor.caller if isinstance(executor, MCPToolExecutor) else None
-    if caller is None:
-        caller = connected.session(getattr(tool, "server", ""))
-    return caller if isinstance(caller, MCPServerSession) else None
+    if isinstance(executor, MCPToolExecutor):
+        return executor.client
+    return connected.session(getattr(tool, "server", ""))
 
 
 def _links_in(observation: MCPObservation) -> Iterator[_Link]:
