@@ -6,12 +6,8 @@ from inspect import iscoroutinefunction
 import pytest
 
 from toolbench.mcp import MCPClient, create_mcp_tools
-from toolbench.mcp.elicitation import (
-    FormQuestion,
-    SamplingQuestion,
-    answer_of,
-    handler_of,
-)
+from toolbench.mcp.client import handler_of
+from toolbench.mcp.elicitation import FormQuestion, SamplingQuestion, answer_of
 
 FORM = FormQuestion(server="s", message="How many?", schema={"type": "integer"})
 SAMPLE = SamplingQuestion(server="s", message="Go on.", messages=[])

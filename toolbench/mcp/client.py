@@ -3,17 +3,27 @@
 import logging
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from inspect import iscoroutinefunction
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self
+from warnings import warn
 
 from toolbench.core.background_loop import portal
 from toolbench.core.tool_names import ToolAddress, tool_at
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
-from toolbench.mcp.elicitation import Answerer, handler_of
+from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
+from toolbench.mcp.elicitation import (
+    Answer,
+    Answerer,
+    Question,
+    SamplingQuestion,
+    answer_of,
+    ask_here,
+)
 from toolbench.mcp.recording.player import recorded_answerer
 from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import (
@@ -73,7 +83,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """
         self.approvals = approvals
         self.timeout = timeout
-        self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
+        self.answerer: Answerer | None = None
+        if elicitation_handler or sampling_handler or answerer:
+            self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
         """Answers questions of servers if a call names no other handler."""
         self.roots = tuple(root_url(root) for root in roots)
         self.extensions = ClientFeatures(extensions=extensions).extensions
@@ -191,10 +203,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
             ServerError: If the server cannot be reached. The failed session is then in `servers`,
                 unless an earlier session of its name, connected or not, keeps its place.
         """
-        replay = replay or (record if is_replaying() else None)
+        if replay is None and record is not None and is_replaying():
+            replay = record
         if replay is not None:
             entry, record = replay_entry(Recording.read(replay), name), None
-        entry = approved({name: read_entry(entry)}, approve=approve)[name]
+        entry = read_entry(entry)
+        if isinstance(entry, UnapprovedEntry):
+            entry = approved({name: entry}, approve=approve)[name]
         features = self._features(roots, extensions)
         self._end_recordings([name], record)
         session = self._session(name, entry, mode, record, timeout, features)
@@ -224,7 +239,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 of *only* is disabled.
             ToolNotFoundError: If a server of *only* is not in the configuration.
         """
-        replay = replay or (record if is_replaying() else None)
+        if replay is None and record is not None and is_replaying():
+            replay = record
         if replay is not None:
             config, record = replay_config(Recording.read(replay)), None
         entries = read_config(config)
@@ -311,7 +327,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def _session(
         self,
         name: str,
-        entry: Any,
+        entry: ServerEntry,
         mode: str | None,
         record: str | Path | None,
         timeout: float | None = None,
@@ -323,19 +339,21 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 "JupyterLab on a computer or on Binder."
             )
             raise ServerError(msg)
-        entry = read_entry(entry)
         if mode is None:
             mode = "auto"
             before = self.servers.get(name)
             if before is not None and before.entry == entry:
                 # The same server again: the mode that worked
                 mode = before.connection.mode
+        answerer = self.answerer
+        if answerer is None and entry.transport == "replay":
+            answerer = recorded_answerer(entry)
         return MCPServerSession(
             name,
             entry,
             timeout=timeout or self.timeout,
             mode=mode,
-            answerer=self.answerer or recorded_answerer(entry),
+            answerer=answerer,
             features=features or self._features(),
             approvals=self.approvals,
             recorder=None if record is None else open_recorders.enter(record),
@@ -460,6 +478,47 @@ def create_mcp_tools(
         client.sync_close()
         raise
     return client
+
+
+def handler_of(
+    elicitation_handler: Answerer | None,
+    sampling_handler: Answerer | None,
+    answerer: Answerer | None = None,
+) -> Answerer | None:
+    """Return one answerer that gives each question to the handler for questions of its kind.
+
+    Questions without a handler go to the user. Return None if there is no handler at all.
+
+    Args:
+        elicitation_handler: Answers forms and requests to visit a page.
+        sampling_handler: Writes messages in place of a model.
+        answerer: An older parameter, for one more release; it answers all questions.
+    """
+    if answerer is not None:
+        warn(
+            "answerer= ends with the next version: pass elicitation_handler= for questions, "
+            "sampling_handler= for messages.",
+            DeprecationWarning,
+            # The caller of the function with the parameter
+            stacklevel=3,
+        )
+        elicitation_handler = elicitation_handler or answerer
+        sampling_handler = sampling_handler or answerer
+    if elicitation_handler is sampling_handler:
+        return elicitation_handler
+    forms, samples = elicitation_handler or ask_here, sampling_handler or ask_here
+
+    def chosen(question: Question) -> Answerer:
+        if isinstance(question, SamplingQuestion):
+            return samples
+        return forms
+
+    async def answer(question: Question) -> Answer:
+        return await answer_of(chosen(question), question)
+
+    if iscoroutinefunction(forms) or iscoroutinefunction(samples):
+        return answer
+    return lambda question: chosen(question)(question)
 
 
 def _close_all(servers: Servers) -> None:

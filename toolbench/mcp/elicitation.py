@@ -16,7 +16,6 @@ from ipaddress import ip_address
 from socket import inet_aton, inet_ntoa
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
-from warnings import warn
 
 from toolbench.core.background_loop import portal
 from toolbench.display.escape import safe_address
@@ -236,47 +235,6 @@ def ask_here(question: Question) -> Answer:
     if run is not None:
         return run.ask(person_question.message, person_question.schema)
     return answer_here(person_question)
-
-
-def handler_of(
-    elicitation_handler: Answerer | None,
-    sampling_handler: Answerer | None,
-    answerer: Answerer | None = None,
-) -> Answerer | None:
-    """Return one answerer that gives each question to the handler for questions of its kind.
-
-    Questions without a handler go to the user. Return None if there is no handler at all.
-
-    Args:
-        elicitation_handler: Answers forms and requests to visit a page.
-        sampling_handler: Writes messages in place of a model.
-        answerer: An older parameter, for one more release; it answers all questions.
-    """
-    if answerer is not None:
-        warn(
-            "answerer= ends with the next version: pass elicitation_handler= for questions, "
-            "sampling_handler= for messages.",
-            DeprecationWarning,
-            # The caller of the function with the parameter
-            stacklevel=3,
-        )
-        elicitation_handler = elicitation_handler or answerer
-        sampling_handler = sampling_handler or answerer
-    if elicitation_handler is sampling_handler:
-        return elicitation_handler
-    forms, samples = elicitation_handler or ask_here, sampling_handler or ask_here
-
-    def chosen(question: Question) -> Answerer:
-        if isinstance(question, SamplingQuestion):
-            return samples
-        return forms
-
-    async def answer(question: Question) -> Answer:
-        return await answer_of(chosen(question), question)
-
-    if iscoroutinefunction(forms) or iscoroutinefunction(samples):
-        return answer
-    return lambda question: chosen(question)(question)
 
 
 async def answer_of(answerer: Answerer, question: Question) -> Answer:
