@@ -12,7 +12,7 @@ from patience import join
 from payload_bombs import bomb
 
 from toolbench.errors import ServerError
-from toolbench.mcp.wire.framing import Lines
+from toolbench.mcp.wire.stdio import Lines
 from toolbench.network import MOST_BYTES
 
 EVENT = b'data: {"jsonrpc":"2.0","id":1,"result":{"x":"'

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from toolbench.mcp.wire.framing import Lines, NoiseError, mend, message_in
+from toolbench.mcp.wire.messages import NoiseError, mend, message_in
+from toolbench.mcp.wire.stdio import Lines
 
 
 class TestLines:
@@ -116,7 +117,7 @@ class TestMend:
 
     @pytest.mark.parametrize(
         ("result", "kind"),
-        [(None, "null"), (3, "a number"), ("x", "a text"), ([], "a list")],
+        [(None, "null"), (3, "a number"), ("x", "a string"), ([], "a list")],
     )
     def test_a_result_that_is_no_object_becomes_an_error(self, result, kind):
         """The caller gets an answer that says what kind came, and does not wait for ever."""

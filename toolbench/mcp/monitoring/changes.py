@@ -17,7 +17,7 @@ class Changes:
     def __init__(self, interval: float = 0.1) -> None:
         """Call the listeners at most every *interval* seconds."""
         self._interval = interval
-        self._listeners: list[Listener] = []
+        self.listeners: tuple[Listener, ...] = ()
         self._waiting: set[str] = set()
         self._timer: Timer | None = None
         self._lock = Lock()
@@ -28,13 +28,13 @@ class Changes:
         A listener that raises is not called again.
         """
         with self._lock:
-            self._listeners.append(listener)
+            self.listeners = (*self.listeners, listener)
         return partial(self._forget, listener)
 
     def note(self, name: str) -> None:
         """Note that the part *name* changed, so that the listeners are called soon."""
         with self._lock:
-            if not self._listeners:
+            if not self.listeners:
                 return
             self._waiting.add(name)
             if self._timer is None:
@@ -47,7 +47,7 @@ class Changes:
             changed = frozenset(self._waiting)
             self._waiting.clear()
             self._timer = None
-            listeners = list(self._listeners)
+            listeners = self.listeners
         for listener in listeners:
             try:
                 listener(changed)
@@ -57,5 +57,4 @@ class Changes:
 
     def _forget(self, listener: Listener) -> None:
         with self._lock:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
+            self.listeners = tuple(each for each in self.listeners if each is not listener)

@@ -36,7 +36,7 @@ from toolbench.redaction.matcher import colours_in
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 if TYPE_CHECKING:
-    from toolbench.mcp.wire.framing import WrittenMessage
+    from toolbench.mcp.wire.messages import WrittenMessage
 
 _log = logging.getLogger(__name__)
 # A lone surrogate is text too
@@ -469,7 +469,8 @@ class _SecretPlaces:
 
 # --- a recording that begins later ----------------------------------------------------------
 
-_METHODS = frozenset({"initialize", "notifications/initialized", "server/discover"})
+OPENING = frozenset({"initialize", "notifications/initialized", "server/discover"})
+"""The methods of the messages that open a connection."""
 
 
 @dataclass
@@ -481,13 +482,6 @@ class Opening:
     messages: "list[tuple[Literal['sent', 'received'], WrittenMessage]]" = field(
         default_factory=list
     )
-
-    def note(
-        self, direction: Literal["sent", "received"], method: str, item: "WrittenMessage"
-    ) -> None:
-        """Keep the message *item* if it belongs to the opening; an answer has its request's *method*."""
-        if method in _METHODS:
-            self.messages.append((direction, item))
 
     def write(self, recorder: ServerRecorder, redactor: Redactor) -> None:
         """Write the opening to a recording, with the secrets of *redactor* hidden."""

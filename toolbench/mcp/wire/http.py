@@ -21,7 +21,7 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.auth import auth_of
-from toolbench.mcp.wire.framing import message_in
+from toolbench.mcp.wire.messages import message_in
 from toolbench.network import MOST_BYTES, limit_answer
 from toolbench.redaction.redactor import Redactor
 

@@ -1,65 +1,23 @@
-"""Split a server's stdout into lines, read them as messages, and repair lines that are almost messages."""
+"""A message and its text: read, written, and repaired where a server's text is almost a message."""
 
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import mcp_types
 from mcp.shared.message import SessionMessage
 from pydantic_core import from_json
 
-from toolbench.network import MOST_BYTES
 from toolbench.values import clip, whole_characters
 
-# Bytes: longer than any secret, so that the secrets can be hidden
-_START = 100_000
 _KINDS = {type(None): "null", str: "a string", list: "a list", bool: "true or false"}
-# Letters of an error without a message
-_QUOTED = 300
+QUOTED = 300
+"""Letters that are quoted of what is not a message."""
 # JSON-RPC: any error inside of the server
 _INTERNAL = -32603
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
-
-
-@dataclass
-class Lines:
-    """Takes chunks of bytes and returns whole lines, in linear time."""
-
-    pending: list[bytes] = field(default_factory=list)
-    size: int = 0
-    """Bytes of the line that is not complete yet."""
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Add *chunk*; return the lines that are now complete."""
-        *ended, rest = chunk.split(b"\n")
-        if ended:
-            self.size += len(ended[0])
-            ended[0] = b"".join((*self.pending, ended[0]))
-            if self.size > MOST_BYTES:
-                ended[0] = _refused(ended[0], self.size)
-            self.pending, self.size = [], 0
-        self.size += len(rest)
-        if self.size <= MOST_BYTES:
-            self.pending.append(rest)
-        elif len(self.pending) > 1:
-            self.pending = [b"".join(self.pending)[:_START]]
-        return [line for line in ended if line.strip()]
-
-    @property
-    def start(self) -> str:
-        """The beginning of the line that is not complete yet."""
-        return b"".join(self.pending)[:_START].decode("utf-8", "replace")
-
-
-def _refused(line: bytes, size: int) -> bytes:
-    """Return the error in place of a message of *size* bytes, of which *line* is a part."""
-    reason = f"too long: it has {size:,} bytes, and more than {MOST_BYTES:,} are not read"
-    try:
-        return json.dumps(_failure(line[:_START], reason)).encode()
-    except NoiseError:
-        return line[:_QUOTED]
 
 
 def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
@@ -78,6 +36,27 @@ def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
         # Not JSON: the SDK's reader says why
         return adapter.validate_json(text, by_name=False)
     return adapter.validate_python(value, by_name=False)
+
+
+@dataclass
+class WrittenMessage(SessionMessage):
+    """A message of the SDK, and its text as received or as sent."""
+
+    text: str = ""
+    is_exact: bool = True
+    """Whether the text is exactly the message; False if a broken line was repaired."""
+
+
+def written(item: SessionMessage) -> WrittenMessage:
+    """Return *item*, a message of the SDK, together with its JSON text.
+
+    Raises:
+        PydanticSerializationError: If the message is not valid JSON, for example if it has a lone surrogate.
+    """
+    if isinstance(item, WrittenMessage):
+        return item
+    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+    return WrittenMessage(item.message, item.metadata, text)
 
 
 class NoiseError(ValueError):
@@ -99,13 +78,13 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
         if rb"\ud" in line.lower():
             whole = whole_characters(whole)
     except RecursionError:
-        yield _failure(line, "nested too deeply to be read")
+        yield failure_of(line, "nested too deeply to be read")
         return
     except json.JSONDecodeError as error:
         raise NoiseError(str(error)) from None
     except ValueError:
         # Python's limit on the digits of an integer
-        yield _failure(line, "not readable: a number in it has too many digits")
+        yield failure_of(line, "not readable: a number in it has too many digits")
         return
     for message in whole if isinstance(whole, list) else [whole]:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -137,14 +116,14 @@ def _whole_error(error: Any) -> dict[str, Any]:
     if isinstance(message, str):
         text = message
     else:
-        text = f"error {clip(error, _QUOTED)}"
+        text = f"error {clip(error, QUOTED)}"
     if not isinstance(code, int) or isinstance(code, bool):
         text += "" if code is None else f" (code {clip(code)})"
         code = _INTERNAL
     return {**parts, "code": code, "message": text}
 
 
-def _failure(line: bytes, reason: str) -> dict[str, Any]:
+def failure_of(line: bytes, reason: str) -> dict[str, Any]:
     """Return an error to use in place of the unreadable answer in *line*.
 
     A search in *line* finds the id of the answer.
@@ -161,24 +140,3 @@ def _failure(line: bytes, reason: str) -> dict[str, Any]:
 def _error(request_id: Any, text: str) -> dict[str, Any]:
     error = {"code": -32700, "message": text}
     return {"jsonrpc": "2.0", "id": request_id, "error": error}
-
-
-@dataclass
-class WrittenMessage(SessionMessage):
-    """A message of the SDK, and its text as received or as sent."""
-
-    text: str = ""
-    is_exact: bool = True
-    """Whether the text is exactly the message; False if a broken line was repaired."""
-
-
-def written(item: SessionMessage) -> WrittenMessage:
-    """Return *item*, a message of the SDK, together with its JSON text.
-
-    Raises:
-        PydanticSerializationError: If the message is not valid JSON, for example if it has a lone surrogate.
-    """
-    if isinstance(item, WrittenMessage):
-        return item
-    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-    return WrittenMessage(item.message, item.metadata, text)

@@ -1,7 +1,7 @@
 """The older transport to a server with a URL: a stream of events, and a POST for each message.
 
 The SDK's own SSE transport ends when the server refuses a message. This transport goes on. Its
-messages are repaired as those of a process are: see `framing.mend`.
+messages are repaired as those of a process are: see `messages.mend`.
 """
 
 import json
@@ -24,8 +24,8 @@ from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.framing import mend, message_in, written
 from toolbench.mcp.wire.http import failure_in, http_client, media_type
+from toolbench.mcp.wire.messages import mend, message_in, written
 from toolbench.network import MOST_BYTES
 
 # Messages of a stream that are not read yet

@@ -1,6 +1,7 @@
 """Run a server as a child process, with one JSON message per line on stdin and stdout."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -22,11 +23,61 @@ from mcp.shared.message import SessionMessage
 from toolbench.mcp.config.program import find_program
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.framing import Lines, WrittenMessage, mend, message_in, written
+from toolbench.mcp.wire.messages import (
+    QUOTED,
+    NoiseError,
+    WrittenMessage,
+    failure_of,
+    mend,
+    message_in,
+    written,
+)
+from toolbench.network import MOST_BYTES
 from toolbench.processes.guard import process_guard
 
 # Bytes
 _CHUNK = 1 << 18
+# Bytes: longer than any secret, so that the secrets can be hidden
+_START = 100_000
+
+
+@dataclass
+class Lines:
+    """Takes chunks of bytes and returns whole lines, in linear time."""
+
+    pending: list[bytes] = field(default_factory=list)
+    size: int = 0
+    """Bytes of the line that is not complete yet."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Add *chunk*; return the lines that are now complete."""
+        *ended, rest = chunk.split(b"\n")
+        if ended:
+            self.size += len(ended[0])
+            ended[0] = b"".join((*self.pending, ended[0]))
+            if self.size > MOST_BYTES:
+                ended[0] = _refused(ended[0], self.size)
+            self.pending, self.size = [], 0
+        self.size += len(rest)
+        if self.size <= MOST_BYTES:
+            self.pending.append(rest)
+        elif len(self.pending) > 1:
+            self.pending = [b"".join(self.pending)[:_START]]
+        return [line for line in ended if line.strip()]
+
+    @property
+    def start(self) -> str:
+        """The beginning of the line that is not complete yet."""
+        return b"".join(self.pending)[:_START].decode("utf-8", "replace")
+
+
+def _refused(line: bytes, size: int) -> bytes:
+    """Return the error in place of a message of *size* bytes, of which *line* is a part."""
+    reason = f"too long: it has {size:,} bytes, and more than {MOST_BYTES:,} are not read"
+    try:
+        return json.dumps(failure_of(line[:_START], reason)).encode()
+    except NoiseError:
+        return line[:QUOTED]
 
 
 @dataclass
