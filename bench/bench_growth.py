@@ -11,9 +11,9 @@ from wire import Wire, forgetting
 
 from toolbench import Action, Observation, ToolDefinition, ToolRegistry
 from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.compose import as_call
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.lint import lint_tools
-from toolbench.llm.payloads import PAYLOADS
 from toolbench.magics.catalog import Catalog
 from toolbench.runs.history import RunHistory
 from toolbench.runs.record import RunRecord
@@ -141,7 +141,7 @@ class TestTools:
         curve(ledger, work, make, TOOLS, plain=walked)
 
         def parsed(count):
-            call = PAYLOADS["openai"](ALL[5], {"path": "x"})
+            call = as_call(ALL[5], {"path": "x"}, "openai")
             return lambda: parse_tool_calls(call, ALL[:count])
 
         curve(ledger, "one call parsed among so many tools", parsed, TOOLS)

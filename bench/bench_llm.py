@@ -8,9 +8,10 @@ from pydantic import Field
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.compose import as_call
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.lint import lint_tools
-from toolbench.llm.payloads import PAYLOADS
+from toolbench.llm.wire import WIRES
 
 
 class GrepAction(Action):
@@ -30,7 +31,7 @@ TEXT = json.dumps(ARGUMENTS)
 MESSAGE = {
     "role": "assistant",
     "content": "Let me look.",
-    "tool_calls": [PAYLOADS["openai"](TOOLS[50], ARGUMENTS)],
+    "tool_calls": [as_call(TOOLS[50], ARGUMENTS, "openai")],
 }
 
 
@@ -67,8 +68,8 @@ def beside_alone(ledger, work, message, tools):
 def test_parse(ledger):
     """At most 30 us more than reading the JSON and validating it."""
     beside_alone(ledger, "message with a call, among 100 tools", MESSAGE, TOOLS)
-    for provider, payload in PAYLOADS.items():
-        call = payload(TOOLS[0], ARGUMENTS)
+    for provider in WIRES:
+        call = as_call(TOOLS[0], ARGUMENTS, provider)
         beside_alone(ledger, f"call of {provider}", call, TOOLS[:1])
 
 

@@ -5,8 +5,8 @@ import json
 from toolbench import Conversation, ToolDefinition, tool
 from toolbench.agent import Agent
 from toolbench.core.builtins import FinishTool
+from toolbench.llm.compose import as_call
 from toolbench.llm.models import ScriptedModel
-from toolbench.llm.payloads import PAYLOADS
 
 PROVIDERS = ("openai", "responses", "anthropic", "gemini")
 
@@ -25,7 +25,7 @@ def calls(*calls, text=None):
 def calls_of(provider, *pairs, text=None):
     """A message with calls, pairs of a name and arguments, in the dialect of *provider*."""
     sent = [
-        PAYLOADS[provider](ToolDefinition(name=name), arguments, id=f"c{n}")
+        as_call(ToolDefinition(name=name), arguments, provider, id=f"c{n}")
         for n, (name, arguments) in enumerate(pairs)
     ]
     match provider:

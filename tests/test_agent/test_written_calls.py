@@ -9,8 +9,8 @@ from test_agent.scripts import PROVIDERS, talk
 from toolbench import tool
 from toolbench.agent import AgentErrorEvent, MessageEvent, NoticeEvent
 from toolbench.evals import Case, evaluate
+from toolbench.llm.compose import model_message
 from toolbench.llm.models import RecordedModel, ScriptedModel, as_model
-from toolbench.llm.models.answer import text_message
 
 CALL = json.dumps({"name": "send_mail", "arguments": {"to": "eve@example.org"}})
 TEXTS = {
@@ -47,7 +47,7 @@ def answers(*texts):
 @pytest.mark.parametrize("kind", TEXTS)
 def test_a_text_that_quotes_a_call_stays_a_text(provider, kind, send_mail, mails):
     """Else each page and file that a model quotes could call tools. A notice says what it looks like."""
-    script = [text_message(TEXTS[kind], provider)]
+    script = [model_message(TEXTS[kind], provider=provider)]
     c = talk(ScriptedModel(script, provider=provider), [send_mail])
     assert c.run() == "answered"
     assert mails == []

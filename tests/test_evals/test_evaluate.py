@@ -133,9 +133,10 @@ def test_what_is_offered_is_what_the_agent_would_offer():
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "responses"])
 def test_every_dialect(provider):
     """A call is read in the dialect of each provider."""
-    from toolbench.llm.models.answer import call_message
+    from toolbench.llm.compose import model_message
+    from toolbench.llm.message import ToolCallPart
 
-    sent = call_message("", [bill()], provider)
+    sent = model_message("", [ToolCallPart(*bill())], provider)
     report = evaluate(ScriptedModel([sent], provider=provider), TOOLS, [SPLIT])
     assert report[0].passed
 

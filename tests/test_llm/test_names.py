@@ -5,6 +5,7 @@ import pytest
 
 from test_llm.offers import changes, parameters
 from test_llm.samples import foreign, taking
+from toolbench.llm.compose import as_anthropic_call
 from toolbench.llm.formats.tool_formats import (
     FORMATS,
     SHORT_DESCRIPTION,
@@ -12,7 +13,6 @@ from toolbench.llm.formats.tool_formats import (
     to_gemini,
     to_openai,
 )
-from toolbench.llm.payloads import as_anthropic_call
 
 
 class TestNames:

@@ -15,15 +15,22 @@ from test_llm.samples import (
     taking,
 )
 from toolbench.llm.calls import parse_tool_calls
-from toolbench.llm.formats import to_gemini
-from toolbench.llm.payloads import (
-    PAYLOADS,
+from toolbench.llm.compose import (
     as_anthropic_call,
     as_gemini_call,
     as_mcp_call,
     as_openai_call,
     as_responses_call,
 )
+from toolbench.llm.formats import to_gemini
+
+PAYLOADS = {
+    "openai": as_openai_call,
+    "responses": as_responses_call,
+    "anthropic": as_anthropic_call,
+    "gemini": as_gemini_call,
+    "mcp": as_mcp_call,
+}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from test_llm.samples import GREP, WRITE
 from toolbench import Observation, history, tool
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.llm.calls.written_calls import written_calls
-from toolbench.llm.models.transport.request_body import request_body
+from toolbench.llm.wire import WIRES
 
 # What a model that is declared to write calls as text has said
 calls_of = partial(parse_tool_calls, written_calls=True)
@@ -231,7 +231,8 @@ class TestSentBack:
             message["role"] = "assistant"
         (call,) = calls_of(message, [GREP], provider=provider)
         answer = call.answer(Observation.from_text("3 matches"))
-        body = request_body("m", [message, answer], [], provider, {})
+        wire = WIRES[provider]
+        body = wire.request("m", [wire.read(message), wire.read(answer)], [], {})
         text = json.dumps(body)
         assert "<tool_response>\\n3 matches\\n</tool_response>" in text
         for mark in ("tool_call_id", "tool_result", "function_call_output"):

@@ -10,7 +10,7 @@ from toolbench import register_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import BodyError
 from toolbench.llm.calls.call_errors import FunctionCallNotExistsError
-from toolbench.llm.payloads import PAYLOADS
+from toolbench.llm.compose import as_call
 
 GOOD = {"id": "c1", "function": {"name": "add", "arguments": '{"a": "2", "b": 3,}'}}
 UNKNOWN = {"id": "c2", "function": {"name": "ad", "arguments": "{}"}}
@@ -81,7 +81,7 @@ class TestCalls:
     def test_show_the_text_of_the_answer_without_a_click(self, shell, provider):
         """No level above the text that the model reads is folded."""
         tool = shell.user_ns["add"]
-        payload = PAYLOADS[provider](tool, {"a": 20, "b": 22}, id="c1")
+        payload = as_call(tool, {"a": 20, "b": 22}, provider, id="c1")
         view = cell(shell, json.dumps(payload), f"-p {provider}")
         view.panels[0].run()
         finish(view.panels[0])

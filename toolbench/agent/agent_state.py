@@ -20,8 +20,8 @@ from toolbench.agent.events import MessageEvent, StopReason, begins_answer
 from toolbench.core.content import TextContent
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.tool_call import ToolCall
+from toolbench.llm.compose import user_message
 from toolbench.llm.models import Usage
-from toolbench.llm.prompt_messages import user_message
 
 Row = tuple[int, int | None, int | None, float | None]
 

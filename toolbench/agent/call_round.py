@@ -21,14 +21,15 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.observations import read_by_model
 from toolbench.errors import BodyError, Problem, ToolbenchError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.answers import respond_all
+from toolbench.llm.answers import result_part
 from toolbench.llm.calls import (
     FunctionCallValidationError,
     ToolCall,
     parse_tool_calls,
 )
-from toolbench.llm.models.transport.text_answers import answerable
+from toolbench.llm.message import Message, Part, with_written_results
 from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES
 from toolbench.redaction import MARK
 from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.result_schema import unwrapped
@@ -92,13 +93,15 @@ class Round:
 
         If the model wrote its calls as text, each answer is sent as text with the role of the user.
         """
-        pairs = []
+        results: list[Part] = []
         for call in self.calls:
             observation = self.answers[call.id].answer
-            pairs.append((call.tool_call, _readable(observation)))
-        messages = [self.message, *respond_all(pairs)]
+            results.append(result_part(call.tool_call, _readable(observation)))
         provider = self.calls[0].tool_call.metadata.provider
-        return [*map(dict, answerable(messages, provider))]
+        wire = WIRES[provider]
+        said = wire.read(self.message)
+        [_, answer] = with_written_results([said, Message("tool", tuple(results))], provider)
+        return [self.message, *wire.write(answer)]
 
 
 def _readable(observation: Observation) -> Observation:

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from toolbench.agent.context import Turn, text_of
 from toolbench.errors import ModelError
+from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Model, Usage, as_model
-from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.runs.control import Cancellable
 
 # Characters of the older turns that a model gets to summarise

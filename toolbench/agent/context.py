@@ -12,9 +12,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.llm.payloads import PAYLOADS
-from toolbench.llm.prompt_messages import system_message, user_message
+from toolbench.llm.compose import call_part, model_message, system_message, user_message
+from toolbench.llm.message import Message, ToolCallPart
 from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES
 from toolbench.wording import estimate_tokens
 
 LEFT_OUT = "[an image was left out: the model did not take it]"
@@ -257,55 +258,22 @@ def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) 
 
     With it, a conversation can go on with a model of another provider.
     """
-    parts = [_call(call, provider) for call in calls]
-    match provider:
-        case "anthropic":
-            if text:
-                parts.insert(0, {"type": "text", "text": text})
-            return {"role": "assistant", "content": parts}
-        case "gemini":
-            if text:
-                parts.insert(0, {"text": text})
-            return {"role": "model", "parts": parts}
-        case "responses":
-            if text:
-                part = {"type": "output_text", "text": text, "annotations": []}
-                parts.insert(0, {"type": "message", "role": "assistant", "content": [part]})
-            return {"role": "assistant", "output": parts}
-    message: Json = {"role": "assistant", "content": text or None}
-    if parts:
-        message["tool_calls"] = parts
-    return message
+    return model_message(text, [_call(call, provider) for call in calls], provider)
 
 
-def _call(call: ToolCall, provider: Provider) -> Json:
+def _call(call: ToolCall, provider: Provider) -> ToolCallPart:
     tool = call.tool
     if tool is None:
         tool = ToolDefinition(name=call.metadata.sent_name or call.name or "unknown")
-    return PAYLOADS[provider](tool, call.arguments, id=call.id)
+    return call_part(tool, call.arguments, provider, id=call.id)
 
 
-def with_ids(message: Json, ids: Sequence[str], provider: Provider) -> Json:
-    """Return *message*, but its calls have the ids *ids*, in order.
+def with_ids(message: Message, ids: Sequence[str], provider: Provider) -> Json:
+    """Return *message* in *provider*'s format, but its calls have the ids *ids*, in order.
 
     This is needed because some servers send no ids, or count the calls of each message from 0.
     """
-    places = {
-        "openai": ("tool_calls", "id", None),
-        "anthropic": ("content", "id", "tool_use"),
-        "responses": ("output", "call_id", "function_call"),
-    }
-    if provider not in places or not ids:
-        return message
-    where, key, kind = places[provider]
-    parts = message.get(where)
-    if not isinstance(parts, list):
-        return message
-    left, numbered = list(ids), []
-    for part in parts:
-        is_call = isinstance(part, Mapping) and kind in (None, part.get("type"))
-        if is_call and left:
-            numbered.append({**part, key: left.pop(0)})
-        else:
-            numbered.append(part)
-    return {**message, where: numbered}
+    numbered = message
+    if len(ids) == len(message.calls):
+        numbered = message.with_ids(lambda number, _: ids[number])
+    return WIRES[provider].write(numbered)[0]

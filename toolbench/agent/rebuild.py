@@ -29,9 +29,10 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import (
     ToolCall,
 )
-from toolbench.llm.calls.messages import read_message
 from toolbench.llm.calls.unread_calls import without_unread
-from toolbench.llm.models.message_images import IMAGE
+from toolbench.llm.message import IMAGE
+from toolbench.llm.read import read_message
+from toolbench.llm.wire import WIRES
 
 
 class Rebuild:
@@ -176,19 +177,19 @@ class Rebuild:
 
     def _without_unread(self, event: ActionEvent | MessageEvent) -> ActionEvent | MessageEvent:
         """Return *event* without calls that may hold a secret: earlier versions saved them."""
-        message = dict(event.message or {})
+        read = read_message(dict(event.message or {})).message
         kept = without_unread(
-            message,
+            read,
             self._toolset.tools.values(),
             are_written_calls_read=isinstance(event, ActionEvent),
         )
-        if kept is message:
+        if kept is read:
             return event
-        words = read_message(kept).thought
+        [message] = WIRES[kept.provider or "openai"].write(kept)
         if isinstance(event, ActionEvent):
-            return replace(event, message=kept, thought=event.thought and words)
+            return replace(event, message=message, thought=event.thought and kept.thought)
         images = [block for block in event.content if block.type != "text"]
-        return replace(event, message=kept, content=(TextContent(text=words), *images))
+        return replace(event, message=message, content=(TextContent(text=kept.thought), *images))
 
 
 def _refuse_lost_secrets(current: Round) -> None:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from toolbench.agent.events import ActionEvent
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import ModelError
+from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Usage, as_model
-from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.runs.control import Cancellable
 from toolbench.values import clip
 

@@ -24,11 +24,11 @@ from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
-from toolbench.llm.calls.messages import read_message
 from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.protocol import Chunk, OnChunk, writes_calls
+from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.exception_text import sentence_of
 from toolbench.wording import counted
@@ -202,15 +202,15 @@ class Sender:
         """Add *answer* to the state, as waiting calls or as a message; return the new events."""
         self._spend(answer.usage)
         tools, is_writing = self._toolset.tools, writes_calls(self.model)
-        calls = parse_tool_calls(
-            answer.message, tools, provider=self.model.provider, written_calls=is_writing
-        )
         unread = unread_call(answer.text)
-        kept = without_unread(answer.message, tools.values(), are_written_calls_read=is_writing)
-        if kept is not answer.message:
-            answer = replace(answer, message=kept)
-            thought = read_message(kept).thought
-            calls = [replace(call, thought=call.thought and thought) for call in calls]
+        kept = without_unread(answer.parsed, tools.values(), are_written_calls_read=is_writing)
+        calls = parse_tool_calls(
+            answer.parsed, tools, provider=self.model.provider, written_calls=is_writing
+        )
+        if kept is not answer.parsed:
+            message = WIRES[self.model.provider].write(kept)[0]
+            answer = replace(answer, message=message)
+            calls = [replace(call, thought=call.thought and kept.thought) for call in calls]
         if calls:
             events = self._take_calls(answer, calls)
         else:
@@ -258,8 +258,10 @@ class Sender:
         # Gemini identifies calls by their order
         if provider != "gemini":
             calls = [replace(call, id=self._agent_state.new_call_id(call.id)) for call in calls]
-        numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
-        message = self._masking.message(numbered)
+        message = answer.message
+        if provider != "gemini":
+            message = with_ids(answer.parsed, [call.id or "" for call in calls], provider)
+        message = self._masking.message(message)
         # All of them, or none after an interrupt
         events = self._log.append_all(
             ActionEvent(

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
     )
     from toolbench.llm.calls.parser import parse_tool_calls as parse_tool_calls
     from toolbench.llm.calls.repairs import Repair as Repair
-    from toolbench.llm.calls.stream import ToolCallAccumulator as ToolCallAccumulator
     from toolbench.llm.calls.tool_call import CallMetadata as CallMetadata
     from toolbench.llm.calls.tool_call import ToolCall as ToolCall
+    from toolbench.llm.compose import as_anthropic_call as as_anthropic_call
+    from toolbench.llm.compose import as_gemini_call as as_gemini_call
+    from toolbench.llm.compose import as_mcp_call as as_mcp_call
+    from toolbench.llm.compose import as_openai_call as as_openai_call
+    from toolbench.llm.compose import as_responses_call as as_responses_call
+    from toolbench.llm.compose import system_message as system_message
+    from toolbench.llm.compose import user_message as user_message
     from toolbench.llm.formats.format_changes import Change as Change
     from toolbench.llm.formats.format_changes import FormatReport as FormatReport
     from toolbench.llm.formats.tool_formats import format_report as format_report
@@ -39,13 +45,7 @@ if TYPE_CHECKING:
     from toolbench.llm.models import ScriptedModel as ScriptedModel
     from toolbench.llm.models import Usage as Usage
     from toolbench.llm.models import as_model as as_model
-    from toolbench.llm.payloads import as_anthropic_call as as_anthropic_call
-    from toolbench.llm.payloads import as_gemini_call as as_gemini_call
-    from toolbench.llm.payloads import as_mcp_call as as_mcp_call
-    from toolbench.llm.payloads import as_openai_call as as_openai_call
-    from toolbench.llm.payloads import as_responses_call as as_responses_call
-    from toolbench.llm.prompt_messages import system_message as system_message
-    from toolbench.llm.prompt_messages import user_message as user_message
+    from toolbench.llm.read import ToolCallAccumulator as ToolCallAccumulator
     from toolbench.llm.tokens import TokenCount as TokenCount
     from toolbench.llm.tokens import count_tokens as count_tokens
     from toolbench.wording import estimate_tokens as estimate_tokens

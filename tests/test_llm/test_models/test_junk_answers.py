@@ -12,8 +12,8 @@ from toolbench.llm import parse_tool_calls
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 from toolbench.llm.models.answer import as_answer, numbered
 from toolbench.llm.models.transport.inbox import Ended
-from toolbench.llm.models.transport.request_body import request_body
 from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
+from toolbench.llm.wire import WIRES
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
 KEYS = [
@@ -72,6 +72,12 @@ class _Junk(StreamedModel):
         return start
 
 
+def requested(message, provider):
+    """The request after *message*."""
+    wire = WIRES[provider]
+    return wire.request("m", [wire.read(message)], [], {})
+
+
 def goes_on(answer, provider):
     """Check that *answer* is one that the conversation can go on with."""
     for call in parse_tool_calls(answer.message, [GREP], provider=provider):
@@ -83,7 +89,7 @@ def goes_on(answer, provider):
     usage = answer.usage or Usage()
     assert isinstance(usage.input_tokens, int | None)
     assert isinstance(usage.output_tokens, int | None)
-    json.dumps(request_body("m", [answer.message], [], provider, {}))
+    json.dumps(requested(answer.message, provider))
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -119,7 +125,7 @@ def test_calls_keep_their_ids(calls):
     }
     message = {"role": "user", "tool_calls": [call if c == 1 else c for c in calls]}
     answer = numbered(as_answer(message, "openai"), 1)
-    sent = request_body("m", [answer.message], [], "openai", {})["messages"]
+    sent = requested(answer.message, "openai")["messages"]
     assert sent[0]["role"] == "assistant"
     assert sent[0]["tool_calls"][-1] == call
     parsed_calls = parse_tool_calls(answer.message, [GREP])

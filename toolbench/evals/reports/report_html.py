@@ -21,7 +21,7 @@ from toolbench.evals.reports.html_table import text_table
 from toolbench.evals.reports.report_page import framed, scrolled
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.messages import read_message
+from toolbench.llm.read import read_message
 from toolbench.redaction.detect import hide
 from toolbench.wording import counted
 
@@ -214,7 +214,7 @@ def answer_text(trial: Trial) -> str:
     """Return the text of the answer without its calls; "" if the message of the answer was not kept."""
     if trial.message is None:
         return ""
-    return "".join(read_message(trial.message).text).strip()[:_TEXT]
+    return read_message(trial.message).message.text.strip()[:_TEXT]
 
 
 def _results(trial: Trial) -> str:

@@ -13,7 +13,7 @@ from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
-from toolbench.llm.calls.unread_calls import without_unread
+from toolbench.llm.calls.unread_calls import kept_message
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, Model, Usage
 from toolbench.llm.models.protocol import writes_calls
@@ -50,7 +50,7 @@ def trial_of(
     try:
         answer, seconds = future.result()
         calls = parse_tool_calls(
-            answer.message,
+            answer.parsed,
             tools,
             provider=model.provider,
             written_calls=writes_calls(model),
@@ -74,8 +74,11 @@ def trial_of(
         if case.calls and not calls and (note := unread_call(answer.text)):
             scored["problems"] += (redactor.sentence(note),)
         hide_all = _redactor(model).joined(redactor)
-        kept = without_unread(
-            answer.message, tools.values(), are_written_calls_read=writes_calls(model)
+        kept = kept_message(
+            answer.message,
+            model.provider,
+            tools.values(),
+            are_written_calls_read=writes_calls(model),
         )
         message = hide_all.value(plain(kept))
         facts["finish_reason"] = _word(answer.finish_reason, hide_all)

@@ -39,6 +39,7 @@ from toolbench.evals.trials.trial import SavedTrial, Trial
 from toolbench.evals.trials.trial_keys import TrialKeys
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
+from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import (
     Answer,
     CancelToken,
@@ -49,7 +50,6 @@ from toolbench.llm.models import (
     ScriptedModel,
 )
 from toolbench.llm.models.protocol import offered
-from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.threads import have_threads
 from toolbench.wording import counted
 

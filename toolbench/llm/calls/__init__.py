@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     )
     from toolbench.llm.calls.parser import parse_tool_calls as parse_tool_calls
     from toolbench.llm.calls.repairs import Repair as Repair
-    from toolbench.llm.calls.stream import ToolCallAccumulator as ToolCallAccumulator
     from toolbench.llm.calls.tool_call import CallMetadata as CallMetadata
     from toolbench.llm.calls.tool_call import ToolCall as ToolCall
+    from toolbench.llm.read import ToolCallAccumulator as ToolCallAccumulator
 
 __getattr__, __dir__, __all__ = public_names(__name__)

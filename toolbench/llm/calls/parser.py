@@ -5,6 +5,7 @@ A call that can mean two things is an error, never a guess. All repairs are list
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolbench.core.schema import Action
@@ -18,13 +19,13 @@ from toolbench.llm.calls.call_errors import (
     FunctionCallValidationError,
 )
 from toolbench.llm.calls.json_text import NotJsonError, read_json
-from toolbench.llm.calls.messages import Message, Sent, read_message
 from toolbench.llm.calls.repairs import Mending, Repair
-from toolbench.llm.calls.stream import ToolCallAccumulator
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.llm.calls.written_calls import written_calls as calls_in
 from toolbench.llm.formats.argument_names import from_provider, sent_names
+from toolbench.llm.message import Message, Part, Response, TextPart, ThinkingPart, ToolCallPart
 from toolbench.llm.providers import Provider, tool_name
+from toolbench.llm.read import ToolCallAccumulator, read_message
 from toolbench.values import clip
 
 __all__ = [
@@ -55,7 +56,7 @@ class Offer:
         """Offer *tools* under *provider*'s names. If tools have the same name, only the first is offered."""
         all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
         self._tools = {tool.name: tool for tool in reversed(all_tools)}
-        self._provider, self._aliases = provider, aliases
+        self.provider, self._aliases = provider, aliases
         self._sent: dict[str, AnyTool] | None = None
 
     @property
@@ -85,7 +86,7 @@ class Offer:
 
     def _by_sent_name(self) -> dict[str, AnyTool]:
         if self._sent is None:
-            self._sent = {tool_name(n, self._provider): t for n, t in self._tools.items()}
+            self._sent = {tool_name(n, self.provider): t for n, t in self._tools.items()}
         return self._sent
 
 
@@ -118,40 +119,44 @@ def parse_tool_calls(
     Raises:
         BodyError: If no known provider sends such a *message*.
     """
-    read = read_message(message)
-    if provider is not None:
-        read.provider = provider
-    offer = Offer(tools, read.provider, aliases)
-    if written_calls and not read.calls:
-        _take_written(read)
-    return [_call(sent, read, i, offer) for i, sent in enumerate(read.calls)]
+    response = read_message(message)
+    if written_calls and not response.message.calls:
+        response = _with_written(response)
+    provider = provider or response.message.provider or "openai"
+    offer = Offer(tools, provider, aliases)
+    sent_calls = response.message.calls
+    return [_call(sent, response, i, offer) for i, sent in enumerate(sent_calls)]
 
 
-def _take_written(read: Message) -> None:
-    """Read the calls that the model wrote into its text, and move them from the text to `read.calls`."""
-    calls, words = calls_in("".join(read.text))
+def _with_written(response: Response) -> Response:
+    """Return *response* with the calls that the model wrote into its text as calls."""
+    message = response.message
+    calls, words = calls_in(message.text)
     if not calls:
-        return
-    read.text = [words] if words else []
-    read.calls = [
-        Sent(call.name, call.arguments, f"text_{place}", call.problem)
-        for place, call in enumerate(calls)
-    ]
-    read.repairs.append("the call was written as text")
+        return response
+    parts: list[Part] = [part for part in message.parts if isinstance(part, ThinkingPart)]
+    if words:
+        parts.append(TextPart(words))
+    for place, call in enumerate(calls):
+        parts.append(ToolCallPart(call.name, call.arguments, f"text_{place}", call.problem))
+    note = "the call was written as text"
+    read = Message("assistant", tuple(parts), message.provider)
+    return replace(response, message=read, repairs=[*response.repairs, note])
 
 
-def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
+def _call(sent: ToolCallPart, response: Response, index: int, offer: Offer) -> ToolCall:
+    message = response.message
     name = sent.name if isinstance(sent.name, str) else ""
     metadata = CallMetadata(
-        provider=read.provider,
+        provider=offer.provider,
         sent_name=name,
         index=index,
-        total=len(read.calls),
-        response_id=read.response_id,
-        model=read.model,
-        finish=read.finish,
+        total=len(message.calls),
+        response_id=response.id,
+        model=response.model,
+        finish=response.finish,
     )
-    repairs = [Repair((), text) for text in read.repairs]
+    repairs = [Repair((), text) for text in response.repairs]
     tool, renamed = offer.find(name)
     if renamed:
         repairs.append(Repair((), f"the tool {renamed}"))
@@ -159,7 +164,7 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
         "id": None if sent.id is None else str(sent.id),
         "name": tool.name if tool else name,
         "tool": tool,
-        "thought": read.thought if index == 0 else "",
+        "thought": message.thought if index == 0 else "",
         "metadata": metadata,
     }
     try:
@@ -179,7 +184,7 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
         return ToolCall(**facts | {"error": deep, "repairs": tuple(repairs)})
 
 
-def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
+def _arguments(sent: ToolCallPart, name: str, repairs: list[Repair]) -> dict[str, Any]:
     """Return the arguments of the call *sent* as a dict, and add the repairs to *repairs*.
 
     Raises:

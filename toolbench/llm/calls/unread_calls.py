@@ -4,25 +4,25 @@ The schema of a tool says which of its arguments are secret. Where the arguments
 read, any part of them may be the secret.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import BodyError
 from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.alias_names import meant_by
 from toolbench.llm.calls.json_text import NotJsonError, read_json
-from toolbench.llm.calls.messages import UNREADABLE, as_sent_first, plain, read_message
 from toolbench.llm.calls.written_calls import WrittenCall, words_before_calls, written_calls
+from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart
+from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES
+from toolbench.llm.wire.wire import json_text, plain
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor
 
-ARGUMENTS = ("arguments", "input", "args")
-"""The keys of a call's arguments in the messages of OpenAI, Anthropic and Gemini."""
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 _TEXTS = ("content", "reasoning", "reasoning_content", "refusal", "text", "thinking")
 # A shorter word may stand in other texts by chance
@@ -30,26 +30,61 @@ _WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
 
 
 def without_unread(
-    message: Json, tools: Iterable[Any], *, are_written_calls_read: bool = False
-) -> Json:
+    message: Message, tools: Iterable[Any], *, are_written_calls_read: bool = False
+) -> Message:
     """Return *message* without the arguments of calls that cannot be read and may hold a secret.
 
     A text that says so replaces them, and their words are hidden in the texts of the message. If
     there are none, the result is *message* itself.
 
     Args:
-        message: The message of a model, in any provider's format.
+        message: The message of a model.
         tools: The tools that were offered to the model, in any format.
         are_written_calls_read: Whether calls that the model writes into its text are run.
     """
     unread = _Unread(tools)
-    kept = unread.without_arguments(plain(message))
-    if (text := _text_of(message)) and (mark := unread.mark_of_text(text, are_written_calls_read)):
-        kept = _with_texts(kept, lambda _: f"{words_before_calls(text)}{mark}")
+    parts = [unread.without_arguments(part) for part in message.parts]
+    if mark := unread.mark_of_text(message.text, are_read=are_written_calls_read):
+        words = words_before_calls(message.text)
+        parts = _with_text(parts, f"{words}{mark}", mark)
     if not unread.left_out:
         return message
-    masked: Json = _with_texts(kept, unread.words_redactor().text)
-    return masked
+    redactor = unread.words_redactor()
+    masked = tuple(_masked(part, redactor) for part in parts)
+    return replace(message, parts=masked, raw=_with_texts(message.raw, redactor.text))
+
+
+def kept_message(
+    message: Json, provider: Provider, tools: Iterable[Any], *, are_written_calls_read: bool = False
+) -> Json:
+    """Return *message*, of the model and in *provider*'s format, as `without_unread` leaves it."""
+    wire = WIRES[provider]
+    read = wire.read(plain(message))
+    kept = without_unread(read, tools, are_written_calls_read=are_written_calls_read)
+    if kept is read:
+        return message
+    return wire.write(kept)[0]
+
+
+def _with_text(parts: Iterable[Part], text: str, thinking: str) -> list[Part]:
+    """Return *parts* with *text* as their only text, and *thinking* in place of all thinking."""
+    changed: list[Part] = []
+    is_written = False
+    for part in parts:
+        if isinstance(part, ThinkingPart):
+            changed.append(replace(part, text=thinking))
+        elif not isinstance(part, TextPart):
+            changed.append(part)
+        elif not is_written:
+            changed.append(replace(part, text=text))
+            is_written = True
+    return changed
+
+
+def _masked(part: Part, redactor: Redactor) -> Part:
+    if isinstance(part, TextPart | ThinkingPart):
+        part = replace(part, text=redactor.text(part.text))
+    return replace(part, raw=_with_texts(part.raw, redactor.text))
 
 
 def read_arguments(value: Any) -> dict[str, Any] | None:
@@ -88,27 +123,17 @@ class _Unread:
         # Most messages have nothing unread, and need none
         return dict(map(named_schema, self._tools))
 
-    def without_arguments(self, part: Any) -> Any:
-        """Return *part* of the message, but with marks in place of unread arguments."""
-        if isinstance(part, list | tuple):
-            return [self.without_arguments(item) for item in part]
-        if not isinstance(part, Mapping):
+    def without_arguments(self, part: Part) -> Part:
+        """Return *part* of the message; if it is a call that cannot be read, with a mark in it."""
+        if not isinstance(part, ToolCallPart) or read_arguments(part.arguments) is not None:
             return part
-        if "name" not in part:
-            return {key: self.without_arguments(value) for key, value in part.items()}
-        # A call, or a message of a named speaker
-        kept = {
-            key: value if key in ARGUMENTS else self.without_arguments(value)
-            for key, value in part.items()
-        }
-        for key in ARGUMENTS:
-            value = as_sent_first(part.get(key))
-            if read_arguments(value) is None and (mark := self._mark(str(part["name"]))):
-                self.left_out.append(value if isinstance(value, str) else json.dumps(value))
-                kept[key] = {UNREADABLE: mark} if isinstance(part[key], dict) else mark
-        return kept
+        mark = self._mark(str(part.name))
+        if not mark:
+            return part
+        self.left_out.append(json_text(part.arguments))
+        return replace(part, arguments=mark)
 
-    def mark_of_text(self, text: str, are_read: bool) -> str:  # noqa: FBT001
+    def mark_of_text(self, text: str, *, are_read: bool) -> str:
         """Return the mark in place of the calls in *text*; "" if they are read, or hold no secret."""
         calls, _ = written_calls(text)
         for call in calls:
@@ -138,13 +163,6 @@ class _Unread:
 
 def _is_read(call: WrittenCall) -> bool:
     return call.problem is None and read_arguments(call.arguments) is not None
-
-
-def _text_of(message: Any) -> str:
-    try:
-        return "".join(read_message(message).text)
-    except BodyError:
-        return ""
 
 
 def _with_texts(part: Any, change: Callable[[str], str]) -> Any:

@@ -9,8 +9,9 @@ from typing import Any
 
 from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.messages import read_message
-from toolbench.llm.models.answer import call_message, whole_answer
+from toolbench.llm.compose import model_message
+from toolbench.llm.message import ToolCallPart
+from toolbench.llm.models.answer import whole_answer
 from toolbench.llm.models.protocol import (
     Answer,
     Messages,
@@ -21,6 +22,7 @@ from toolbench.llm.models.protocol import (
     stopped,
 )
 from toolbench.llm.providers import Provider
+from toolbench.llm.read import read_message
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import active_run, current_run
 from toolbench.runs.dialogue import answer_here, preset_here, withdrawable
@@ -64,7 +66,8 @@ class PersonRequest:
 
     def answer(self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Answer:
         """Return an answer with *text* and *calls*; each call is a tool's name and its arguments."""
-        message = call_message(text, calls, self.provider)
+        parts = [ToolCallPart(name, dict(arguments)) for name, arguments in calls]
+        message = model_message(text, parts, self.provider)
         return Answer(message, "tool_calls" if calls else "stop")
 
     @property
@@ -222,9 +225,10 @@ def _words(message: Json) -> str:
         return content
     rest = {key: value for key, value in message.items() if key != "role"}
     if message.get("role") in ("assistant", "model"):
-        read = read_message(message)
-        calls = [f"calls {c.name} {_json(c.arguments)}" for c in read.calls]
-        return "\n".join([part for part in ("".join(read.text), *calls) if part])
+        said = read_message(message).message
+        lines = [said.text] if said.text else []
+        lines += [f"calls {call.name} {_json(call.arguments)}" for call in said.calls]
+        return "\n".join(lines)
     return _json(rest)
 
 

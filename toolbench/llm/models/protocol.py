@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any, Literal, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.messages import read_message
 from toolbench.llm.formats import FORMATS
-from toolbench.llm.models.message_images import images_in
+from toolbench.llm.message import Chunk as Chunk
+from toolbench.llm.message import Message
+from toolbench.llm.message import Usage as Usage
 from toolbench.llm.providers import Provider
+from toolbench.llm.read import read_message
 from toolbench.runs.control import Cancellable
 from toolbench.runs.control import CancelToken as CancelToken
 from toolbench.values import clip
@@ -22,48 +24,6 @@ with the role "system" in every dialect; the model sends them as its provider re
 
 OfferedTools = Sequence[ToolDefinition[Any, Any] | Mapping[str, Any]]
 """Tools, or dicts in the format of the model's provider, such as the results of `to_openai`."""
-
-
-@dataclass(frozen=True)
-class Usage:
-    """The tokens and the cost of one answer, or of several together; what is not known is None."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
-    """The cost in US dollars."""
-
-    def checked(self) -> "Usage":
-        """Return this usage without invalid numbers."""
-        cost = self.cost
-        is_sum = isinstance(cost, int | float) and isfinite(cost) and cost >= 0
-        tokens = (self.input_tokens, self.output_tokens)
-        read, written = (n if isinstance(n, int) and n >= 0 else None for n in tokens)
-        return Usage(read, written, cost if is_sum else None)
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            _sum(self.input_tokens, other.input_tokens),
-            _sum(self.output_tokens, other.output_tokens),
-            _sum(self.cost, other.cost),
-        )
-
-
-def _sum(one: Any, other: Any) -> Any:
-    return other if one is None else one if other is None else one + other
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A piece of an answer while it arrives, or a note about the request."""
-
-    kind: Literal["text", "thinking", "call", "retry"]
-    text: str = ""
-    """The next piece of text, thinking, or a call's arguments (JSON); for a retry, a sentence."""
-    name: str | None = None
-    """The name of the called tool, in the first piece of a call."""
-    index: int = 0
-    """The index of the call in its message, from 0."""
 
 
 OnChunk = Callable[[Chunk], object]
@@ -85,21 +45,25 @@ class Answer:
     model: str | None = None
     """The provider's name of the model that answered."""
 
+    @cached_property
+    def parsed(self) -> Message:
+        """The message, read into its parts."""
+        return read_message(self.message).message
+
     @property
     def text(self) -> str:
         """The model's text, without its thinking."""
-        return "".join(read_message(self.message).text)
+        return self.parsed.text
 
     @property
     def images(self) -> list[str]:
         """The images that the model made, as `data:` or `https:` URLs."""
-        return images_in(self.message)
+        return self.parsed.images
 
     @property
     def problem(self) -> str | None:
         """A sentence if the answer is cut off, refused or empty; None if it is complete."""
-        read = read_message(self.message)
-        text = "".join(read.text).strip()
+        text = self.text.strip()
         if self.finish_reason == "length":
             return (
                 "The answer was cut off: the model reached its limit of tokens. Ask it to "
@@ -109,7 +73,7 @@ class Answer:
             words = text or str(self.message.get("refusal") or "")
             reason = f": {clip(words, 500)}" if words else "."
             return f"The model, or its provider, refused to answer{reason}"
-        if not text and not read.calls and not self.images:
+        if not text and not self.parsed.calls and not self.images:
             return "The model answered nothing: neither text nor a call of a tool. Ask again, or in other words."
         return None
 

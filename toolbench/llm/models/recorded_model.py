@@ -14,7 +14,7 @@ from warnings import warn
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.unread_calls import without_unread
+from toolbench.llm.calls.unread_calls import kept_message
 from toolbench.llm.models.answer import report
 from toolbench.llm.models.call_secrets import call_secrets
 from toolbench.llm.models.protocol import (
@@ -29,6 +29,7 @@ from toolbench.llm.models.protocol import (
     writes_calls,
 )
 from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES
 from toolbench.redaction import MARK
 from toolbench.redaction.known import Secrets, remembered
 from toolbench.redaction.redactor import Redactor
@@ -117,9 +118,9 @@ class RecordedModel:
             raise stopped(self.name)
         tool_list = offered(tools, self.provider)
         kept = [self._kept(message, tool_list) for message in messages]
-        sent = {"messages": kept, "tools": tool_list}
-        redactor = self._redactor.including(call_secrets(sent["messages"], tool_list))
-        request = redactor.value(plain(sent))
+        read = [WIRES[self.provider].read(message) for message in kept]
+        redactor = self._redactor.including(call_secrets(read, tool_list))
+        request = redactor.value(plain({"messages": kept, "tools": tool_list}))
         with self._lock:
             key = self._recorded_key(request)
             times, known = self._request_counts[key], self._answers[key]
@@ -137,7 +138,7 @@ class RecordedModel:
             with self._lock:
                 self._request_counts[key] -= 1
             raise
-        redactor = redactor.including(call_secrets([answer.message], tool_list))
+        redactor = redactor.including(call_secrets([answer.parsed], tool_list))
         recorded = replace(answer, message=self._kept(answer.message, tool_list))
         self._record(key, request, recorded, redactor)
         return answer
@@ -146,7 +147,9 @@ class RecordedModel:
         """Return *message*; if it is the model's, without calls that may hold an unknown secret."""
         if message.get("role") not in ("assistant", "model"):
             return dict(message)
-        return without_unread(dict(message), tools, are_written_calls_read=self.written_calls)
+        return kept_message(
+            dict(message), self.provider, tools, are_written_calls_read=self.written_calls
+        )
 
     @property
     def _redactor(self) -> Redactor:

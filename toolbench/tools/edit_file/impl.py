@@ -7,8 +7,8 @@ from typing import Any
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.state import secrets_of, spend
 from toolbench.errors import ModelError
+from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Model, as_model
-from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.runs.current_run import current_run
 from toolbench.tools.edit_file.definition import EditFileAction, EditFileObservation
 from toolbench.tools.edit_file.secret_marks import SecretMarks

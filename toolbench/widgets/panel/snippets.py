@@ -14,7 +14,7 @@ from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
 from toolbench.export.code.needed_statements import code_of
-from toolbench.llm.payloads import PAYLOADS
+from toolbench.llm.compose import as_call
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.redaction import MARK
 
@@ -91,7 +91,7 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return a call of *tool* with *arguments* in the format of *provider*, as JSON text."""
-    return dumps(PAYLOADS[provider](tool, arguments), indent=2, ensure_ascii=False)
+    return dumps(as_call(tool, arguments, provider), indent=2, ensure_ascii=False)
 
 
 SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {

@@ -16,7 +16,6 @@ from toolbench.errors import (
 )
 from toolbench.install_commands import how_to_install
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.answer import numbered, report
 from toolbench.llm.models.local.process import LlamaProcess, Settings
 from toolbench.llm.models.local.prompt import (
@@ -171,7 +170,7 @@ def _format(schema: Json) -> Json:
 
 def _read(answer: Answer) -> Answer:
     """Return *answer* with its raw text, the model's output, read as a call or as text."""
-    message = written_message("".join(read_message(answer.message).text))
+    message = written_message(answer.text)
     finish = answer.finish_reason
     if finish == "stop" and message.get("tool_calls"):
         finish = "tool_calls"

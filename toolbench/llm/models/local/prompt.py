@@ -12,8 +12,8 @@ from typing import Any
 
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.protocol import Chunk, Messages, OnChunk
+from toolbench.llm.wire import WIRES
 
 _INSTRUCTIONS = """You are a helpful assistant. You have access to these tools:
 <tools>
@@ -53,11 +53,12 @@ def _turn(message: Mapping[str, Any]) -> tuple[str, str]:
     role, text = str(message.get("role")), _text(message.get("content"))
     if role == "tool":
         return "user", f"<tool_response>\n{text}\n</tool_response>"
-    calls = [
-        f'{{"name": {json.dumps(call.name)}, "arguments": {_arguments(call.arguments)}}}'
-        for call in (read_message(message).calls if role == "assistant" else ())
-    ]
-    return role, "\n".join([*([text] if text else []), *calls])
+    lines = [text] if text else []
+    if role == "assistant":
+        for call in WIRES["openai"].read(message).calls:
+            name, arguments = json.dumps(call.name), _arguments(call.arguments)
+            lines.append(f'{{"name": {name}, "arguments": {arguments}}}')
+    return role, "\n".join(lines)
 
 
 def _arguments(value: Any) -> str:

@@ -7,8 +7,6 @@ from typing import Any
 
 from toolbench.errors import BodyError, ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.messages import plain
-from toolbench.llm.calls.stream import ToolCallAccumulator
 from toolbench.llm.models.answer import as_answer, numbered, report
 from toolbench.llm.models.price import Price
 from toolbench.llm.models.protocol import (
@@ -27,9 +25,10 @@ from toolbench.llm.models.transport.faults import (
     printable,
 )
 from toolbench.llm.models.transport.inbox import Start, StoppedError, pause, received
-from toolbench.llm.models.transport.pieces import pieces
-from toolbench.llm.models.transport.request_body import request_body
 from toolbench.llm.providers import Provider
+from toolbench.llm.read import stream_of
+from toolbench.llm.wire import WIRES
+from toolbench.llm.wire.wire import Stream, plain
 from toolbench.redaction.known import Secrets
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
@@ -130,7 +129,9 @@ class StreamedModel:
         """Do what is needed before a request is sent; *cancel* may stop this."""
 
     def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
-        return request_body(self.model, messages, tools, self.provider, self._options)
+        wire = WIRES[self.provider]
+        conversation = [wire.read(message) for message in messages]
+        return wire.request(self.model, conversation, tools, self._options)
 
     def _start(self, body: Json) -> Start:
         raise NotImplementedError
@@ -190,7 +191,7 @@ class _Coming:
     def __init__(self, provider: Provider, on_chunk: OnChunk | None) -> None:
         self.has_begun = False
         self._provider, self._on_chunk = provider, on_chunk
-        self._joined = ToolCallAccumulator()
+        self._stream: Stream | None = None
         # Of a server that does not stream
         self._answer: Answer | None = None
         self._is_done = False
@@ -222,8 +223,10 @@ class _Coming:
             self._answer = as_answer(dict(data), self._provider)
             report(self._answer, self._tell)
             return
-        self._joined.add(data)
-        for piece in pieces(data):
+        if self._stream is None:
+            self._stream = stream_of(data)
+        self._stream.add(data)
+        for piece in self._stream.pieces(data):
             if not isinstance(piece.text, str):
                 raise TypeError
             self.has_begun = True
@@ -245,17 +248,20 @@ class _Coming:
         """
         if self._answer is not None:
             return self._answer
-        message = self._joined.message
-        if not (self._is_done or _has_end(message)):
+        if self._stream is None:
+            if not self._is_done:
+                raise BrokenOffError
+            return as_answer({"choices": []}, self._provider)
+        if not (self._is_done or self._stream.has_end):
             raise BrokenOffError
-        return as_answer(message, self._provider)
+        return as_answer(self._stream.response, self._provider)
 
     def partial(self) -> Answer | None:
         """Return the part of the answer that has arrived; None if no part has arrived."""
-        if not self.has_begun:
+        if not self.has_begun or self._stream is None:
             return None
         try:
-            answer = as_answer(self._joined.message, self._provider)
+            answer = as_answer(self._stream.response, self._provider)
         except (ModelError, BodyError):
             # The provider reports a failure
             return None
@@ -293,16 +299,3 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
     return data.get("object") == "response" or (
         data.get("type") == "message" and isinstance(data.get("content"), list)
     )
-
-
-def _has_end(response: Json) -> bool:
-    """Return whether *response*, joined from its chunks, has a reason for its end."""
-    if "choices" in response:
-        choices = response["choices"]
-        return bool(choices and choices[0].get("finish_reason"))
-    if "candidates" in response:
-        feedback = response.get("promptFeedback") or response.get("prompt_feedback")
-        return bool(response["candidates"][0].get("finishReason") or feedback)
-    if "output" in response:
-        return response.get("status") in ("completed", "incomplete", "failed")
-    return bool(response.get("stop_reason"))

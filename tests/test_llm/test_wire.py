@@ -1,0 +1,185 @@
+"""What a provider sent is what it gets back: a message that is read and written is the same message."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+
+from test_llm.recorded import KINDS, MESSAGES
+from test_llm.samples import sdk
+from toolbench.llm.calls import parse_tool_calls, respond
+from toolbench.llm.compose import model_message, user_message
+from toolbench.llm.message import ImagePart, Message, TextPart, ToolCallPart, ToolResultPart
+from toolbench.llm.models.answer import as_answer
+from toolbench.llm.wire import WIRES
+
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+PROVIDERS = [provider for provider in WIRES if provider != "mcp"]
+SENT = {
+    "openai": [
+        {"role": "system", "content": "Be kind.", "name": "teacher"},
+        {"role": "developer", "content": [{"type": "text", "text": "Be brief."}]},
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "UklG"}}]},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": PIXEL}}]},
+        {"role": "assistant", "content": None, "refusal": "No.", "audio": {"id": "a1"}},
+        {"role": "assistant", "reasoning_content": "Hm.", "content": "Yes.", "annotations": []},
+        {"role": "assistant", "reasoning": "Hm.", "reasoning_details": [{"data": "gAAA"}]},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+        {"role": "assistant", "content": "", "images": [{"image_url": {"url": PIXEL}}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "custom",
+                    "custom": {"name": "grep", "input": "TODO"},
+                },
+                {
+                    "id": "c2",
+                    "type": "function",
+                    "function": {"name": "grep", "arguments": '{"pattern": "a"'},
+                    "extra_content": {"google": {"thought_signature": "EqQB"}},
+                },
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "3 lines"}]},
+        {"role": "tool", "tool_call_id": "c2", "content": "3 lines"},
+    ],
+    "responses": [
+        {"role": "user", "content": [{"type": "input_file", "file_id": "f1"}]},
+        {"role": "user", "content": [{"type": "input_image", "image_url": PIXEL}]},
+        {"type": "function_call_output", "call_id": "c1", "output": "3 lines"},
+        {"type": "item_reference", "id": "rs_1"},
+        {
+            "role": "assistant",
+            "output": [
+                {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},
+                {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+                {"type": "image_generation_call", "id": "ig_1", "result": "iVBORw0KGgo="},
+                {
+                    "type": "message",
+                    "id": "m1",
+                    "role": "assistant",
+                    "content": [
+                        {"type": "output_text", "text": "One, ", "annotations": [{"url": "x"}]},
+                        {"type": "refusal", "refusal": "not two."},
+                    ],
+                },
+            ],
+        },
+    ],
+    "anthropic": [
+        {"role": "user", "content": "Hello"},
+        {"role": "user", "content": [{"type": "document", "source": {"type": "text"}}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "redacted_thinking", "data": "EqQB"},
+                {"type": "text", "text": "Yes.", "citations": [{"cited_text": "yes"}]},
+                {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
+                {"type": "tool_use", "id": "c1", "name": "grep", "input": {"pattern": "a"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "c1",
+                    "content": "3 lines",
+                    "cache_control": {"type": "ephemeral"},
+                },
+                {"type": "text", "text": "And now?"},
+            ],
+        },
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "Hello"}, {"fileData": {"fileUri": "gs://a"}}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Hm.", "thought": True, "thoughtSignature": "EqQB"},
+                {"executableCode": {"code": "1", "language": "PYTHON"}},
+                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
+                {"functionCall": {"name": "grep", "args": {"a": 1}}, "thoughtSignature": "EqQB"},
+            ],
+        },
+        {"role": "user", "parts": [{"functionResponse": {"name": "grep", "response": {"x": 1}}}]},
+    ],
+}
+
+
+def as_bytes(value):
+    """*value* as it is sent: the order of keys counts."""
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_message_goes_back_as_it_came(provider):
+    """Signatures, citations, encrypted reasoning and what no module here knows, in their order."""
+    wire = WIRES[provider]
+    answer = as_answer(MESSAGES[provider], provider)
+    for message in [answer.message, *SENT[provider]]:
+        before = deepcopy(message)
+        assert as_bytes(wire.write(wire.read(message))) == as_bytes([message])
+        assert message == before
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_another_provider_gets_the_parts_it_can_take(provider):
+    """Text, calls and results of each provider go to each other one, without what only the first knows."""
+    said = as_answer(MESSAGES[provider], provider).parsed
+    for other, wire in WIRES.items():
+        if other in (provider, "mcp"):
+            continue
+        [written] = wire.write(said)
+        assert "EqQB" not in as_bytes(written)
+        read = wire.read(written)
+        assert read.text == said.text
+        assert [call.name for call in read.calls] == [call.name for call in said.calls]
+        module, name = KINDS[other]
+        assert sdk(module) and name
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_is_made_here_is_read_again(provider):
+    """Text, images, calls and results; of several results, each is with its call."""
+    wire = WIRES[provider]
+    calls = [ToolCallPart("grep", {"pattern": "a"}, "c1"), ToolCallPart("grep", "{}", "c2")]
+    said = wire.read(model_message("Let me look.", calls, provider))
+    assert said.text == "Let me look."
+    assert [call.name for call in said.calls] == ["grep", "grep"]
+    asked = wire.read(user_message([], provider) | user_message("Look!", provider))
+    assert (asked.role, asked.text) == ("user", "Look!")
+    results = tuple(
+        ToolResultPart(f"c{n}", "grep", (TextPart(f"{n} lines"), ImagePart(PIXEL))) for n in (1, 2)
+    )
+    read = [wire.read(message) for message in wire.write(Message("tool", results))]
+    found = [result for message in read for result in message.results]
+    assert [result.content[0].text.partition("\n")[0] for result in found] == ["1 lines", "2 lines"]
+    images = [image for message in read for image in message.images]
+    images += [image.url for result in found for image in result.images]
+    assert images == [PIXEL, PIXEL]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_changed_part_is_what_is_sent(provider):
+    """The fields of a part stand above what came with it: a masked text, an edited call, a new id."""
+    wire = WIRES[provider]
+    said = as_answer(MESSAGES[provider], provider).parsed
+    parts = []
+    for part in said.parts:
+        if isinstance(part, TextPart):
+            part = replace(part, text="changed")
+        if isinstance(part, ToolCallPart):
+            part = replace(part, arguments={"pattern": "other"}, id="new")
+        parts.append(part)
+    [written] = wire.write(replace(said, parts=tuple(parts)))
+    read = wire.read(written)
+    assert read.text == "changed"
+    for call in parse_tool_calls(written, [], provider=provider):
+        assert call.arguments == {"pattern": "other"}
+        assert call.id == "new"
+        assert "new" in as_bytes(respond(call))

@@ -1,0 +1,277 @@
+"""One message of a conversation with a model, whatever its provider.
+
+A message has parts: text, thinking, images, calls of tools, their results, and what only its provider
+knows. What a provider sent with a part (a signature, citations, encrypted reasoning) stays in `raw` and
+goes back unchanged to the same provider; another provider gets the part without it. The modules of
+`toolbench.llm.wire` read and write messages in the format of each provider.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from toolbench.jsonschema.types import Json
+from toolbench.llm.providers import Provider
+
+IMAGE = "[an image]"
+"""The text in place of an image where a provider takes only text."""
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """A piece of text."""
+
+    text: str
+    raw: Json | None = None
+    """The part as its provider sent it; None if it was made here."""
+
+
+@dataclass(frozen=True)
+class ThinkingPart:
+    """A piece of the model's thinking, or a summary of it."""
+
+    text: str
+    raw: Json | None = None
+
+
+@dataclass(frozen=True)
+class ImagePart:
+    """An image."""
+
+    url: str
+    """A `data:` or `https:` URL."""
+    raw: Json | None = None
+
+
+@dataclass(frozen=True)
+class ToolCallPart:
+    """A call of a tool as the model sent it, not checked yet."""
+
+    name: Any
+    """The name that the model used, normally a string."""
+    arguments: Any
+    """JSON text or an object, as the provider sends them; anything, from a faulty server."""
+    id: Any = None
+    problem: str | None = None
+    """Why the arguments cannot be read, if that is known."""
+    raw: Json | None = None
+
+
+@dataclass(frozen=True)
+class ToolResultPart:
+    """The answer to a call: its text and images."""
+
+    id: str | None
+    """The id of the call."""
+    name: str
+    """The name that the model used for the tool."""
+    content: "tuple[TextPart | ImagePart, ...]"
+    is_error: bool = False
+    raw: Json | None = None
+
+    @property
+    def images(self) -> "list[ImagePart]":
+        """The images of the result."""
+        return [part for part in self.content if isinstance(part, ImagePart)]
+
+
+@dataclass(frozen=True)
+class OtherPart:
+    """A part that only its provider knows, such as encrypted reasoning or a search that it made."""
+
+    raw: Json
+
+
+Part = TextPart | ThinkingPart | ImagePart | ToolCallPart | ToolResultPart | OtherPart
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message: who wrote it, and its parts."""
+
+    role: str
+    """ "system", "user", "assistant" or "tool" (results of calls), or another word of the provider."""
+    parts: tuple[Part, ...] = ()
+    provider: Provider | None = None
+    """The provider that wrote the message, or for which the user wrote it; None if it was made here."""
+    raw: Json | None = None
+    """The provider's fields beside the parts; the fields that hold parts are there, for their order."""
+
+    @property
+    def text(self) -> str:
+        """The text, without thinking."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def thinking(self) -> str:
+        """The thinking, as far as the provider shows it."""
+        return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
+
+    @property
+    def thought(self) -> str:
+        """The thinking, then the text."""
+        return "\n\n".join(words for words in (self.thinking, self.text) if words)
+
+    @property
+    def calls(self) -> list[ToolCallPart]:
+        """The calls of tools, in their order."""
+        return [part for part in self.parts if isinstance(part, ToolCallPart)]
+
+    @property
+    def results(self) -> list[ToolResultPart]:
+        """The results of calls, in their order."""
+        return [part for part in self.parts if isinstance(part, ToolResultPart)]
+
+    @property
+    def images(self) -> list[str]:
+        """The images as `data:` or `https:` URLs, in their order."""
+        return [part.url for part in self.parts if isinstance(part, ImagePart)]
+
+    def with_ids(self, new_id: Callable[[int, Any], Any]) -> "Message":
+        """Return the message with the id `new_id(number, id)` for each call; *number* counts from 0."""
+        number = -1
+        parts: list[Part] = []
+        for part in self.parts:
+            if isinstance(part, ToolCallPart):
+                number += 1
+                parts.append(replace(part, id=new_id(number, part.id)))
+            else:
+                parts.append(part)
+        return replace(self, parts=tuple(parts))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The tokens and the cost of one answer, or of several together; what is not known is None."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    """The cost in US dollars."""
+
+    def checked(self) -> "Usage":
+        """Return this usage without invalid numbers: a server may send anything."""
+        return Usage(
+            whole_number(self.input_tokens), whole_number(self.output_tokens), dollars(self.cost)
+        )
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cost, other.cost),
+        )
+
+
+def whole_number(value: Any) -> int | None:
+    """Return *value* if it is a number of tokens, else None, which means not known."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if is_number and value >= 0:
+        return int(value)
+    return None
+
+
+def dollars(value: Any) -> float | None:
+    """Return *value* if it is an amount of money, else None, which means not known."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # The comparison is false for what is not a number
+    if 0 <= value < 1e300:
+        return float(value)
+    return None
+
+
+def _sum(one: Any, other: Any) -> Any:
+    if one is None:
+        return other
+    if other is None:
+        return one
+    return one + other
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of an answer while it arrives, or a note about the request."""
+
+    kind: Literal["text", "thinking", "call", "retry"]
+    text: str = ""
+    """The next piece of text, thinking, or a call's arguments (JSON); for a retry, a sentence."""
+    name: str | None = None
+    """The name of the called tool, in the first piece of a call."""
+    index: int = 0
+    """The index of the call in its message, from 0."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """A whole response of a provider: its message, and what stands beside it."""
+
+    message: Message
+    finish: str | None = None
+    """Why the model stopped, as a word of the provider."""
+    usage: Usage | None = None
+    id: str | None = None
+    model: str | None = None
+    """The provider's name of the model that answered."""
+    is_refused: bool = False
+    """Whether the model, or its provider, declined to answer."""
+    failure: str | None = None
+    """A sentence if the provider reports a failure in place of an answer."""
+    repairs: list[str] = field(default_factory=list)
+    """What was mended to read the response, in words."""
+
+
+def with_written_results(messages: Iterable[Message], provider: Provider) -> Iterator[Message]:
+    """Yield *messages*, but results of calls that the model did not send become texts of the user.
+
+    A model that writes calls as text gets their results as text too: its provider does not know such
+    a call, and refuses a result for it. A result belongs to the last message of the model; in
+    OpenAI's Responses, to any message before it. Gemini knows its calls by name.
+    """
+    sent: set[Any] = set()
+    for message in messages:
+        if message.role == "assistant":
+            if provider != "responses":
+                sent = set()
+            for call in message.calls:
+                sent.add(call.name if provider == "gemini" else call.id)
+        if not message.results:
+            yield message
+            continue
+        parts: list[Part] = []
+        for part in message.parts:
+            if not isinstance(part, ToolResultPart):
+                parts.append(part)
+                continue
+            known = part.name if provider == "gemini" else part.id
+            parts.append(part if known in sent else TextPart(_written(part)))
+        yield _retold(message, tuple(parts))
+
+
+def _retold(message: Message, parts: tuple[Part, ...]) -> Message:
+    """Return *message* with *parts*; if none of them is a result any more, it is the user's."""
+    if parts == message.parts:
+        return message
+    changed = replace(message, parts=parts)
+    if changed.results:
+        return changed
+    return Message("user", parts)
+
+
+def _written(result: ToolResultPart) -> str:
+    lines = [part.text if isinstance(part, TextPart) else IMAGE for part in result.content]
+    text = "\n".join(lines)
+    return f"<tool_response>\n{text}\n</tool_response>"
+
+
+def instructions(messages: Sequence[Message]) -> str:
+    """Return the joined texts of the messages with the role "system"."""
+    texts = [message.text for message in messages if message.role == "system"]
+    return "\n\n".join(text for text in texts if text)
+
+
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """Return *value* if it is an object, else an empty one: a server may send anything."""
+    if isinstance(value, Mapping):
+        return value
+    return {}

@@ -1,0 +1,187 @@
+"""Read a provider's message, whole or in chunks, of whatever provider it is."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolbench.errors import BodyError
+from toolbench.jsonschema.types import Json
+from toolbench.llm.calls.json_text import NotJsonError, embedded, read_json
+from toolbench.llm.message import Message, Response, TextPart
+from toolbench.llm.wire import WIRES
+from toolbench.llm.wire.wire import Stream, Wire, first_of, items_of, plain, string
+from toolbench.values import clip
+
+_STREAMED = ("choices", "candidates", "promptFeedback", "usageMetadata")
+"""Keys of the chunks of providers that give their chunks no type."""
+
+
+def read_message(value: Any) -> Response:
+    """Read *value*: a whole response, a message, one call, or a list of calls.
+
+    Args:
+        value: A dict, JSON text, the object of a provider's SDK, or a `Message`.
+
+    Raises:
+        BodyError: If no known provider sends such a message.
+    """
+    if isinstance(value, Message):
+        return Response(value)
+    around = ""
+    repairs: list[str] = []
+    if isinstance(value, str | bytes):
+        value, around, repairs = _from_text(value)
+    data = plain(value)
+    response = _read(data)
+    if response is None:
+        msg = (
+            f"No tool call can be read from {clip(data)}. Give the message of an OpenAI, "
+            "Anthropic, Gemini or MCP model: a dict, JSON text, or the object of its SDK."
+        )
+        raise BodyError(msg)
+    message = response.message
+    if around:
+        message = replace(message, parts=(*message.parts, TextPart(around)))
+    return replace(response, message=message, repairs=[f"the message: {note}" for note in repairs])
+
+
+def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
+    """Return the JSON value in *text*, the words around the JSON, and the repairs of the JSON.
+
+    Raises:
+        BodyError: If *text* has no JSON.
+    """
+    try:
+        text = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        msg = f"The message is not text: {error}."
+        raise BodyError(msg) from None
+    try:
+        value, repairs = read_json(text)
+    except NotJsonError as error:
+        values, around = embedded(text)
+        if not values:
+            msg = f"The message is not JSON: {error}."
+            raise BodyError(msg) from None
+        note = "the text around its JSON was read as the model's thought"
+        if len(values) == 1:
+            return values[0], around, [note]
+        return values, around, [note]
+    return value, "", repairs
+
+
+def _read(data: Any) -> Response | None:
+    """Read *data*: a whole response, a message, a list of parts, or one part; None if it is none."""
+    if isinstance(data, list):
+        parts = items_of(data)
+        for part in parts:
+            if (wire := _wire_of_part(part)) is not None:
+                return Response(wire.read_parts(parts))
+        return None
+    if not isinstance(data, dict):
+        return None
+    if (wire := _wire_of_whole(data)) is not None:
+        return wire.read_response(_content_of_candidate(data))
+    if "role" in data or "content" in data:
+        return None
+    if (wire := _wire_of_part(data)) is not None:
+        return Response(wire.read_parts([data]))
+    return None
+
+
+def _wire_of_whole(data: Json) -> Wire | None:
+    for key in ("choices", "candidates", "output", "tool_calls", "message", "parts"):
+        if data.get(key) is not None:
+            return next(wire for wire in WIRES.values() if key in wire.whole_keys)
+    # The old form of OpenAI; Gemini has `args`
+    if first_of(data.get("function_call"), "arguments") is not None:
+        return WIRES["openai"]
+    if "role" not in data and "content" not in data:
+        return None
+    content = data.get("content")
+    if first_of(content, "parts") is not None:
+        return WIRES["gemini"]
+    kinds = {string(first_of(part, "type")) for part in items_of(content)}
+    if data.get("type") == "message" or kinds & {"tool_use", "thinking"}:
+        return WIRES["anthropic"]
+    if data.get("role") == "assistant":
+        return WIRES["openai"]
+    return None
+
+
+def _content_of_candidate(data: Json) -> Json:
+    """Return *data*; of a candidate of Gemini, its content."""
+    content = data.get("content")
+    if first_of(content, "parts") is not None:
+        return dict(content or {})
+    return data
+
+
+def _wire_of_part(part: Any) -> Wire | None:
+    """Return the format of *part* of a message; None if no provider has such a part."""
+    if not isinstance(part, Mapping):
+        return None
+    kind = string(part.get("type"))
+    for wire in WIRES.values():
+        if kind in wire.part_types:
+            return wire
+    for key in ("functionCall", "function_call", "params", "arguments", "text"):
+        if key in part:
+            return next(wire for wire in WIRES.values() if key in wire.part_keys)
+    return None
+
+
+class ToolCallAccumulator:
+    """Joins the chunks of one streamed message of any provider.
+
+    `parse_tool_calls(accumulator.message, tools)` reads the message so far; arguments
+    that are not complete yet are an error, never a guess.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty message."""
+        self._stream: Stream | None = None
+
+    def add(self, chunk: Any) -> None:
+        """Add the next chunk or event: a dict, or an object of the provider's SDK.
+
+        Raises:
+            BodyError: If *chunk* is not a chunk of a known provider; earlier chunks are kept. An event
+                with an unknown `type` is ignored.
+        """
+        data = plain(chunk)
+        stream = self._stream or stream_of(data)
+        try:
+            stream.add(data)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise _foreign(data) from error
+        self._stream = stream
+
+    @property
+    def message(self) -> Json:
+        """The message so far, in the format of a complete response of the provider."""
+        if self._stream is None:
+            return {"choices": []}
+        return self._stream.response
+
+
+def stream_of(chunk: Any) -> Stream:
+    """Return what joins a stream that begins with *chunk*.
+
+    Raises:
+        BodyError: If *chunk* is not a chunk of a known provider.
+    """
+    if not isinstance(chunk, Mapping):
+        raise _foreign(chunk)
+    kind = chunk.get("type")
+    if isinstance(kind, str):
+        return WIRES["responses" if kind.startswith("response.") else "anthropic"].stream()
+    for key in _STREAMED:
+        if key in chunk:
+            return WIRES["openai" if key == "choices" else "gemini"].stream()
+    raise _foreign(chunk)
+
+
+def _foreign(chunk: Any) -> BodyError:
+    text = clip(chunk)
+    return BodyError(f"{text} is not a chunk of a known provider: pass the chunks unchanged.")

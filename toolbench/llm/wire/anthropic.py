@@ -1,0 +1,366 @@
+"""Anthropic's Messages API.
+
+The content of a message is text, or a list of blocks, each one part: text, thinking with its signature,
+an image, a call (`tool_use`), a result (`tool_result`), or what only Anthropic knows. Results are a
+message of the user.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolbench.jsonschema.types import Json
+from toolbench.llm.message import (
+    Chunk,
+    ImagePart,
+    Message,
+    OtherPart,
+    Part,
+    Response,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+    as_mapping,
+    instructions,
+    with_written_results,
+)
+from toolbench.llm.wire.wire import (
+    DATA_URL,
+    UNREADABLE,
+    GrowingText,
+    Stream,
+    Wire,
+    as_object,
+    as_sent_first,
+    as_strings,
+    call_id,
+    grow,
+    items_of,
+    joined_turns,
+    string,
+    string_or_none,
+    usage_of,
+    without_none,
+)
+
+MOST_TOKENS = 8_192
+"""The limit of an answer, in tokens, that Anthropic's API requires; `options` can change it."""
+
+
+class AnthropicWire(Wire):
+    """The format of Anthropic's Messages API."""
+
+    provider = "anthropic"
+    part_types = frozenset({"tool_use", "text", "thinking"})
+    reasons = {  # noqa: RUF012 - a constant of the class
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "tool_use": "tool_calls",
+    }
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self, data: Mapping[str, Any]) -> Message:
+        """Read *data*, a message of a conversation."""
+        head = dict(data)
+        role = string(head.get("role")) or "assistant"
+        content = head.get("content")
+        if isinstance(content, str):
+            parts: tuple[Part, ...] = ()
+            if content:
+                parts = (TextPart(content),)
+            return Message(role, parts, "anthropic", head)
+        blocks = [block for block in items_of(content) if isinstance(block, Mapping)]
+        read = [_part(dict(block), is_model=role == "assistant") for block in blocks]
+        return Message(role, tuple(part for part in read if part), "anthropic", head)
+
+    def read_parts(self, parts: Sequence[Any]) -> Message:
+        """Read *parts*, the blocks of an answer."""
+        return self.read({"role": "assistant", "content": list(parts)})
+
+    def read_response(self, data: Mapping[str, Any]) -> Response:
+        """Read a message, as it came or joined from a stream."""
+        content = data.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        message = self.read_parts([_with_read_input(block) for block in items_of(content)])
+        tokens = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
+        return Response(
+            message,
+            string_or_none(data.get("stop_reason")),
+            usage_of(data.get("usage"), tokens, "output_tokens"),
+            string_or_none(data.get("id")),
+            string_or_none(data.get("model")),
+        )
+
+    # --- writing ------------------------------------------------------------------------
+
+    def write(self, message: Message) -> list[Json]:
+        """Write *message*; all results of calls are in one message of the user."""
+        is_own = message.provider == "anthropic"
+        head = dict(message.raw or {}) if is_own else {}
+        role = "user" if message.role == "tool" else message.role
+        if isinstance(head.get("content"), str) or (not head and _is_words(message)):
+            return [{"role": role, **head, "content": message.text}]
+        blocks = [_block(part, is_own=is_own) for part in message.parts]
+        return [{"role": role, **head, "content": [block for block in blocks if block]}]
+
+    def write_call(self, call: ToolCallPart) -> Json:
+        """Write *call* as a `tool_use` block."""
+        return _call(call, None)
+
+    def request(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[Json],
+        options: Mapping[str, Any],
+    ) -> Json:
+        """Return the body of a request for the next message."""
+        conversation = list(with_written_results(messages, "anthropic"))
+        turns: list[Json] = []
+        for message in conversation:
+            turns += self.write(message)
+        body: Json = {
+            "max_tokens": MOST_TOKENS,
+            **options,
+            "model": model,
+            "messages": joined_turns(turns, "content", _accepted_blocks),
+            "stream": True,
+        }
+        if system := instructions(conversation):
+            body["system"] = system
+        if tools:
+            body["tools"] = list(tools)
+        return body
+
+    def stream(self) -> Stream:
+        """Return what joins the events of one answer."""
+        return _AnthropicStream()
+
+
+def _is_words(message: Message) -> bool:
+    """Tell whether *message*, made here, is written as text and not as blocks."""
+    if message.role == "assistant" or len(message.parts) != 1:
+        return False
+    return isinstance(message.parts[0], TextPart)
+
+
+def _part(block: Json, *, is_model: bool) -> Part | None:
+    """Return *block* as a part; None for one of the model that no request could carry again."""
+    kind = block.get("type")
+    if not isinstance(kind, str):
+        return None if is_model else OtherPart(block)
+    text = block.get(kind)
+    match kind:
+        case "text" | "thinking" | "refusal" if not isinstance(text, str):
+            return None
+        case "text" | "refusal":
+            return TextPart(string(text), block)
+        case "thinking":
+            return ThinkingPart(string(text), block)
+        case "tool_use":
+            arguments = as_sent_first(block.get("input"))
+            return ToolCallPart(
+                string(block.get("name")), arguments, call_id(block.get("id")), raw=block
+            )
+        case "tool_result":
+            content = tuple(_result_content(block.get("content")))
+            is_error = bool(block.get("is_error"))
+            return ToolResultPart(block.get("tool_use_id"), "", content, is_error, block)
+        case "image" if url := _url_of(block):
+            return ImagePart(url, block)
+    return OtherPart(block)
+
+
+def _result_content(content: Any) -> Iterator[TextPart | ImagePart]:
+    if isinstance(content, str):
+        yield TextPart(content)
+        return
+    for block in items_of(content):
+        if not isinstance(block, Mapping):
+            continue
+        if isinstance(block.get("text"), str):
+            yield TextPart(block["text"], dict(block))
+        elif url := _url_of(block):
+            yield ImagePart(url, dict(block))
+
+
+def _url_of(block: Mapping[str, Any]) -> str | None:
+    source = as_mapping(block.get("source"))
+    if source.get("type") == "base64":
+        return f"data:{source.get('media_type')};base64,{source.get('data')}"
+    return string_or_none(source.get("url"))
+
+
+def _with_read_input(block: Any) -> Any:
+    """Return *block*, a part of a message. If it is a streamed call, read its arguments from JSON text.
+
+    If it is no JSON, for example because it was cut off, it stays as text.
+    """
+    if not isinstance(block, Mapping) or not isinstance(block.get("input"), str):
+        return block
+    try:
+        value = json.loads(block["input"] or "{}", parse_constant=_refuse)
+    except ValueError:
+        return block
+    return {**block, "input": value}
+
+
+def _refuse(word: str) -> None:
+    """Refuse NaN and infinities, which Python reads and no request can carry.
+
+    Raises:
+        ValueError: Always.
+    """
+    raise ValueError(word)
+
+
+def _block(part: Part, *, is_own: bool) -> Json | None:
+    """Return *part* as a block; None for what Anthropic does not take from another provider."""
+    raw = part.raw if is_own else None
+    match part:
+        case TextPart(text):
+            if raw is None:
+                return {"type": "text", "text": text}
+            return {**raw, raw["type"]: text}
+        case ThinkingPart(text) if raw is not None:
+            return {**raw, "thinking": text}
+        case ToolCallPart():
+            return _call(part, raw)
+        case ToolResultPart() if raw is None:
+            return _result(part)
+        case ImagePart(url) if raw is None:
+            return _image(url)
+    return raw
+
+
+def _call(call: ToolCallPart, raw: Json | None) -> Json:
+    if raw is None:
+        made = as_object(call.arguments)
+        return {"type": "tool_use", "id": call.id, "name": call.name, "input": made}
+    arguments = call.arguments
+    # As it was wrapped, because it was no object
+    if as_sent_first(raw.get("input")) == arguments:
+        arguments = raw.get("input")
+    elif isinstance(raw.get("input"), Mapping) and not isinstance(arguments, Mapping):
+        arguments = {UNREADABLE: arguments}
+    written = {**raw, "id": call.id, "name": call.name}
+    if arguments is not None or "input" in raw:
+        written["input"] = arguments
+    return written
+
+
+def _result(result: ToolResultPart) -> Json:
+    written: Json = {"type": "tool_result", "tool_use_id": result.id or ""}
+    blocks: list[Json] = []
+    for part in result.content:
+        if isinstance(part, ImagePart):
+            blocks.append(_image(part.url))
+        elif part.text.strip():
+            # An empty text block is refused
+            blocks.append({"type": "text", "text": part.text})
+    if blocks:
+        written["content"] = blocks
+    if result.is_error:
+        written["is_error"] = True
+    return written
+
+
+def _image(url: str) -> Json:
+    source: Json = {"type": "url", "url": url}
+    if data := DATA_URL.match(url):
+        source = {"type": "base64", "media_type": data[1], "data": data[2]}
+    return {"type": "image", "source": source}
+
+
+def _accepted_blocks(message: Mapping[str, Any]) -> list[Any]:
+    """Return the blocks of *message* that a request can carry."""
+    content = message.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    blocks: list[Any] = []
+    for part in content or ():
+        block = without_none(part)
+        if block.get("type") == "text" and not block["text"].strip():
+            continue
+        if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
+            block = {**block, "input": {UNREADABLE: str(block.get("input") or "")}}
+        blocks.append(block)
+    return blocks
+
+
+# --- joining events -------------------------------------------------------------------
+
+
+class _AnthropicStream(Stream):
+    """Joins the events of the Messages API; the input of a tool arrives as pieces of JSON."""
+
+    def __init__(self) -> None:
+        self._message: Json = {"type": "message"}
+        self._blocks: list[Json] = []
+        self._by_index: dict[Any, Json] = {}
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        """Add the next event."""
+        kind, place = chunk.get("type"), chunk.get("index")
+        if kind == "message_start":
+            self._message |= chunk.get("message") or {}
+        elif kind == "content_block_start":
+            self._begin(place, chunk.get("content_block") or {})
+        elif kind == "content_block_delta":
+            if place not in self._by_index:
+                self._begin(place, {})
+            self._join(self._by_index[place], chunk.get("delta") or {})
+        elif kind == "message_delta":
+            self._message |= {k: v for k, v in (chunk.get("delta") or {}).items() if v}
+            used = {k: v for k, v in (chunk.get("usage") or {}).items() if v}
+            self._message["usage"] = (self._message.get("usage") or {}) | used
+
+    def _begin(self, place: Any, block: Mapping[str, Any]) -> None:
+        """Add *block*; some servers give each block the same number."""
+        begun: Json = {}
+        grow(begun, block)
+        self._by_index[place] = begun
+        self._blocks.append(begun)
+
+    @staticmethod
+    def _join(block: Json, delta: Mapping[str, Any]) -> None:
+        others = {key: value for key, value in delta.items() if key != "type"}
+        arguments, citation = others.pop("partial_json", None), others.pop("citation", None)
+        if isinstance(arguments, str):
+            if not isinstance(block.get("input"), GrowingText):
+                block["input"] = GrowingText()
+            block["input"].add(arguments)
+        if citation is not None:
+            others["citations"] = [citation]
+        grow(block, others)
+
+    @property
+    def response(self) -> Json:
+        """The message so far."""
+        return {**self._message, "content": as_strings(self._blocks)}
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there was a `stop_reason`."""
+        return bool(self._message.get("stop_reason"))
+
+    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
+        """Yield what *chunk* adds to the answer."""
+        kind, index = chunk.get("type"), chunk.get("index") or 0
+        block = chunk.get("content_block") or {}
+        if kind == "content_block_start" and block.get("type") == "tool_use":
+            yield Chunk("call", "", block.get("name"), index)
+        delta = chunk.get("delta") or {}
+        if kind != "content_block_delta":
+            return
+        if delta.get("text"):
+            yield Chunk("text", delta["text"])
+        if delta.get("thinking"):
+            yield Chunk("thinking", delta["thinking"])
+        if delta.get("partial_json"):
+            yield Chunk("call", delta["partial_json"], None, index)

@@ -1,0 +1,449 @@
+"""Gemini's `generateContent`.
+
+A message has parts, each one part here too; the model's role is "model". A call has its name, and often
+no id. Results are a message of the user, under the name of the call.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from toolbench.jsonschema.types import Json
+from toolbench.llm.message import (
+    Chunk,
+    ImagePart,
+    Message,
+    OtherPart,
+    Part,
+    Response,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+    Usage,
+    as_mapping,
+    instructions,
+    whole_number,
+    with_written_results,
+)
+from toolbench.llm.wire.wire import (
+    DATA_URL,
+    UNREADABLE,
+    GrowingText,
+    Stream,
+    Wire,
+    as_object,
+    as_sent_first,
+    call_id,
+    first_of,
+    items_of,
+    joined_turns,
+    json_text,
+    shown_arguments,
+    string,
+    string_or_none,
+    without_none,
+)
+
+
+class GeminiWire(Wire):
+    """The format of Gemini."""
+
+    provider = "gemini"
+    whole_keys = ("candidates", "parts")
+    part_keys = ("functionCall", "function_call", "text")
+    reasons = {  # noqa: RUF012 - a constant of the class
+        "max_tokens": "length",
+        "blocklist": "refusal",
+        "image_safety": "refusal",
+        "prohibited_content": "refusal",
+        "recitation": "refusal",
+        "safety": "refusal",
+        "spii": "refusal",
+    }
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self, data: Mapping[str, Any]) -> Message:
+        """Read *data*, a message of a conversation."""
+        head = dict(data)
+        role = string(head.get("role")) or "assistant"
+        if role == "model":
+            role = "assistant"
+        content = head.get("parts", head.get("content"))
+        if isinstance(content, str):
+            return Message(role, (TextPart(content),), "gemini", {"role": head.get("role")})
+        parts = [part for part in items_of(content) if isinstance(part, Mapping)]
+        read = [_part(dict(part), is_model=role == "assistant") for part in parts]
+        return Message(role, tuple(part for part in read if part), "gemini", head)
+
+    def read_parts(self, parts: Sequence[Any]) -> Message:
+        """Read *parts* of an answer."""
+        return self.read({"role": "model", "parts": list(parts)})
+
+    def read_response(self, data: Mapping[str, Any]) -> Response:
+        """Read a response, or its content alone."""
+        candidate: Mapping[str, Any] = {}
+        content: Mapping[str, Any] = data
+        if "candidates" in data or "promptFeedback" in data or "prompt_feedback" in data:
+            candidate = as_mapping(next(iter(items_of(data.get("candidates"))), None))
+            content = as_mapping(candidate.get("content"))
+        feedback = as_mapping(first_of(data, "promptFeedback", "prompt_feedback"))
+        finish = first_of(candidate, "finishReason", "finish_reason")
+        if first_of(feedback, "blockReason", "block_reason"):
+            finish = "SAFETY"
+        return Response(
+            self.read_parts(items_of(content.get("parts"))),
+            string_or_none(getattr(finish, "value", finish)),
+            _usage(as_mapping(first_of(data, "usageMetadata", "usage_metadata"))),
+            string_or_none(first_of(data, "responseId", "response_id")),
+            string_or_none(first_of(data, "modelVersion", "model_version")),
+        )
+
+    # --- writing ------------------------------------------------------------------------
+
+    def write(self, message: Message) -> list[Json]:
+        """Write *message*; all results of calls are in one message of the user."""
+        is_own = message.provider == "gemini"
+        head = dict(message.raw or {}) if is_own else {}
+        role = {"assistant": "model", "tool": "user"}.get(message.role, message.role)
+        written = [_written(part, is_own=is_own) for part in message.parts]
+        parts = [part for part in written if part]
+        return [{"role": role, **head, "parts": parts}]
+
+    def write_call(self, call: ToolCallPart) -> Json:
+        """Write *call* as a `functionCall` part."""
+        return _call(call, None)
+
+    def request(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[Json],
+        options: Mapping[str, Any],
+    ) -> Json:
+        """Return the arguments of a request for the next message."""
+        conversation = list(with_written_results(messages, "gemini"))
+        turns: list[Json] = []
+        for message in conversation:
+            turns += self.write(message)
+        config: Json = dict(options)
+        if system := instructions(conversation):
+            config["system_instruction"] = system
+        if tools:
+            config["tools"] = [{"function_declarations": list(tools)}]
+            config["automatic_function_calling"] = {"disable": True}
+        contents = joined_turns(turns, "parts", _accepted_parts)
+        return {"model": model, "contents": contents, "config": config}
+
+    def stream(self) -> Stream:
+        """Return what joins the chunks of one answer."""
+        return _GeminiStream()
+
+
+def _part(raw: Json, *, is_model: bool) -> Part | None:
+    """Return *raw* as a part; None for one of the model that no request could carry again."""
+    if is_model:
+        _mend(raw)
+        if not raw.keys() - {"thought"}:
+            return None
+    call = first_of(raw, "functionCall", "function_call")
+    if isinstance(call, Mapping):
+        arguments = as_sent_first(call.get("args"))
+        return ToolCallPart(string(call.get("name")), arguments, call_id(call.get("id")), raw=raw)
+    response = first_of(raw, "functionResponse", "function_response")
+    if isinstance(response, Mapping):
+        return _read_result(response, raw)
+    if url := _url_of(raw):
+        return ImagePart(url, raw)
+    text = raw.get("text")
+    if not isinstance(text, str):
+        return OtherPart(raw)
+    if raw.get("thought"):
+        return ThinkingPart(text, raw)
+    return TextPart(text, raw)
+
+
+def _mend(raw: Json) -> None:
+    """Take out of *raw*, a part of the model, what no request can carry."""
+    for key in ("functionCall", "function_call"):
+        if isinstance(raw.get(key), Mapping):
+            raw[key] = _mended_call(raw[key])
+        else:
+            raw.pop(key, None)
+    for key in ("inlineData", "inline_data"):
+        if not isinstance(first_of(raw.get(key), "data"), str):
+            raw.pop(key, None)
+    for key in ("text", "thoughtSignature", "thought_signature"):
+        if not isinstance(raw.get(key), str):
+            raw.pop(key, None)
+
+
+def _mended_call(call: Mapping[str, Any]) -> Json:
+    arguments = call.get("args")
+    if arguments is None:
+        arguments = {}
+    elif not isinstance(arguments, Mapping):
+        arguments = {UNREADABLE: json_text(arguments)}
+    mended = {**call, "name": string(call.get("name")), "args": dict(arguments)}
+    if "id" in mended and not call_id(mended["id"]):
+        del mended["id"]
+    return mended
+
+
+def _read_result(response: Mapping[str, Any], raw: Json) -> ToolResultPart:
+    values = as_mapping(response.get("response"))
+    value = next(iter(values.values()), "")
+    content: list[TextPart | ImagePart] = [
+        TextPart(value if isinstance(value, str) else str(value))
+    ]
+    for part in items_of(response.get("parts")):
+        if url := _url_of(as_mapping(part)):
+            content.append(ImagePart(url))
+    id_, name = string_or_none(response.get("id")), string(response.get("name"))
+    return ToolResultPart(id_, name, tuple(content), "error" in values, raw)
+
+
+def _url_of(raw: Mapping[str, Any]) -> str | None:
+    blob = as_mapping(first_of(raw, "inlineData", "inline_data"))
+    if blob.get("data"):
+        kind = str(first_of(blob, "mimeType", "mime_type") or "image/png")
+        data = str(blob["data"]).translate(str.maketrans("-_", "+/"))
+        return f"data:{kind};base64,{data}" if kind.startswith("image/") else None
+    file = as_mapping(first_of(raw, "fileData", "file_data"))
+    return string_or_none(first_of(file, "fileUri", "file_uri"))
+
+
+def _usage(data: Mapping[str, Any]) -> Usage | None:
+    tokens_in = whole_number(first_of(data, "promptTokenCount", "prompt_token_count"))
+    tokens_out: int | None = None
+    for one, other in (
+        ("candidatesTokenCount", "candidates_token_count"),
+        ("thoughtsTokenCount", "thoughts_token_count"),
+    ):
+        number = whole_number(first_of(data, one, other))
+        if number is not None:
+            tokens_out = (tokens_out or 0) + number
+    if tokens_in is None and tokens_out is None:
+        return None
+    return Usage(tokens_in, tokens_out)
+
+
+def _written(part: Part, *, is_own: bool) -> Json | None:
+    """Return *part* as Gemini's; None for what Gemini does not take from another provider."""
+    raw = part.raw if is_own else None
+    match part:
+        case TextPart(text):
+            return {**(raw or {}), "text": text}
+        case ThinkingPart(text) if raw is not None:
+            return {**raw, "text": text}
+        case ToolCallPart():
+            return _call(part, raw)
+        case ToolResultPart() if raw is None:
+            return _result(part)
+        case ImagePart(url) if raw is None:
+            return _image(url)
+    return raw
+
+
+def _call(call: ToolCallPart, raw: Json | None) -> Json:
+    if raw is None:
+        made: Json = {}
+        if call.id:
+            made["id"] = call.id
+        return {"functionCall": {**made, "name": call.name, "args": as_object(call.arguments)}}
+    key = "functionCall" if isinstance(raw.get("functionCall"), Mapping) else "function_call"
+    before = raw[key]
+    arguments = call.arguments
+    # As it was wrapped, because it was no object
+    if as_sent_first(before.get("args")) == arguments:
+        arguments = before.get("args")
+    elif not isinstance(arguments, Mapping):
+        arguments = {UNREADABLE: arguments}
+    written = {**before, "name": call.name, "args": arguments}
+    if call.id:
+        written["id"] = call.id
+    return {**raw, key: written}
+
+
+def _result(result: ToolResultPart) -> Json:
+    response: Json = {"name": result.name}
+    if result.id:
+        response["id"] = result.id
+    lines: list[str] = []
+    embedded: list[Json] = []
+    for part in result.content:
+        if isinstance(part, TextPart):
+            lines.append(part.text)
+        elif data := DATA_URL.match(part.url):
+            embedded.append({"inlineData": {"mimeType": data[1], "data": data[2]}})
+        else:
+            lines.append(f"[image: {part.url}]")
+    key = "error" if result.is_error else "output"
+    response["response"] = {key: "\n".join(lines)}
+    if embedded:
+        response["parts"] = embedded
+    return {"functionResponse": response}
+
+
+def _image(url: str) -> Json:
+    if data := DATA_URL.match(url):
+        return {"inlineData": {"mimeType": data[1], "data": data[2]}}
+    return {"fileData": {"fileUri": url}}
+
+
+def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of *message* that a request can carry."""
+    parts = [without_none(part) for part in message.get("parts") or ()]
+    return [part for part in parts if part.get("text") != ""]
+
+
+# --- joining chunks -------------------------------------------------------------------
+
+
+class _GeminiStream(Stream):
+    """Joins the chunks of `generateContent`: whole parts, or calls whose values arrive one by one."""
+
+    def __init__(self) -> None:
+        self._head: Json = {}
+        self._parts: list[Json] = []
+        self._finish: Any = None
+        # A call that is not complete, and its part
+        self._open: Json | None = None
+        self._open_part: Json = {}
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        """Add the next chunk."""
+        self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
+        for candidate in (chunk.get("candidates") or ())[:1]:
+            self._finish = first_of(candidate, "finishReason", "finish_reason") or self._finish
+            for part in (candidate.get("content") or {}).get("parts") or ():
+                call = first_of(part, "functionCall", "function_call")
+                if call is None:
+                    self._add_part(part)
+                else:
+                    self._join(part, call)
+
+    def _add_part(self, part: Mapping[str, Any]) -> None:
+        """Add a part that is not a call; pieces of the same text become one part."""
+        part = {key: value for key, value in part.items() if value is not None}
+        last = self._parts[-1] if self._parts else {}
+        is_text = isinstance(part.get("text"), str) and isinstance(last.get("text"), GrowingText)
+        if is_text and bool(part.get("thought")) == bool(last.get("thought")):
+            last["text"].add(part.pop("text"))
+            last |= part
+        elif isinstance(part.get("text"), str):
+            self._parts.append({**part, "text": GrowingText(part["text"])})
+        else:
+            self._parts.append(part)
+
+    def _join(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+        if self._open is None or call.get("name"):
+            self._open = {k: call.get(k) for k in ("id", "name")}
+            self._open["args"] = dict(call.get("args") or {})
+            self._open_part = {"functionCall": self._open}
+            self._parts.append(self._open_part)
+        # Gemini refuses a call that is sent back without the signature of its thought
+        if signature := first_of(part, "thoughtSignature", "thought_signature"):
+            self._open_part["thoughtSignature"] = signature
+        for piece in first_of(call, "partialArgs", "partial_args") or ():
+            _put(self._open["args"], piece)
+        if not first_of(call, "willContinue", "will_continue"):
+            self._open = None
+
+    @property
+    def response(self) -> Json:
+        """The response so far."""
+        parts: list[Json] = []
+        for part in self._parts:
+            whole = dict(part)
+            if "text" in whole:
+                whole["text"] = str(whole["text"])
+            parts.append(whole)
+        content = {"role": "model", "parts": parts}
+        candidate = {"content": content, "finishReason": self._finish}
+        return {**self._head, "candidates": [candidate]}
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there was a reason for the end, or the prompt was refused."""
+        return bool(self._finish or first_of(self._head, "promptFeedback", "prompt_feedback"))
+
+    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
+        """Yield what *chunk* adds to the answer."""
+        for candidate in (chunk.get("candidates") or ())[:1]:
+            for part in (candidate.get("content") or {}).get("parts") or ():
+                call = part.get("functionCall") or part.get("function_call")
+                if call is not None:
+                    yield Chunk("call", shown_arguments(call.get("args") or {}), call.get("name"))
+                elif part.get("text") and part.get("thought"):
+                    yield Chunk("thinking", part["text"])
+                elif part.get("text"):
+                    yield Chunk("text", part["text"])
+
+
+# --- arguments that arrive value by value ------------------------------------------
+
+_STEP = re.compile(r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE)
+_VALUES = ("string", "number", "bool")
+# Items in a list that a path may create
+_LONGEST = 10_000
+
+
+def _put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
+    """Put the value of *piece* into *arguments* at the path of *piece*.
+
+    If both the old and the new value are strings, the new string is added to the old one.
+    Source: google-genai, `types.PartialArg`.
+    """
+    steps: list[str | int] = []
+    for match in _STEP.finditer(str(first_of(piece, "jsonPath", "json_path") or "")):
+        if match[3]:
+            steps.append(int(match[3]))
+        else:
+            steps.append(match[1] or re.sub(r"\\(.)", r"\1", match[2]))
+    if not steps or not isinstance(steps[0], str):
+        return
+    holder: Any = arguments
+    for step, following in pairwise(steps):
+        holder = _inside(holder, step, [] if isinstance(following, int) else {})
+    last, value = steps[-1], _value(piece)
+    if not _has_room(holder, last):
+        return
+    before = holder[last] if isinstance(last, int) else holder.get(last)
+    if isinstance(before, str) and isinstance(value, str):
+        value = before + value
+    holder[last] = value
+
+
+def _value(piece: Mapping[str, Any]) -> Any:
+    for kind in _VALUES:
+        value = first_of(piece, f"{kind}Value", f"{kind}_value")
+        if value is not None:
+            return value
+    return None
+
+
+def _inside(holder: Any, step: str | int, new: Any) -> Any:
+    """Return the value at *step* of *holder*; if there is none, put *new* there and return it.
+
+    Return None if *holder* cannot hold a value at *step*.
+    """
+    if not _has_room(holder, step):
+        return None
+    if isinstance(step, int):
+        if holder[step] is None:
+            holder[step] = new
+        return holder[step]
+    return holder.setdefault(step, new)
+
+
+def _has_room(holder: Any, step: str | int) -> bool:
+    """Return whether *holder* can hold a value at *step*; if *holder* is a list, extend it."""
+    if isinstance(step, str):
+        return isinstance(holder, dict)
+    if not isinstance(holder, list) or step >= _LONGEST:
+        return False
+    holder += [None] * (step + 1 - len(holder))
+    return True

@@ -1,0 +1,57 @@
+"""MCP's `tools/call`, as an agent or a log shows it: calls and their results, without a model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbench.jsonschema.types import Json
+from toolbench.llm.message import (
+    ImagePart,
+    Message,
+    ToolCallPart,
+    ToolResultPart,
+    as_mapping,
+)
+from toolbench.llm.wire.openai_chat import OpenAIChatWire, image_words
+from toolbench.llm.wire.wire import DATA_URL, first_of
+
+
+class MCPWire(OpenAIChatWire):
+    """The format of MCP's calls; a model that is said to speak it gets messages as OpenAI's do."""
+
+    provider = "mcp"
+    whole_keys = ()
+    part_types = frozenset()
+    part_keys = ("params", "arguments")
+
+    def read_parts(self, parts: Sequence[Any]) -> Message:
+        """Read *parts*, requests or their `params`, as the calls of one message."""
+        calls: list[ToolCallPart] = []
+        for part in parts:
+            params = first_of(part, "params") or part
+            name, arguments = first_of(params, "name"), first_of(params, "arguments")
+            calls.append(ToolCallPart(name, arguments, first_of(part, "id")))
+        return Message("assistant", tuple(calls), "mcp")
+
+    def write(self, message: Message) -> list[Json]:
+        """Write *message*; each result of a call is the result of a request."""
+        if not message.results or message.provider == "mcp":
+            return super().write(message)
+        return [self._written_result(result) for result in message.results]
+
+    @staticmethod
+    def _written_result(result: ToolResultPart) -> Json:
+        content: list[Json] = []
+        for part in result.content:
+            data = DATA_URL.match(part.url) if isinstance(part, ImagePart) else None
+            if data:
+                content.append({"type": "image", "data": data[2], "mimeType": data[1]})
+            elif isinstance(part, ImagePart):
+                content.append({"type": "text", "text": image_words(part.url)})
+            else:
+                content.append({"type": "text", "text": part.text})
+        return {"content": content, "isError": result.is_error}
+
+    def write_call(self, call: ToolCallPart) -> Json:
+        """Write *call* as a request."""
+        params = {"name": call.name, "arguments": as_mapping(call.arguments)}
+        return {"jsonrpc": "2.0", "id": call.id, "method": "tools/call", "params": params}

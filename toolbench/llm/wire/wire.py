@@ -1,0 +1,357 @@
+"""How messages, calls and answers look at one provider: the base of the modules beside this one.
+
+A wire reads what its provider sends, whole or in chunks, and writes what the provider accepts. Reading
+takes anything a server may send: what no request could carry again is mended or left out. A message that
+was read and is written unchanged is the message that was sent, byte for byte.
+"""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from toolbench.jsonschema.types import Json
+from toolbench.llm.message import Chunk, Message, Response, ToolCallPart, Usage
+from toolbench.llm.providers import Provider
+from toolbench.values import clip
+
+UNREADABLE = "unreadable_arguments"
+"""The key of arguments that are no object, for providers that accept objects only."""
+# Characters of the arguments of a call in one chunk
+LONGEST_ARGUMENTS = 1_000_000
+
+DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
+"""A `data:` URL; its groups are the media type and the base64 text."""
+
+
+class Wire(ABC):
+    """The format of one provider."""
+
+    provider: ClassVar[Provider]
+    whole_keys: ClassVar[Sequence[str]] = ()
+    """Keys that only a whole message or response of this provider has."""
+    part_types: ClassVar[frozenset[str]] = frozenset()
+    """The values of `type` in the parts of this provider's messages."""
+    part_keys: ClassVar[Sequence[str]] = ()
+    """Keys that only a part of this provider's messages has."""
+    reasons: ClassVar[Mapping[str, str]] = {}
+    """What `Answer.finish_reason` says for each word of the provider, if it is another word."""
+
+    @abstractmethod
+    def read(self, data: Mapping[str, Any]) -> Message:
+        """Read *data*, a message of a conversation; see the module for what becomes of faulty parts."""
+
+    @abstractmethod
+    def read_parts(self, parts: Sequence[Any]) -> Message:
+        """Read *parts*, which stand in a message of the model, as such a message."""
+
+    @abstractmethod
+    def read_response(self, data: Mapping[str, Any]) -> Response:
+        """Read a whole response; a message alone is a response too."""
+
+    @abstractmethod
+    def write(self, message: Message) -> list[Json]:
+        """Write *message*. Some providers need several for one: a result each, images apart."""
+
+    @abstractmethod
+    def write_call(self, call: ToolCallPart) -> Json:
+        """Write *call* as a part of the model's message."""
+
+    @abstractmethod
+    def stream(self) -> "Stream":
+        """Return what joins the chunks of one answer."""
+
+    @abstractmethod
+    def request(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[Json],
+        options: Mapping[str, Any],
+    ) -> Json:
+        """Return the body of a request for the next message, which arrives in chunks.
+
+        Args:
+            model: The provider's name of the model.
+            messages: The conversation; instructions have the role "system".
+            tools: The tools in the provider's format.
+            options: Further fields, such as `temperature`; the fields made here have priority.
+        """
+
+    def of_answer(self, message: Mapping[str, Any]) -> Json:
+        """Return *message*, of the model, as it can be sent again.
+
+        An invalid part, an id that is no string, or arguments that are no JSON would make every
+        later request of the conversation fail.
+        """
+        [written] = self.write(self.read({**message, "role": "assistant"}))
+        return written
+
+
+class Stream(ABC):
+    """Joins the chunks of one streamed answer."""
+
+    @abstractmethod
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        """Add the next chunk or event."""
+
+    @property
+    @abstractmethod
+    def response(self) -> Json:
+        """The response so far, in the format of one that is not streamed."""
+
+    @property
+    @abstractmethod
+    def has_end(self) -> bool:
+        """Whether the provider has said why the answer ended."""
+
+    @abstractmethod
+    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
+        """Yield what *chunk* adds to the answer, for listeners."""
+
+
+# --- reading whatever a server sends ------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as dicts and lists; the objects of an SDK are pydantic models."""
+    if isinstance(value, dict | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    dump = None
+    if not isinstance(value, type):
+        dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json", warnings=False)
+    return value
+
+
+def items_of(value: Any) -> list[Any]:
+    """Return *value*, the parts of a message, as a list of plain values; a single part is a list of one."""
+    if value is None:
+        return []
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return [value]
+
+
+def first_of(data: Any, *names: str) -> Any:
+    """Return the first value of *data* under one of *names* that is not None."""
+    if isinstance(data, Mapping):
+        for name in names:
+            if data.get(name) is not None:
+                return data[name]
+    return None
+
+
+def string(value: Any) -> str:
+    """Return *value* if it is a string, else an empty one."""
+    if isinstance(value, str):
+        return value
+    return ""
+
+
+def string_or_none(value: Any) -> str | None:
+    """Return *value* if it is a string, else None."""
+    if isinstance(value, str):
+        return value
+    return None
+
+
+def call_id(value: Any) -> str | None:
+    """Return *value*, the id of a call, as a string; None if the call needs a new id."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return string(value) or None
+
+
+def json_text(arguments: Any) -> str:
+    """Return *arguments* as JSON text; a string is such text already."""
+    if isinstance(arguments, str):
+        return arguments
+    if arguments is None:
+        return ""
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def as_sent_first(arguments: Any) -> Any:
+    """Return *arguments* as the model sent them, before they were put below `UNREADABLE`."""
+    if isinstance(arguments, Mapping) and arguments.keys() == {UNREADABLE}:
+        return arguments[UNREADABLE]
+    return arguments
+
+
+def as_object(arguments: Any) -> Json:
+    """Return *arguments* as an object; what is none goes below `UNREADABLE`."""
+    value = arguments
+    if isinstance(value, str):
+        try:
+            value = json.loads(value or "{}")
+        except ValueError:
+            value = arguments
+    if isinstance(value, Mapping):
+        return dict(value)
+    if value is None:
+        return {}
+    return {UNREADABLE: json_text(arguments)}
+
+
+def shown_arguments(arguments: Any) -> str:
+    """Return *arguments* as text for a listener."""
+    if isinstance(arguments, str):
+        return arguments
+    return clip(arguments, LONGEST_ARGUMENTS)
+
+
+def without_none(part: Any) -> Any:
+    """Return *part* without the fields that are None, which some APIs send and none accepts."""
+    if not isinstance(part, Mapping):
+        return part
+    return {key: value for key, value in part.items() if value is not None}
+
+
+def joined_turns(
+    messages: Sequence[Json], key: str, parts_of: Callable[[Json], list[Any]]
+) -> list[Json]:
+    """Return *messages* as turns, without instructions; a turn joins messages of the same role.
+
+    *key* is where the parts of a message are, and *parts_of* returns those that a request can carry.
+    """
+    turns: list[Json] = []
+    for message in messages:
+        if message.get("role") == "system":
+            continue
+        parts = parts_of(message)
+        if not parts:
+            continue
+        if turns and turns[-1]["role"] == message["role"]:
+            turns[-1][key] += parts
+        else:
+            turns.append({"role": message["role"], key: parts})
+    return turns
+
+
+def usage_of(data: Any, into: Iterable[str], out: str) -> Usage | None:
+    """Return the usage in *data*: the sum of the numbers under *into*, and the number under *out*."""
+    if not isinstance(data, Mapping):
+        return None
+    tokens: int | None = None
+    for key in into:
+        number = data.get(key)
+        if isinstance(number, int) and number >= 0 and not isinstance(number, bool):
+            tokens = (tokens or 0) + number
+    # OpenRouter sends the cost
+    return Usage(tokens, data.get(out), data.get("cost"))
+
+
+def failure_of(data: Mapping[str, Any], otherwise: str) -> str:
+    """Return the failure that *data* reports as a sentence; if it names none, *otherwise*."""
+    error = data.get("error")
+    message = error
+    if isinstance(error, Mapping):
+        message = error.get("message")
+    if not message:
+        return otherwise
+    return f"The model's provider failed: {message}"
+
+
+# --- joining chunks -------------------------------------------------------------------
+
+
+class GrowingText:
+    """A text that arrives in pieces, which are joined when the text is read."""
+
+    def __init__(self, text: str = "") -> None:
+        """Begin with *text*."""
+        self._pieces = [text]
+
+    def add(self, piece: Any) -> None:
+        """Add *piece*, if it is a string."""
+        if isinstance(piece, str) and piece:
+            self._pieces.append(piece)
+
+    def __str__(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+
+def as_strings(value: Any) -> Any:
+    """Return *value* with each `GrowingText` in it as a string."""
+    if isinstance(value, GrowingText):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: as_strings(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_strings(item) for item in value]
+    return value
+
+
+_GROWING = frozenset(
+    [
+        "arguments",
+        "content",
+        "data",
+        "reasoning",
+        "reasoning_content",
+        "refusal",
+        "signature",
+        "summary",
+        "text",
+        "thinking",
+        "transcript",
+    ]
+)
+"""Keys whose texts arrive in pieces. The value of any other key arrives whole, perhaps repeatedly."""
+
+
+def grow(into: Json, piece: Mapping[str, Any]) -> None:
+    """Join *piece*, the next piece of an object, to *into*, whatever its keys are.
+
+    A provider may want back what only it knows, such as a signature of a thought.
+    """
+    for key, value in piece.items():
+        before = into.get(key)
+        if isinstance(value, str) and key in _GROWING:
+            if not isinstance(before, GrowingText):
+                into[key] = before = GrowingText(string(before))
+            before.add(value)
+        elif isinstance(value, Mapping):
+            if not isinstance(before, dict):
+                into[key] = before = {}
+            grow(before, value)
+        elif isinstance(value, list):
+            if not isinstance(before, list):
+                into[key] = before = []
+            _extend(before, value)
+        elif value is not None:
+            into[key] = value
+
+
+def _extend(items: list[Any], more: list[Any]) -> None:
+    """Add *more* to *items*; an object of the type and index of an earlier one continues that one."""
+    for item in more:
+        if not isinstance(item, Mapping):
+            items.append(item)
+            continue
+        earlier = _continued(item, items)
+        if earlier is None:
+            earlier = {}
+            items.append(earlier)
+        grow(earlier, item)
+
+
+def _continued(item: Mapping[str, Any], items: list[Any]) -> Json | None:
+    """Return the object in *items* that *item* continues, because both have the same number."""
+    if item.get("index") is None:
+        return None
+    for one in items:
+        if isinstance(one, dict) and all(
+            item.get(key) == one.get(key) for key in ("type", "index")
+        ):
+            return one
+    return None
