@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from getpass import getpass
 from itertools import cycle
@@ -10,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from toolbench.display.escape import visible
-from toolbench.errors import Problem
+from toolbench.errors import ConsentError, Problem
 from toolbench.jsonschema.checks import format_problems
 from toolbench.jsonschema.describe import facts, kind, word
 from toolbench.jsonschema.node import Node, read
@@ -260,3 +261,27 @@ def can_ask_in_cell() -> bool:
     kernel = getattr(running_shell(), "kernel", None)
     # As input() itself checks
     return bool(getattr(kernel, "_allow_stdin", True))
+
+
+def require_yes(question: Question, *, refused: str, unasked: str) -> None:
+    """Ask the user *question*, and return if the answer is yes.
+
+    Raises:
+        ConsentError: *refused* if the user says no, *unasked* if no person can be asked or answers.
+    """
+    if _is_somebody_there():
+        answer = question.meaning_of(ask_in_cell(question))
+        if answer:
+            return
+        if answer.by_somebody:
+            raise ConsentError(refused)
+    raise ConsentError(unasked)
+
+
+def _is_somebody_there() -> bool:
+    """Tell whether a person may answer: a pipe or a file in the place of a terminal is none."""
+    if current_thread() is not main_thread():
+        return False
+    if has_kernel():
+        return can_ask_in_cell()
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()

@@ -10,6 +10,7 @@ from toolbench.files import write_named
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
+from toolbench.runs.input_prompt import require_yes
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted
 
@@ -242,8 +243,6 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
     Raises:
         ConsentError: If the person says no, or no person can be asked.
     """
-    from toolbench.mcp.trust.configurations import require_yes  # noqa: PLC0415 - heavy
-
     lines = _lines_of(offer)
     whole = "\n".join(lines)
     shown = "\n".join(first_of(lines, f"%mcp review {server} lists them all"))

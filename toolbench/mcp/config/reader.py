@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from toolbench.mcp.config.server_entry import (
     ServerEntry,
     Transport,
     UnapprovedEntry,
+    located,
     read_env_file,
     workspace_of,
 )
@@ -125,9 +127,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
             **shared,
         )
     if "openapi" in entry:
-        service = {"base_url": entry.get("base_url"), "headers": _headers(entry)}
-        server = {"openapi": entry["openapi"], **service}
-        return ServerEntry(transport="memory", server=server, **shared)
+        return ServerEntry(transport="memory", server=_service(entry, base), **shared)
     for key in ("server", "module"):
         if key in entry:
             return ServerEntry(transport="memory", server=entry[key], **shared)
@@ -174,6 +174,20 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
         cwd=entry.get("cwd"),
         **shared,
     )
+
+
+def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """Return the settings of an HTTP service with an OpenAPI document; a file with it is read now."""
+    document, url = entry["openapi"], entry.get("base_url")
+    if isinstance(document, str) and not _is_url(document) and not document.startswith("${"):
+        document = load(Path(located(document, base)))
+    if not url and isinstance(document, Mapping):
+        # Where it leads is shown before the server is approved, and stays as it is
+        with suppress(LookupError, TypeError):
+            url = document["servers"][0]["url"]
+        if not _is_url(url):
+            url = None
+    return {"openapi": document, "base_url": url, "headers": _headers(entry)}
 
 
 def _required(entry: Mapping[str, Any]) -> dict[str, str]:

@@ -202,7 +202,7 @@ class ServerEntry:
         filled["env"] = {**self._file_variables, **filled["env"]}
         if self.cwd:
             filled["cwd"] = located(filled["cwd"], self.base)
-        if settings := self._settings:
+        if settings := self.settings:
             filled["server"] = {**self.server, **expand(settings, known)}
         values = [variables.get(name, "") for name in sorted(self.secret_variables)]
         values += [_plain(v) for v in own.values() if isinstance(v, SecretStr)]
@@ -213,7 +213,7 @@ class ServerEntry:
     def _secrets_in(self, variables: Mapping[str, str]) -> list[str]:
         """Return the secrets in *variables* to which any setting of the entry refers."""
         parts = (self.args, self.env, self.url, self.headers, self.auth)
-        names = sorted(set(names_in([*parts, self._settings])))
+        names = sorted(set(names_in([*parts, self.settings])))
         return list(secrets_in({name: variables.get(name, "") for name in names}))
 
     def _check_required(self, variables: Mapping[str, str]) -> None:
@@ -265,7 +265,7 @@ class ServerEntry:
         yield from self.secret_texts
         for _, secrets in secrets_in_words(self.args, is_secret):
             yield from secrets
-        settings = [self._file_variables, self.env, self.headers, self.url, self._settings]
+        settings = [self._file_variables, self.env, self.headers, self.url, self.settings]
         yield from secrets_in(settings, "", is_secret)
         if self.auth != "oauth":
             yield from secrets_in(self.auth, "auth", is_secret)
@@ -277,7 +277,7 @@ class ServerEntry:
         return self.env_file.variables
 
     @property
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The settings of an OpenAPI entry, without the document."""
         if isinstance(self.server, Mapping):
             settings = self.server

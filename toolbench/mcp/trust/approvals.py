@@ -1,4 +1,6 @@
-"""Keep what approved servers offered (tools, instructions) in the user's state directory only.
+"""Keep what was approved: what servers offered, and what the entries of configuration files hold.
+
+It is kept in the user's state directory only.
 
 A cloned repository must not bring its own approval, so no file is kept beside notebooks.
 """
@@ -60,15 +62,61 @@ class Approvals:
 
     def approve(self, server: str, offer: Mapping[str, Any]) -> None:
         """Keep *offer* as approved for *server*; only the user can read the file."""
-        text = json.dumps({"server": server, "offer": offer}, indent=1, sort_keys=True)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_whole(self._file(server), text, errors="replace")
-        except OSError as error:
-            _log.warning("The approval of %s was not kept: %s.", server, error.strerror)
+        _keep(self._file(server), {"server": server, "offer": offer}, server)
 
     def _file(self, server: str) -> Path:
         return self.folder / f"{sha256(server.encode()).hexdigest()[:32]}.json"
+
+
+class ApprovedContents:
+    """The approved contents of entries in configuration files.
+
+    Each has a file of its own, so that two processes lose none.
+    """
+
+    def __init__(self) -> None:
+        """Keep the approvals in the user's state directory."""
+        self._folder = user_state_path("toolbench") / "approved-configurations"
+
+    def has(self, digest: str) -> bool:
+        """Tell whether the content with the hash *digest* was approved, in whatever file."""
+        return self._read(self._folder / f"{digest}.json").get("content") == digest
+
+    def keep(self, digest: str, *, file: str, server: str, lines: list[str]) -> None:
+        """Keep the content with the hash *digest* as approved, and the *lines* that were shown."""
+        kept = {"content": digest, "file": file, "server": server, "lines": lines}
+        _keep(self._folder / f"{digest}.json", kept, server)
+
+    def lines_before(self, *, file: str, server: str) -> list[str]:
+        """Return what was shown when an entry of *server* in *file* was last approved; empty if none was."""
+        newest = 0.0
+        lines: Any = None
+        for path in self._folder.glob("*.json"):
+            kept = self._read(path)
+            is_same = kept.get("file") == file and kept.get("server") == server
+            if is_same and path.stat().st_mtime > newest:
+                newest, lines = path.stat().st_mtime, kept.get("lines")
+        if not isinstance(lines, list):
+            return []
+        return list(map(str, lines))
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        if not isinstance(kept, dict):
+            return {}
+        return kept
+
+
+def _keep(path: Path, approval: Mapping[str, Any], server: str) -> None:
+    text = json.dumps(approval, indent=1, sort_keys=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(path, text, errors="replace")
+    except OSError as error:
+        _log.warning("The approval of %s was not kept: %s.", server, error.strerror)
 
 
 def server_key(entry: ServerEntry) -> str | None:

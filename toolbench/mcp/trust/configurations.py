@@ -2,37 +2,27 @@
 
 A file may come from somebody else: a cloned project brings its `.mcp.json`. So each entry of a file is
 shown and approved before anything starts or leaves the machine. An entry is approved by its content:
-programs, arguments, folders, addresses, the names of variables, and changes of tools. The approvals
-are in the user's state directory, one file for each content, so that two processes lose none.
+programs, arguments, folders, addresses, and the names of variables. `approvals` keeps what was approved.
 """
 
 import json
-import logging
 import os
 import re
 import shlex
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
-from threading import current_thread, main_thread
-from typing import Any
-
-from platformdirs import user_state_path
+from typing import Any, NamedTuple
 
 from toolbench.errors import ConsentError
-from toolbench.files import write_whole
 from toolbench.mcp.config.placeholders import names_in, with_known, with_references
-from toolbench.mcp.config.reader import load
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry, located, places
+from toolbench.mcp.trust.approvals import ApprovedContents
 from toolbench.redaction.detect import secrets_in, secrets_in_words
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.consent_question import one_line
-from toolbench.runs.input_prompt import ask_in_cell, can_ask_in_cell
-from toolbench.runs.kernel import has_kernel
+from toolbench.runs.input_prompt import require_yes
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 
 # Servers in one question: nobody reads more
@@ -46,14 +36,15 @@ _PLAIN_NAME = re.compile(r"[\w.-]{1,100}")
 _CREDENTIAL = re.compile(r"[\w.~+/=:@%!#*,-]+")
 # The scheme is not a secret
 _SCHEME = re.compile(r"^(bearer|basic|token)( +|$)", re.IGNORECASE)
+# As in `DBUS_SESSION_BUS_ADDRESS`
 _PATH_OR_ADDRESS = re.compile("[/:]")
-_log = logging.getLogger(__name__)
+_NO_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, ServerEntry]:
-    """Return *entries* to connect: each is a person's own words, or has an approved content.
+    """Return *entries* to connect: each is the user's own words, or has an approved content.
 
-    The person is asked about entries of a file that were never approved here. What is returned is what
+    The user is asked about entries of a file that were never approved here. What is returned is what
     was read and shown, not what the file holds by now.
 
     Args:
@@ -61,41 +52,26 @@ def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, 
         approve: Whether the caller approves whatever they hold.
 
     Raises:
-        ConsentError: If the person does not approve the entries, or no person can be asked.
+        ConsentError: If the user does not approve the entries, or cannot be asked.
     """
-    contents = {
-        name: _Content(_settled(entry))
-        for name, entry in entries.items()
-        if isinstance(entry, UnapprovedEntry)
-    }
-    if approve:
-        wanted = contents
-    else:
-        wanted = {n: content for n, content in contents.items() if not _is_kept(content)}
-        if wanted:
-            _ask(wanted)
+    ready = dict(entries)
+    wanted: dict[str, _Content] = {}
+    for name, entry in entries.items():
+        if isinstance(entry, UnapprovedEntry):
+            content = _Content(entry)
+            ready[name] = entry.approved()
+            if approve or not ApprovedContents().has(content.digest):
+                wanted[name] = content
+    if wanted and not approve:
+        _ask(wanted)
     for name, content in wanted.items():
-        _keep(name, content)
-    return {**entries, **{name: each.entry.approved() for name, each in contents.items()}}
-
-
-def _settled(entry: UnapprovedEntry) -> UnapprovedEntry:
-    """Return *entry* with the address to which its OpenAPI document in a file leads now."""
-    settings = entry.server
-    if not isinstance(settings, Mapping) or settings.get("base_url"):
-        return entry
-    document: Any = settings.get("openapi")
-    if isinstance(document, str):
-        if _is_url(document):
-            return entry
-        document = load(Path(located(document, entry.base)))
-    try:
-        url = str(document["servers"][0]["url"])
-    except (LookupError, TypeError):
-        return entry
-    if _is_url(url):
-        return replace(entry, server={**settings, "base_url": url})
-    return entry
+        lines = content.lines
+        # A secret that could not be hidden is not written down
+        if content.unclear:
+            lines = []
+        file = str(content.entry.file)
+        ApprovedContents().keep(content.digest, file=file, server=name, lines=lines)
+    return ready
 
 
 def _is_url(text: str) -> bool:
@@ -105,131 +81,120 @@ def _is_url(text: str) -> bool:
 # --- what is approved -----------------------------------------------------------------
 
 
-@dataclass
+class _Part(NamedTuple):
+    """A part of what is approved, with a mark in the place of each secret that is only a credential."""
+
+    name: str
+    value: Any
+    """What is hashed. The words of a command stand in it as in the file."""
+    line: str
+    """What the user reads about it; empty if there is nothing to read."""
+
+
 class _Content:
-    """What of one entry a person approves, with a mark in the place of each secret."""
+    """What of one entry the user approves."""
 
-    entry: UnapprovedEntry
-    parts: dict[str, Any] = field(default_factory=dict)
-    """JSON: the parts by name. Its words are as in the file: they are hashed, never kept."""
-    words: list[str] = field(default_factory=list)
-    """The program and its arguments, as they are shown."""
-    unclear: str = ""
-    """The name of a secret that could be code, so that it can be neither shown nor hidden."""
-
-    def __post_init__(self) -> None:
-        """Read the parts of the entry."""
-        entry = self.entry
-        settings: Mapping[str, Any] = {}
-        if isinstance(entry.server, Mapping):
-            settings = entry.server
+    def __init__(self, entry: UnapprovedEntry) -> None:
+        """Read the parts of *entry*."""
+        self.entry = entry
+        self.lines: list[str] = []
+        """What the user reads, a line for each part; no text of the file ends a line."""
+        self.unclear = ""
+        """The name of a secret that could be code, so that it can be neither shown nor hidden."""
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
-        names = set(names_in([*references, entry.auth, settings]))
+        names = set(names_in([*references, entry.auth, entry.settings]))
         if entry.transport == "stdio":
             names -= set(places(entry.base))
-            parts = self._parts_of_program()
-        elif settings:
-            parts = self._parts_of_document(settings)
-        elif entry.transport == "memory":
-            parts = self._parts_of_code()
-        else:
-            auth = entry.auth
-            if auth != "oauth":
-                auth = _hidden("auth", auth)
-            headers = _hidden("", entry.headers)
-            parts = {"address": _hidden("", entry.url), "headers": headers, "auth": auth}
-        # Of FastMCP's transforms, which earlier versions applied: the hash of an approval has `changes`
-        common: dict[str, Any] = {
+        # First those that are set: others, of any number, must not push them out of the line
+        variables = ", ".join(sorted(names, key=lambda name: (name not in os.environ, name)))
+        # Earlier versions applied FastMCP's transforms: the hash of an approval has `changes`
+        content: dict[str, Any] = {
             "transport": entry.transport,
             "variables": sorted(names),
             "changes": {},
         }
-        self.parts = {**parts, **common}
+        for part in self._parts(variables):
+            content[part.name] = part.value
+            if part.line:
+                self.lines.append(one_line(part.line))
+        words = json.dumps(content, sort_keys=True, default=str)
+        self.digest = sha256(words.encode()).hexdigest()
+        """The hash of the content."""
 
-    def _parts_of_program(self) -> dict[str, Any]:
+    def _parts(self, variables: str) -> Iterator[_Part]:
+        entry = self.entry
+        if entry.transport == "stdio":
+            return self._of_program(variables)
+        if isinstance(entry.server, Mapping):
+            return self._of_document(entry.server, variables)
+        if entry.transport == "memory":
+            return self._of_code()
+        return self._of_address(entry.url, entry.headers, entry.auth, variables)
+
+    def _of_program(self, variables: str) -> Iterator[_Part]:
         entry, known = self.entry, places(self.entry.base)
         folder = with_known(entry.cwd or str(Path.cwd()), known)
         words = with_known([entry.command, *entry.args], known)
-        parts: dict[str, Any] = {"folder": located(folder, entry.base), "words": words}
-        self.words = self._shown_words(words, folder)
+        yield _Part("words", words, f"starts {shlex.join(self._shown_words(words, folder))}")
+        place = located(folder, entry.base)
+        yield _Part("folder", place, f"in the folder {place}")
         shown = {}
         for name, text in with_known(entry.env, known).items():
             shown[name] = self._setting(name, text, _secrets(name, text))
         if entry.env_file is not None:
-            parts["environment file"] = entry.env_file.path
+            path = entry.env_file.path
+            yield _Part("environment file", path, f"with the variables of the file {path}")
             # What looks like a reference is a part of the value there
             for name, text in entry.env_file.variables.items():
                 if name not in shown:
                     found = _without_schemes(secrets_in(text, name))
                     shown[name] = self._setting(name, text, found)
-        parts["environment"] = dict(sorted(shown.items()))
-        return parts
+        line = ""
+        if shown:
+            line = "with " + shlex.join(map("=".join, sorted(shown.items())))
+        yield _Part("environment", shown, line)
+        if variables:
+            self.lines.append(one_line(f"passes on your variables {variables}"))
 
-    def _parts_of_document(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        document, place = settings.get("openapi"), ""
-        if not isinstance(document, Mapping):
-            place = str(document)
-        if place and not _is_url(place):
-            place = located(place, self.entry.base)
-        return {
-            "document": place,
-            "address": _hidden("", str(settings.get("base_url") or "")),
-            "headers": _hidden("", settings.get("headers") or {}),
-        }
-
-    def _parts_of_code(self) -> dict[str, Any]:
+    def _of_code(self) -> Iterator[_Part]:
         code, folder = str(self.entry.server), Path.cwd()
         if code.partition(":")[0].endswith(".py"):
             folder = self.entry.base
-        return {"code": code, "folder": str(folder)}
+        yield _Part("code", code, f"runs the Python code {code} in this process")
+        yield _Part("folder", folder, f"from the folder {folder}")
 
-    @property
-    def digest(self) -> str:
-        """The hash of the content."""
-        return sha256(json.dumps(self.parts, sort_keys=True).encode()).hexdigest()
+    def _of_document(self, settings: Mapping[str, Any], variables: str) -> Iterator[_Part]:
+        place = "in the file"
+        if isinstance(settings.get("openapi"), str):
+            place = settings["openapi"]
+        yield _Part("document", place, f"reads the OpenAPI document {place}")
+        address, headers = settings.get("base_url"), settings.get("headers")
+        yield from self._of_address(address or "", headers or {}, None, variables)
 
-    @property
-    def lines(self) -> list[str]:
-        """What a person reads about the content, a line for each part; no text of the file ends a line."""
-        return [one_line(line) for line in self._lines()]
-
-    def _lines(self) -> Iterator[str]:
-        parts = self.parts
-        # Those that are set: others, of any number, must not push them out of the line
-        variables = ", ".join(sorted(parts["variables"], key=lambda name: name not in os.environ))
-        if parts["transport"] == "stdio":
-            yield f"starts {shlex.join(self.words)}"
-            yield f"in the folder {parts['folder']}"
-            if file := parts.get("environment file"):
-                yield f"with the variables of the file {file}"
-            if settings := parts["environment"]:
-                yield "with " + shlex.join(f"{name}={text}" for name, text in settings.items())
-            if variables:
-                yield f"passes on your variables {variables}"
-            return
-        if "code" in parts:
-            yield f"runs the Python code {parts['code']} in this process"
-            yield f"from the folder {parts['folder']}"
-            return
-        yield from self._lines_of_address(variables)
-
-    def _lines_of_address(self, variables: str) -> Iterator[str]:
-        parts = self.parts
-        if "document" in parts:
-            yield f"reads the OpenAPI document {parts['document'] or 'in the file'}"
-        address = _ascii(parts["address"] or "the address that the document names")
-        yield f"connects to {address}"
-        if headers := parts["headers"]:
-            yield "sends " + ", ".join(f"{name}: {text}" for name, text in headers.items())
-        auth = parts.get("auth")
-        if isinstance(auth, dict):
-            yield f"signs in by {json.dumps(auth)}"
+    def _of_address(
+        self, url: str, headers: Mapping[str, str], auth: Any, variables: str
+    ) -> Iterator[_Part]:
+        url = _hidden("", str(url))
+        address = _ascii(url or "the address that the document names")
+        yield _Part("address", url, f"connects to {address}")
+        headers, line = _hidden("", headers), ""
+        if headers:
+            line = "sends " + ", ".join(map(": ".join, headers.items()))
+        yield _Part("headers", headers, line)
+        line = ""
+        if auth == "oauth":
+            line = "signs in by oauth"
+        elif isinstance(auth, Mapping):
+            auth = _hidden("auth", auth)
+            line = f"signs in by {json.dumps(auth, default=str)}"
             if issuer := auth.get("issuer"):
                 address = f"{address} or {_ascii(str(issuer))}"
         elif auth:
-            yield f"signs in by {auth}"
+            auth = _hidden("auth", auth)
+            line = f"signs in by {auth}"
+        yield _Part("auth", auth, line)
         if variables:
-            yield f"SENDS YOUR VARIABLES {variables} to {address}"
+            self.lines.append(one_line(f"SENDS YOUR VARIABLES {variables} to {address}"))
 
     def _shown_words(self, words: list[str], folder: str) -> list[str]:
         here = self.entry.base / with_references(
@@ -237,43 +202,42 @@ class _Content:
         )
         # The program is no secret
         shown = words[:1]
-        secrets = secrets_in_words(map(_without_references, words))
-        for word, (_, found) in islice(zip(words, secrets, strict=True), 1, None):
+        secrets = list(secrets_in_words(map(_without_references, words)))
+        for word, (_, found) in zip(words[1:], secrets[1:], strict=True):
             # `python token=server.py` starts that file
-            if _is_there(here / word):
-                shown.append(word)
-            else:
-                credentials = _without_schemes(found)
-                shown.append(self._hidden_in_command("an argument", word, credentials))
+            if not os.path.exists(here / word):  # noqa: PTH110 - Path raises for a long word
+                word = self._hidden_in_command("an argument", word, _without_schemes(found))
+            shown.append(word)
         return shown
 
     def _setting(self, name: str, text: str, found: list[str]) -> str:
         """Return *text*, the value of a variable that the program gets, with marks for the secrets *found*."""
         # `DBUS_SESSION_BUS_ADDRESS` names a program, though `session` is the name of a secret
-        if not is_secret_argument(name) and not _is_url(text) and any(map(_is_place, found)):
+        is_place = any(map(_PATH_OR_ADDRESS.search, found))
+        if is_place and not is_secret_argument(name) and not _is_url(text):
             self.unclear = name
         return self._hidden_in_command(name, text, found)
 
-    def _hidden_in_command(self, name: str, text: str, secrets: list[str]) -> str:
-        """Return *text* with a mark for each of *secrets* that is only a credential."""
-        there = [secret for secret in secrets if secret and secret in text]
-        credentials = [secret for secret in there if _CREDENTIAL.fullmatch(secret)]
-        if len(credentials) < len(there):
-            self.unclear = name
+    def _hidden_in_command(self, name: str, text: str, found: list[str]) -> str:
+        """Return *text* with a mark for each secret in *found* that is only a credential."""
+        credentials = []
+        for secret in found:
+            if _CREDENTIAL.fullmatch(secret):
+                credentials.append(secret)
+            elif secret in text:
+                self.unclear = name
         return Redactor(credentials, shortest=1).text(text)
 
 
 def _hidden(name: str, value: Any) -> Any:
-    """Return *value*, a part of what is sent to an address, as JSON with marks for secrets."""
+    """Return *value*, a part of what is sent to an address, with marks for secrets."""
     if isinstance(value, Mapping):
         return {str(key): _hidden(str(key), item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return [_hidden(name, item) for item in value]
     if isinstance(value, str):
         return Redactor(_secrets(name, value), shortest=1).text(value)
-    if isinstance(value, bool | int | float | None):
-        return value
-    return str(value)
+    return value
 
 
 def _secrets(name: str, text: str) -> list[str]:
@@ -282,47 +246,30 @@ def _secrets(name: str, text: str) -> list[str]:
 
 
 def _without_schemes(secrets: Iterable[str]) -> list[str]:
-    bare = (_SCHEME.sub("", secret).strip() for secret in secrets)
-    return [secret for secret in bare if secret]
+    bare = []
+    for secret in secrets:
+        if word := _SCHEME.sub("", secret).strip():
+            bare.append(word)
+    return bare
 
 
 def _without_references(text: str) -> str:
     return with_references(text, lambda reference: reference.default or "")
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        # Too long, or with characters that no path has
-        return False
-
-
-def _is_place(secret: str) -> bool:
-    """Tell whether *secret* may be a path or an address, as in `DBUS_SESSION_BUS_ADDRESS`."""
-    return _PATH_OR_ADDRESS.search(secret) is not None
-
-
 def _ascii(address: str) -> str:
     """Return *address* with other letters than ASCII by number: they can look like those of a known host."""
-    return "".join(c if c.isascii() else f"⟨U+{ord(c):04X}⟩" for c in address)
-
-
-def _cut(line: str) -> str:
-    rest = len(line) - _HEAD - _TAIL
-    if rest <= 0:
-        return line
-    return f"{line[:_HEAD]} ⟨… {rest:,} characters between …⟩ {line[-_TAIL:]}"
+    return _NO_ASCII.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", address)
 
 
 # --- the question ---------------------------------------------------------------------
 
 
 def _ask(contents: Mapping[str, _Content]) -> None:
-    """Ask the person to approve *contents*.
+    """Ask the user to approve *contents*.
 
     Raises:
-        ConsentError: If the person does not approve them, or no person can be asked.
+        ConsentError: If the user does not approve them, or cannot be asked.
     """
     file = str(next(iter(contents.values())).entry.file)
     head = f"The configuration {one_line(repr(file))}"
@@ -337,6 +284,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
             f"--only NAME,NAME, or only=[...] in Python. {how}"
         )
         raise ConsentError(msg)
+    shown = whole = ""
     for name, content in contents.items():
         if content.unclear:
             msg = (
@@ -346,13 +294,16 @@ def _ask(contents: Mapping[str, _Content]) -> None:
                 f"${{NAME}} in this file, not in an envFile, or read it yourself. {how}"
             )
             raise ConsentError(msg)
-    shown = "".join(_text_of(_lines_of(n, c), _cut) for n, c in contents.items())
-    whole = "".join(_text_of(_lines_of(n, c), str) for n, c in contents.items())
+        lines = _lines_of(name, content)
+        shown += _below_first(map(_cut, lines))
+        whole += _below_first(lines)
+    if shown == whole:
+        whole = ""
     question = Question(
         f"{head} has servers that were never approved here:\n{shown}A yes counts for this content.",
         YES_OR_NO,
         consent=ConsentLabels(act="Connect these servers", refusal="Connect none"),
-        whole=whole if whole != shown else "",
+        whole=whole,
     )
     require_yes(
         question,
@@ -364,108 +315,31 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     )
 
 
-def require_yes(question: Question, *, refused: str, unasked: str) -> None:
-    """Ask the user *question*, and return if the answer is yes.
-
-    Raises:
-        ConsentError: *refused* if the user says no, *unasked* if no person can be asked or answers.
-    """
-    if is_somebody_there():
-        answer = question.meaning_of(ask_in_cell(question))
-        if answer:
-            return
-        if answer.by_somebody:
-            raise ConsentError(refused)
-    raise ConsentError(unasked)
+def _lines_of(name: str, content: _Content) -> list[str]:
+    title = name
+    if not _PLAIN_NAME.fullmatch(name):
+        title = one_line(repr(name))
+    lines = [f"{title}:", *content.lines]
+    before = ApprovedContents().lines_before(file=str(content.entry.file), server=name)
+    if before:
+        lines.append("It has changed since you approved it. Then it had in place of this:")
+        lines += [one_line(line) for line in before if line not in content.lines]
+    return lines
 
 
-def is_somebody_there() -> bool:
-    """Tell whether a person may answer: a pipe or a file in the place of a terminal is none."""
-    if current_thread() is not main_thread():
-        return False
-    if has_kernel():
-        return can_ask_in_cell()
-    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+def _cut(line: str) -> str:
+    rest = len(line) - _HEAD - _TAIL
+    if rest <= 0:
+        return line
+    return f"{line[:_HEAD]} ⟨… {rest:,} characters between …⟩ {line[-_TAIL:]}"
 
 
-def _text_of(lines: list[str], cut: Callable[[str], str]) -> str:
+def _below_first(lines: Iterable[str]) -> str:
     """Return *lines* below the first of them; none goes on in a line that looks like one of ours."""
-    text = f"{cut(lines[0])}\n"
-    for line in map(cut, lines[1:]):
+    first, *others = lines
+    text = f"{first}\n"
+    for line in others:
         text += f"    {line[:_WIDEST]}\n"
         for start in range(_WIDEST, len(line), _WIDEST):
             text += f"    | {line[start : start + _WIDEST]}\n"
     return text
-
-
-def _lines_of(name: str, content: _Content) -> list[str]:
-    before = _kept_before(name, content)
-    if _PLAIN_NAME.fullmatch(name):
-        title = name
-    else:
-        title = one_line(repr(name))
-    lines = [f"{title}:", *content.lines]
-    if before is not None:
-        lines.append("It has changed since you approved it. Then it had in place of this:")
-        lines += [line for line in before if line not in content.lines]
-    return lines
-
-
-# --- the approvals --------------------------------------------------------------------
-
-
-def _folder() -> Path:
-    return user_state_path("toolbench") / "approved-configurations"
-
-
-def _file(content: _Content) -> Path:
-    return _folder() / f"{content.digest}.json"
-
-
-def _is_kept(content: _Content) -> bool:
-    kept = _read(_file(content))
-    return kept is not None and kept.get("content") == content.digest
-
-
-def _keep(name: str, content: _Content) -> None:
-    # A secret that could not be hidden is not written down
-    if content.unclear:
-        lines = []
-    else:
-        lines = content.lines
-    kept = {
-        "content": content.digest,
-        "file": str(content.entry.file),
-        "server": name,
-        "lines": lines,
-    }
-    try:
-        _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(_file(content), json.dumps(kept, indent=1))
-    except OSError as error:
-        _log.warning("The approval of %s was not kept: %s.", name, error.strerror)
-
-
-def _kept_before(name: str, content: _Content) -> list[str] | None:
-    """Return the lines of the newest approval of the server *name* in the same file; None if there is none."""
-    kept = [
-        (path.stat().st_mtime, kept.get("lines"))
-        for path in _folder().glob("*.json")
-        if (kept := _read(path)) is not None
-        and (kept.get("file"), kept.get("server")) == (str(content.entry.file), name)
-    ]
-    newest = max(kept, key=lambda each: each[0], default=(0, None))[1]
-    is_whole = isinstance(newest, list) and all(isinstance(line, str) for line in newest)
-    if is_whole:
-        return [one_line(line) for line in newest or ()]
-    return None
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if isinstance(kept, dict):
-        return kept
-    return None
