@@ -206,6 +206,7 @@ def test_few_calls_at_a_time_and_none_after_the_end(session):
         # The person does not answer
         page.send("tools/call", {"name": "wipe"})
     assert page.call("count")["error"]["code"] == -32000
+    assert page.ask("resources/read", {"uri": "data://rows"})["error"]["code"] == -32000
     runs = page.bridge.runs
     page.bridge.close()
     for run in runs:

@@ -293,7 +293,9 @@ class TestConnect:
         """The session that could not be opened is there, with its stderr."""
         with pytest.raises(ServerError):
             client.connect("bad", misbehaving("exit-at-start"))
-        assert "missing API key" in client.servers["bad"].stderr.text
+        bad = client.servers["bad"]
+        assert "missing API key" in bad.stderr.text
+        assert (bad.instructions, bad.capabilities, bad.server_info) == ("", {}, {})
 
     def test_only_some_of_a_file(self, client, tmp_path):
         """`only` picks servers out of a configuration, and knows their names."""

@@ -229,7 +229,9 @@ class TestQuestions:
             assert asyncio.run(asking.tool("ask").acall({})).text == "accept: Cy"
 
     def test_are_declined_where_nobody_can_answer(self, asking):
-        """Without a person there is an answer at once: no."""
+        """Without a person there is an answer at once: no. Nor after a block that answers."""
+        with answering(lambda question: {"value": "Eve"}):
+            pass
         assert asking.tool("ask")({}).text == "decline: None"
 
     def test_go_through_the_run(self, asking):

@@ -1,6 +1,7 @@
 """A preset answer may be for one server; no other gets it, and no other run."""
 
 import asyncio
+from contextlib import nullcontext
 from threading import Barrier
 
 import pytest
@@ -89,16 +90,23 @@ def test_a_question_belongs_to_the_call_and_not_to_the_connection(servers, clien
     assert bank.got == [None, "of the block"]
 
 
-def test_a_question_that_may_be_of_a_call_outside_is_for_a_person(servers, client):
+@pytest.mark.parametrize("order", [("inside", "outside"), ("outside", "inside")])
+def test_a_question_that_may_be_of_a_call_outside_is_for_a_person(servers, client, order):
     """A question of the older protocol names no call: only a person knows for which it is."""
     bank, _ = servers
     log_in = client["bank_log_in"]
     bank.begun = Barrier(2)
 
     async def called():
-        outside = asyncio.create_task(log_in.acall(log_in.action_of({"user": "outside"})))
-        with answering({"word": "of the block"}):
-            await asyncio.gather(log_in.acall(log_in.action_of({})), outside)
+        calls = []
+        for user in order:
+            block = nullcontext()
+            if user == "inside":
+                block = answering({"word": "of the block"})
+            with block:
+                call = log_in.acall(log_in.action_of({"user": user}))
+                calls.append(asyncio.create_task(call))
+        await asyncio.gather(*calls)
 
     asyncio.run(called())
     assert bank.got.count("of the block") == (bank.server.era == "modern")

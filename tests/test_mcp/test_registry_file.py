@@ -142,6 +142,8 @@ def test_variables_of_a_package_are_passed_on(monkeypatch):
         entry.expanded({})
     set_now = {"WEATHER_KEY": "k", "WEATHER_PROXY": "http://proxy"}
     assert entry.expanded(set_now).env == {**set_now, "WEATHER_UNIT": "C"}
+    # They are no arguments
+    assert entry.args == ("-y", "weather-mcp@1.2.0")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +239,15 @@ def test_connects_the_server_that_it_describes(client, tmp_path, monkeypatch):
             {"INNER": "hunter2-in-the-variable"},
         ),
         (
+            package(
+                "npm",
+                environmentVariables=[
+                    {"name": "PLACE", "value": "x-{inner}", "variables": {"inner": {"default": "hunter2-in-the-variable", "isSecret": True}}}
+                ],
+            ),
+            {},
+        ),
+        (
             described(
                 remotes=[
                     {"type": "streamable-http", "url": "https://x.example/mcp", "headers": [{"name": "X-Place", "isRequired": True, "isSecret": True}]}
@@ -257,7 +268,7 @@ def test_connects_the_server_that_it_describes(client, tmp_path, monkeypatch):
             {"MCP_PLACE": "hunter2-in-the-variable"},
         ),
     ],
-    ids=["variable", "default", "argument", "fixed argument", "inner", "header", "URL"],
+    ids=["variable", "default", "argument", "fixed argument", "inner", "inner default", "header", "URL"],
 )  # fmt: skip
 def test_what_is_marked_as_secret_is_hidden_whatever_its_name(config, values):
     """`isSecret` counts, not only a name like TOKEN."""

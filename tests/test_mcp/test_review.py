@@ -92,7 +92,7 @@ def test_counts_what_lint_says_once(session):
     assert html.count(f"{len(review.findings)} findings of lint") == 1
     assert html.count(f"{review.tools} tools, ") == 1
     for finding in review.findings:
-        assert f">{finding.tool}</code>" in html and finding.rule in html
+        assert f">{finding.tool}</code>: " in html and finding.rule in html
 
 
 @pytest.mark.parametrize("tools", [14, 300])

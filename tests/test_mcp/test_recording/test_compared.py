@@ -60,3 +60,5 @@ def test_of_several_servers_the_one_is_taken_that_is_named(tmp_path):
     assert offer_in(path, "two").json["server"]["name"] == "two"
     with pytest.raises(ServerError, match="'one', 'two'"):
         offer_in(path, "three")
+    with pytest.raises(ServerError, match=r"no server 'two'. Servers: 'one'"):
+        recorded(path, "one").snapshot("two")

@@ -183,11 +183,14 @@ class TestStrictness:
         recorded(path)
         with create_mcp_tools(replay=path) as client:
             result = client["price"]({"of": "milk"})
+            (session,) = client.servers.values()
+            other = session.call("price", {"of": "milk", "a": 1, "b": 2, "c": 3})
         assert result.is_error
         assert result.text == (
             'Not recorded: tools/call {"name": "price", "arguments": {"of": "milk"}}. '
             'The nearest recorded one differs in arguments.of (recorded "tea", "milk" now).'
         )
+        assert other.text.endswith("; 1 more.")
 
     def test_a_method_that_was_not_recorded_is_told(self, path):
         """A request of a kind that was never made says so."""
