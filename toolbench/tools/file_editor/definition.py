@@ -81,7 +81,7 @@ class FileEditorObservation(Observation):
         return head.append_text(diff(self.old_content or "", self.new_content or ""))
 
 
-_DESCRIPTION = """\
+TOOL_DESCRIPTION = """\
 Reads and edits text files, one command a call; edits stay until they are undone.
 
 Commands:
@@ -143,7 +143,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
             where = f"\n\nOnly files inside `{executor.places.root}` can be used."
         return [
             cls(
-                description=_DESCRIPTION + where,
+                description=TOOL_DESCRIPTION + where,
                 action_type=FileEditorAction,
                 observation_type=FileEditorObservation,
                 annotations=ToolAnnotations(

@@ -36,7 +36,7 @@ class GlobObservation(Observation):
     truncated: bool = Field(default=False, description="Whether there are more files, or may be.")
 
 
-_DESCRIPTION = """\
+TOOL_DESCRIPTION = """\
 Finds files by their names and paths; returns absolute paths, those changed last first.
 
 Patterns: `*` and `?` match within a name, `**` any number of directories, `[a-z]` and `[!a]` \
@@ -57,7 +57,7 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 class GlobTool(SearchTool[GlobAction, GlobObservation]):
     """A tool that finds files by glob patterns. Source of its names: OpenHands, `glob`."""
 
-    description = _DESCRIPTION
+    description = TOOL_DESCRIPTION
     action_type = GlobAction
     observation_type = GlobObservation
     annotations = search_annotations("Glob")

@@ -48,6 +48,10 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
                 search_path=readable(str(action.path or self.working_dir)),
             )
 
+    def is_parallel_safe(self) -> bool:
+        """Return True: any number of calls can run at the same time. Source: OpenHands SDK."""
+        return True
+
     def interrupt(self) -> None:
         """Stop the running searches."""
         self._interrupts.add()

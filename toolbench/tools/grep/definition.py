@@ -50,7 +50,7 @@ class GrepObservation(Observation):
     truncated: bool = Field(default=False, description="Whether more files match than these.")
 
 
-_DESCRIPTION = """\
+TOOL_DESCRIPTION = """\
 Finds files with a line that matches a regular expression; returns absolute paths, those \
 changed last first. It shows no lines: view the files, or search them in the terminal, for that.
 
@@ -72,7 +72,7 @@ Examples: {"pattern": "def \\\\w+_token\\\\("}, {"pattern": "TODO|FIXME", "inclu
 class GrepTool(SearchTool[GrepAction, GrepObservation]):
     """A tool that finds files by their text. Source of its names: OpenHands, `grep`."""
 
-    description = _DESCRIPTION
+    description = TOOL_DESCRIPTION
     action_type = GrepAction
     observation_type = GrepObservation
     annotations = search_annotations("Grep")
