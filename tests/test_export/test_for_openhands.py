@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -60,6 +63,22 @@ def test_imports_of_the_sdk_are_the_same_in_its_package(notebook, tmp_path, line
         assert "toolbench" not in path.read_text("utf-8").replace("by toolbench", "")
     [call] = json.loads((folder / "tests/recorded.json").read_text("utf-8"))["calls"]
     assert call["read_by_model"] == "0.25 kg"
+
+
+@pytest.mark.parametrize("for_sdk", [False, True])
+def test_imports_after_a_call_go_over_too(notebook, tmp_path, for_sdk):
+    """`openhands()` alone is enough in a cell; a package for toolbench needs no SDK."""
+    imports = textwrap.dedent(BLOCK.partition("\n")[2])
+    notebook.run("from toolbench.compat import openhands as sdk\nsdk()", imports, WEIGH)
+    folder = export_package(notebook["weigh"], tmp_path / "p", openhands=for_sdk)
+    code = (folder / "weigh/definition.py").read_text("utf-8")
+    requires = (folder / "pyproject.toml").read_text("utf-8")
+    assert ("with sdk():\n    from openhands.sdk import Action" in code) is not for_sdk
+    assert ('dependencies = ["openhands-sdk"]' in requires) is for_sdk
+    if not for_sdk:
+        assert "openhands-sdk" not in requires
+        run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        subprocess.run(run, cwd=folder, check=True, capture_output=True)
 
 
 def test_other_code_in_the_block_has_advice(notebook, tmp_path):

@@ -14,7 +14,7 @@ from toolbench.core.tool_advice import remake_advice
 from toolbench.core.validators import models_read_by_letters
 from toolbench.errors import ExportError
 from toolbench.export.code.outside import files_named_in
-from toolbench.export.code.sdk_imports import with_imports_of_sdk
+from toolbench.export.code.sdk_imports import with_context_of_sdk, with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
 from toolbench.export.package_name import package_name
 from toolbench.export.project.call_conditions import conditions_of
@@ -160,6 +160,9 @@ def files_of(
     imported = frozenset[str]().union(
         *(modules_in(text) for name, text in modules.items() if name != "server.py")
     )
+    if not openhands:
+        # Then `toolbench.compat.openhands` answers for them
+        imported = frozenset(m for m in imported if m.partition(".")[0] != "openhands")
     needed = requirements(imported, package=package, extras={})
     extra = [] if openhands else requirements(served, package=package, extras=_EXTRAS)
     files = {
@@ -205,6 +208,8 @@ def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:
         raise ExportError(msg) from error
     if openhands:
         statements = with_imports_of_sdk(statements)
+    else:
+        statements = with_context_of_sdk(statements)
     parts = list[ToolParts]()
     names_in_use = {name for s in statements for name in s.names.gives}
     for tool in tools:

@@ -1,4 +1,4 @@
-"""Find the imports of the OpenHands SDK in a notebook: they stand in `with openhands():`."""
+"""Find the imports of the OpenHands SDK in a notebook; `toolbench.compat.openhands` answers them."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -24,6 +24,35 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
             statement
         ]
     return changed
+
+
+def with_context_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
+    """Return *statements*, where each import of the SDK stands in a `with openhands():`.
+
+    A package for toolbench has its own imports only this way: the call `openhands()` in a cell
+    gives no name, so it is left out.
+    """
+    changed, context = list[Statement](), ""
+    for statement in statements:
+        for name in _names_of_context(statement.node):
+            context = name
+        if context and "openhands" in _tops(statement.node):
+            code = f"with {context}():\n    {ast.unparse(statement.node)}"
+            [node] = ast.parse(code).body
+            new = statement_of(node, code)
+            changed.append(replace(new, cell=statement.cell, end=statement.end))
+        else:
+            changed.append(statement)
+    return changed
+
+
+def _tops(node: ast.stmt) -> list[str]:
+    """Return the top of each module that *node* imports; none if it is not an import."""
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [node.module.partition(".")[0]]
+    return []
 
 
 def _names_of_context(node: ast.stmt) -> Iterator[str]:
