@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from shutil import rmtree
 
 import pytest
 
@@ -128,6 +129,21 @@ class CountTool(ToolDefinition[CountAction, CountObservation]):
 """
 
 
+@pytest.fixture(autouse=True)
+def _as_in_a_new_process(monkeypatch):
+    """No other test has called `openhands()`, and no later one finds what this one installed."""
+    finders = [one for one in sys.meta_path if "toolbench" not in one.__module__]
+    monkeypatch.setattr(sys, "meta_path", finders)
+    forget()
+    yield
+    forget()
+
+
+def forget():
+    for name in [name for name in sys.modules if name.partition(".")[0] == "openhands"]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def load(tmp_path, monkeypatch):
     """Loads a text as a module, inside of `openhands()`."""
@@ -143,7 +159,7 @@ def load(tmp_path, monkeypatch):
     yield load
     for name in names:
         sys.modules.pop(name, None)
-    for name in [name for name in default_registry if name == "NoteTool"]:
+    for name in ("NoteTool", "QuickGlob"):
         default_registry.unregister(name)
 
 
@@ -197,29 +213,31 @@ class LaterTool(ToolDefinition[LaterAction, Observation]):
 """
 
 
-@pytest.mark.parametrize("by_path", [False, True])
-def test_functions_of_a_loaded_file_go_on_to_import_ours(load, tmp_path, by_path):
-    """Also when the `with` has ended, from several threads, and without a trace for others."""
-    module = load("later_for_openhands", LATER)
+@pytest.mark.parametrize("is_block", [False, True])
+def test_a_call_holds_until_the_process_ends(tmp_path, is_block):
+    """In functions, in several threads and outside of a block; `__import__` stays Python's own."""
+    before = builtins.__import__
+    (tmp_path / "later.py").write_text(LATER)
     # As a file whose name is no name of a module is loaded
-    if by_path:
-        path = tmp_path / "later_for_openhands.py"
-        spec = importlib.util.spec_from_file_location("later_by_path", path)
-        module = importlib.util.module_from_spec(spec)
+    spec = importlib.util.spec_from_file_location("later_for_openhands", tmp_path / "later.py")
+    module = importlib.util.module_from_spec(spec)
+    if is_block:
         with openhands():
             spec.loader.exec_module(module)
-    before = builtins.__import__
+    else:
+        openhands()
+        spec.loader.exec_module(module)
 
     def text(_):
+        openhands()
         [tool] = module.LaterTool.create()
         return run_tool(tool).text
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(text, range(20))) == {"toolbench.tools.glob.impl"}
     assert builtins.__import__ is before
-    assert "openhands.sdk" not in sys.modules
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module("openhands.sdk")
+    assert importlib.import_module("openhands.sdk").ToolDefinition is ToolDefinition
+    assert sum("toolbench" in one.__module__ for one in sys.meta_path) == 1
 
 
 def test_what_the_examples_import_can_be_imported(load):
@@ -259,19 +277,97 @@ def test_what_is_unknown_is_an_import_error(load, line, words):
         load("unknown_names", line)
 
 
-def test_nothing_is_changed_outside(load, tmp_path, monkeypatch):
-    """An SDK that is installed is found before and after, never ours; also after an error."""
+def test_an_installed_sdk_is_never_mixed_with_ours(load, tmp_path, monkeypatch):
+    """The sentence says where it is; without it, other packages of its namespace stay in reach."""
     package = tmp_path / "openhands" / "sdk"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("WHOSE = 'theirs'")
+    (package.parent / "mine.py").write_text("WHOSE = 'mine'")
     monkeypatch.syspath_prepend(tmp_path)
-    import openhands.sdk as before
-
     finders = list(sys.meta_path)
-    with pytest.raises(ZeroDivisionError):
-        load("broken_tools", "from openhands.sdk import Action\n1 / 0")
+    with pytest.raises(ToolbenchError, match=r"sdk/__init__\.py\), so files would import"):
+        openhands()
     assert sys.meta_path == finders
-    assert sys.modules["openhands.sdk"] is before
     assert importlib.import_module("openhands.sdk").WHOSE == "theirs"
-    for name in [n for n in sys.modules if n.partition(".")[0] == "openhands"]:
-        monkeypatch.delitem(sys.modules, name)
+    rmtree(package)
+    forget()
+    importlib.invalidate_caches()
+    module = load("beside_mine", "from openhands.sdk import Action\nfrom openhands import mine")
+    assert module.mine.WHOSE == "mine"
+
+
+# In the style of tools that people publish: around our own tools, with the SDK's functions
+AROUND = """
+from openhands.sdk import Action, Observation, TextContent, register_tool
+from openhands.sdk.tool import DeclaredResources, Tool, is_tool_usable
+from openhands.sdk.tool.tool import create_action_type_with_risk
+from openhands.sdk.utils import maybe_truncate
+from openhands.sdk.utils.truncate import DEFAULT_TRUNCATE_NOTICE
+from openhands.tools import FileEditorTool, get_default_tools
+from openhands.tools.file_editor.definition import TOOL_DESCRIPTION, FileEditorAction
+from openhands.tools.glob import GlobAction, GlobExecutor, GlobTool
+
+class PageObservation(Observation):
+    text_of_page: str
+    folder: str | None = None
+
+    @property
+    def to_llm_content(self):
+        short = maybe_truncate(self.text_of_page, 200, save_dir=self.folder, tool_prefix="page")
+        return [TextContent(text=short)]
+
+
+class QuickGlob(GlobTool):
+    def declared_resources(self, action):
+        safe = isinstance(self.executor, GlobExecutor) and self.executor.is_parallel_safe()
+        return DeclaredResources(keys=(), declared=safe)
+
+
+def specs():
+    for action in (GlobAction, FileEditorAction):
+        create_action_type_with_risk(action)
+    return [Tool(name=name) for name in ("QuickGlob", "no_such_tool") if is_tool_usable(name)]
+
+
+def described(place):
+    return f"{TOOL_DESCRIPTION}\\n\\nWork in {place}."
+
+
+register_tool("QuickGlob", QuickGlob)
+"""
+
+
+def test_what_authors_call_works_as_there(load, tmp_path):
+    """The functions of the SDK around a tool: its risk, its use, long texts, parallel calls."""
+    module = load("around_for_openhands", AROUND)
+    assert [spec.name for spec in module.specs()] == ["QuickGlob"]
+    assert module.is_tool_usable("no_such_tool") is False
+    assert module.described("/w").endswith("Work in /w.")
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(module.create_action_type_with_risk, [module.GlobAction] * 40))
+    assert len(set(made)) == 1
+    assert made[0].__name__ == "GlobActionWithRisk"
+    assert made[0](pattern="*").security_risk == "UNKNOWN"
+    assert "security_risk" not in made[0].to_mcp_schema()["required"]
+    [glob] = module.QuickGlob.create(ConversationState(tmp_path))
+    assert glob.declared_resources(glob.action_from_arguments({"pattern": "*"})).declared
+
+
+def test_a_long_text_keeps_its_ends(load, tmp_path):
+    """Never longer than was said; the whole is in a file, if there is a place for it."""
+    module = load("around_for_openhands", AROUND)
+    page = "\n".join(f"line {number}" for number in range(100))
+    [block] = module.PageObservation(text_of_page=page).to_llm_content
+    assert len(block.text) == 200
+    assert module.DEFAULT_TRUNCATE_NOTICE in block.text
+    assert block.text.startswith("line 0\n")
+    assert block.text.endswith("line 99")
+    [block] = module.PageObservation(text_of_page=page, folder=str(tmp_path / "p")).to_llm_content
+    [saved] = (tmp_path / "p").iterdir()
+    assert saved.read_text() == page
+    assert len(block.text) == 200
+    assert module.maybe_truncate(page, 3) == module.DEFAULT_TRUNCATE_NOTICE[:3]
+    for limit in (None, 0, -1, len(page)):
+        assert module.maybe_truncate(page, limit) == page
+    (tmp_path / "file").write_text("")
+    assert len(module.maybe_truncate(page, 200, save_dir=str(tmp_path / "file"))) == 200

@@ -1,6 +1,6 @@
 """Use tools that were written for the OpenHands SDK.
 
-For the present SDK use `openhands()`; for earlier versions import the old names from here. The old
+For the present SDK call `openhands()`; for earlier versions import the old names from here. The old
 names are a thin layer over `toolbench.core`, which already accepts executors with one argument. New
 tools do not need the old names.
 """
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from toolbench.compat.openhands_modules import openhands as openhands
+from toolbench.compat.openhands_sdk import openhands as openhands
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.content import Content, TextContent
 from toolbench.core.executor import ActionT, ObservationT

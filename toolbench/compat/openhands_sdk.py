@@ -1,139 +1,80 @@
 """Import files that were written for the OpenHands SDK, and give them toolbench's classes."""
 
-import builtins
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from hashlib import sha256
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any, NoReturn
 
-from toolbench.compat.openhands_names import (
-    ABSENT_FUNCTIONS,
-    MODULES,
-    OURS,
-    TOOLS,
-    TOP,
-)
+from pydantic import Field, create_model
+
+from toolbench.core.registry import default_registry
+from toolbench.core.schema import Action
+from toolbench.core.security import SecurityRisk
 from toolbench.errors import ToolbenchError, did_you_mean
 
-
-@contextmanager
-def openhands() -> Iterator[None]:
-    """Give modules toolbench's classes when they import from `openhands.sdk` or `openhands.tools`.
-
-        with openhands():
-            import my_tools_for_openhands
-
-    Inside of `with`, tools, actions, observations, executors, content and the registry
-    are toolbench's, and so are the runtime tools of the same names. Classes that
-    toolbench does not have (`LLM`, events) can be imported, but raise an error when
-    they are used. After `with`, an installed SDK is found again. A function of a module
-    that was loaded inside of `with` imports toolbench's classes also later; a function
-    of a notebook's cell does not. While the block runs, other threads import
-    toolbench's classes too.
-    """
-    hidden = {name: sys.modules.pop(name) for name in _loaded()}
-    finder, before = _Finder(), builtins.__import__
-
-    def load(name: str, *arguments: Any, **options: Any) -> Any:
-        names, _, level = _import_arguments(arguments, options)
-        if not level and _is_below(name, TOP) and names is not None:
-            _go_on_importing(names)
-        return before(name, *arguments, **options)
-
-    sys.meta_path.insert(0, finder)
-    setattr(builtins, "__import__", load)  # noqa: B010 - mypy knows its type
-    try:
-        yield
-    finally:
-        if builtins.__import__ is load:
-            builtins.__import__ = before
-        sys.meta_path.remove(finder)
-        for name in _loaded():
-            del sys.modules[name]
-        sys.modules.update(hidden)
+TOP = "openhands"
+SDK, TOOLS = f"{TOP}.sdk", f"{TOP}.tools"
 
 
-def _loaded() -> list[str]:
-    return [name for name in sys.modules if _is_below(name, TOP)]
+def openhands() -> AbstractContextManager[None]:
+    """Let code import from `openhands.sdk` and `openhands.tools`, and give it toolbench's classes.
 
+        openhands()
+        import my_tools_for_openhands
 
-def _is_below(name: str, package: str) -> bool:
-    return name == package or name.startswith(f"{package}.")
+    Tools, actions, observations, executors, content and the registry are toolbench's, and so are
+    the runtime tools of the same names. Classes that toolbench does not have (`LLM`, events) can be
+    imported, but raise an error when they are used.
 
-
-def _go_on_importing(names: dict[str, Any]) -> None:
-    """Let the functions of a module import toolbench's classes also after the `with` block.
-
-    *names* are the globals of the module. A notebook and toolbench's own modules are not changed.
-    """
-    if names.get("__name__") == "__main__" or _is_below(names.get("__name__", ""), "toolbench"):
-        return
-    own = names.get("__builtins__", builtins)
-    own = dict(vars(own) if isinstance(own, ModuleType) else own)
-    names["__builtins__"] = {**own, "__import__": _import}
-
-
-def _import_arguments(
-    arguments: tuple[Any, ...], options: Mapping[str, Any]
-) -> tuple[Any, Any, int]:
-    """Return three of the arguments of a call of `__import__`: globals, fromlist and level.
-
-    *arguments* are the positional arguments after the name; *options* are the keyword arguments.
-    """
-    order = ("globals", "locals", "fromlist", "level")
-    values = {**dict(zip(order, arguments, strict=False)), **options}
-    return values.get("globals"), values.get("fromlist"), values.get("level", 0)
-
-
-def _import(name: str, *arguments: Any, **options: Any) -> Any:
-    """Import *name* as Python does. For a module of the SDK, return toolbench's module in its place."""
-    _, members, level = _import_arguments(arguments, options)
-    if level or not _is_below(name, TOP):
-        return builtins.__import__(name, *arguments, **options)
-    place = TOP
-    module = top = _stand_in(TOP)
-    for part in name.split(".")[1:]:
-        place = f"{place}.{part}"
-        module = _stand_in(place)
-    for member in members or ():
-        if f"{name}.{member}" in MODULES or _tool_module(f"{name}.{member}"):
-            _stand_in(f"{name}.{member}")
-    return module if members else top
-
-
-def _stand_in(name: str) -> ModuleType:
-    """Return toolbench's module for the SDK's module *name*, and make it an attribute of its parent.
-
-    Each call for the same name returns the same module.
+    This holds until Python ends, in all threads, functions and cells. `with openhands():` around
+    the imports is the same call: after the `with`, `import openhands.sdk` still gives toolbench's
+    classes. Other packages in the namespace `openhands` are found as before.
 
     Raises:
-        ModuleNotFoundError: If toolbench has no module for *name*.
+        ToolbenchError: If the OpenHands SDK is installed. It needs fastmcp below 4, toolbench needs
+            a newer one: the two cannot share an environment.
     """
-    module = _stand_ins.get(name)
-    if module is None:
-        if _Finder().find_spec(name) is None:
-            raise ModuleNotFoundError(name)
-        module = _stand_ins.setdefault(name, _StandIn(name))
-    parent, _, own = name.rpartition(".")
-    if parent:
-        vars(_stand_ins[parent])[own] = module
-    return module
+    if _Finder not in sys.meta_path:
+        _check_not_installed()
+        # The last one: it answers for what is not installed. Two threads may both add it, which
+        # does no harm
+        sys.meta_path.append(_Finder)
+    return _Installed()
 
 
-_stand_ins: dict[str, ModuleType] = {}
+class _Installed(nullcontext[None]):
+    def __repr__(self) -> str:
+        return f"{SDK} and {TOOLS} can be imported: they have toolbench's classes."
+
+
+def _check_not_installed() -> None:
+    try:
+        spec = find_spec(SDK)
+    except ModuleNotFoundError:
+        return
+    if spec is not None:
+        msg = (
+            f"The OpenHands SDK is installed here ({spec.origin}), so files would import its "
+            "classes, which toolbench cannot run: use an environment without it."
+        )
+        raise ToolbenchError(msg)
 
 
 class _Finder(MetaPathFinder):
     """An import finder, which finds toolbench's module for each module of the SDK."""
 
+    @classmethod
     def find_spec(
-        self,
+        cls,
         fullname: str,
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,
@@ -170,12 +111,13 @@ class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if tools := _tool_module(self.__name__):
+        tools = _tool_module(self.__name__)
+        if tools:
             return getattr(import_module(tools), name)
-        if name == "get_logger":
-            return logging.getLogger
-        if name in OURS:
-            return getattr(import_module(OURS[name]), name)
+        if self.__name__ == TOOLS and hasattr(import_module("toolbench.tools"), name):
+            return getattr(import_module("toolbench.tools"), name)
+        if name in HOMES:
+            return getattr(import_module(HOMES[name]), name)
         if name[:1].isupper() or name in ABSENT_FUNCTIONS:
             return _absent(f"{self.__name__}.{name}")
         msg = f"toolbench has nothing in the place of {self.__name__}.{name}"
@@ -187,10 +129,13 @@ def _tool_module(name: str) -> str:
     _, is_tool, rest = name.partition(f"{TOOLS}.")
     ours = f"toolbench.tools.{rest}"
     try:
-        return ours if is_tool and find_spec(ours) is not None else ""
+        is_ours = bool(is_tool) and find_spec(ours) is not None
     except ModuleNotFoundError:
         # The parent of the module does not exist
-        return ""
+        is_ours = False
+    if is_ours:
+        return ours
+    return ""
 
 
 def _absent(place: str) -> type:
@@ -209,3 +154,245 @@ def _absent(place: str) -> type:
 
     name = place.rpartition(".")[2]
     return type(name, (), {"__new__": refuse, "__init_subclass__": classmethod(refuse)})
+
+
+# --- functions of the SDK that authors of tools call, and nothing else here needs -------
+
+DEFAULT_TEXT_CONTENT_LIMIT = 50_000
+"""How many characters of a text a model gets at most, in the SDK."""
+DEFAULT_TRUNCATE_NOTICE = "[... This text was too long: its middle is left out here. ...]"
+"""What `maybe_truncate` puts in place of the middle of a text."""
+_ONE_CLASS_EACH = RLock()
+
+get_logger = logging.getLogger
+
+
+def is_tool_usable(name: str) -> bool:
+    """Tell whether a tool is registered as *name* and can work on this machine."""
+    return bool(default_registry.is_usable(name))
+
+
+def create_action_type_with_risk(action_type: type[Action]) -> type[Action]:
+    """Return the subclass of *action_type* with the field `security_risk`, the same one each time."""
+    name = f"{action_type.__name__}WithRisk"
+    with _ONE_CLASS_EACH:
+        for made in action_type.__subclasses__():
+            if made.__name__ == name:
+                return made
+        rating = Field(default=SecurityRisk.UNKNOWN, description="How risky this call is.")
+        return create_model(
+            name,
+            __base__=action_type,
+            __module__=action_type.__module__,
+            security_risk=(SecurityRisk, rating),
+        )
+
+
+def maybe_truncate(
+    content: str,
+    truncate_after: int | None = None,
+    truncate_notice: str = DEFAULT_TRUNCATE_NOTICE,
+    save_dir: str | None = None,
+    tool_prefix: str = "output",
+) -> str:
+    """Return *content*, or its beginning and its end if it is too long, with a notice between them.
+
+    Args:
+        content: The text.
+        truncate_after: The number of characters that is returned at most; None or 0: any number.
+        truncate_notice: The notice.
+        save_dir: A directory, which is made if it is missing. The whole text is saved there, and
+            the notice names the file; if it cannot be saved, the notice is *truncate_notice*.
+        tool_prefix: The beginning of the file's name.
+    """
+    if not truncate_after or truncate_after < 0 or len(content) <= truncate_after:
+        return content
+    notice = truncate_notice
+    if save_dir:
+        line = content.count("\n", 0, max(0, truncate_after - len(notice)) // 2) + 1
+        notice = _saved(content, Path(save_dir), tool_prefix, line) or notice
+    kept = truncate_after - len(notice)
+    if kept <= 0:
+        return notice[:truncate_after]
+    end = kept // 2
+    return content[: kept - end] + notice + content[len(content) - end :]
+
+
+def _saved(content: str, folder: Path, prefix: str, line: int) -> str:
+    """Return a notice that the whole *content* is in a file in *folder*; empty if it is not."""
+    data = content.encode(errors="backslashreplace")
+    path = folder / f"{prefix}_output_{sha256(data).hexdigest()[:8]}.txt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError:
+        return ""
+    return f"[... This text was too long: from about line {line} on, read it in {path}. ...]"
+
+
+# --- the names of the SDK -----------------------------------------------------------------
+
+HOMES: Mapping[str, str] = {
+    **dict.fromkeys(
+        [
+            "Action",
+            "Conversation",
+            "ConversationState",
+            "ExecutableTool",
+            "ImageContent",
+            "Observation",
+            "Schema",
+            "SecurityRisk",
+            "TextContent",
+            "Tool",
+            "ToolAnnotations",
+            "ToolDefinition",
+            "ToolExecutor",
+            "list_registered_tools",
+            "register_tool",
+            "resolve_tool",
+        ],
+        "toolbench",
+    ),
+    **dict.fromkeys(
+        [
+            "DEFAULT_TEXT_CONTENT_LIMIT",
+            "DEFAULT_TRUNCATE_NOTICE",
+            "create_action_type_with_risk",
+            "get_logger",
+            "is_tool_usable",
+            "maybe_truncate",
+        ],
+        __name__,
+    ),
+    **dict.fromkeys(
+        [
+            "FinishAction",
+            "FinishExecutor",
+            "FinishObservation",
+            "FinishTool",
+            "ThinkAction",
+            "ThinkExecutor",
+            "ThinkObservation",
+            "ThinkTool",
+        ],
+        "toolbench.core.builtins",
+    ),
+    "Agent": "toolbench.agent",
+    "DeclaredResources": "toolbench.core.declarations",
+    "create_mcp_tools": "toolbench.mcp",
+    "list_usable_tools": "toolbench.core.registry",
+}
+"""The module of toolbench for each name of the SDK. The same for each module of the SDK."""
+_OF_SDK = [
+    "agent",
+    "agent.base",
+    "context",
+    "context.condenser",
+    "context.condenser.base",
+    "conversation",
+    "conversation.base",
+    "conversation.conversation_stats",
+    "conversation.goal",
+    "conversation.impl",
+    "conversation.impl.local_conversation",
+    "conversation.impl.remote_conversation",
+    "conversation.state",
+    "conversation.types",
+    "conversation.visualizer",
+    "critic",
+    "critic.base",
+    "event",
+    "event.hook_execution",
+    "event.llm_convertible",
+    "event.llm_convertible.action",
+    "hooks",
+    "llm",
+    "llm.llm",
+    "llm.llm_profile_store",
+    "llm.message",
+    "llm.router",
+    "llm.streaming",
+    "logger",
+    "marketplace",
+    "mcp",
+    "plugin",
+    "secret",
+    "security",
+    "security.confirmation_policy",
+    "security.llm_analyzer",
+    "security.risk",
+    "settings",
+    "skills",
+    "subagent",
+    "tool",
+    "tool.builtins",
+    "tool.builtins.finish",
+    "tool.builtins.think",
+    "tool.client_tool",
+    "tool.defaults",
+    "tool.registry",
+    "tool.schema",
+    "tool.spec",
+    "tool.tool",
+    "utils",
+    "utils.async_utils",
+    "utils.models",
+    "utils.truncate",
+    "workspace",
+    "workspace.remote",
+    "workspace.remote.base",
+]
+_OF_TOOLS = [
+    "browser_use",
+    "browser_use.definition",
+    "delegate",
+    "gemini",
+    "preset",
+    "preset.default",
+    "preset.gpt5",
+    "preset.planning",
+    "task",
+    "tom_consult",
+    "workflow",
+]
+MODULES = frozenset(
+    {TOP, SDK, TOOLS, f"{TOP}.workspace"}
+    | {f"{SDK}.{name}" for name in _OF_SDK}
+    | {f"{TOOLS}.{name}" for name in _OF_TOOLS}
+)
+"""The modules that the examples and the tools of the SDK import."""
+ABSENT_FUNCTIONS = frozenset(
+    [
+        "agent_definition_to_factory",
+        "content_to_str",
+        "default_tool_specs",
+        "disable_plugin",
+        "disable_skill",
+        "discover_skill_resources",
+        "enable_plugin",
+        "enable_skill",
+        "get_default_agent",
+        "get_default_condenser",
+        "get_default_tools",
+        "get_gpt5_agent",
+        "get_planning_agent",
+        "install_plugin",
+        "install_skill",
+        "install_skills_from_marketplace",
+        "list_installed_plugins",
+        "list_installed_skills",
+        "load_installed_plugins",
+        "load_installed_skills",
+        "load_skills_from_dir",
+        "py_type",
+        "register_agent",
+        "register_agent_if_absent",
+        "register_builtins_agents",
+        "run_goal",
+        "setup_logging",
+        "uninstall_plugin",
+        "uninstall_skill",
+    ]
+)
+"""Functions that the SDK's examples and tools import, and that toolbench does not have."""
