@@ -3,10 +3,10 @@
 A tool with an error does not hide the other tools.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
@@ -35,8 +35,9 @@ class ToolList(ItemList[MCPToolDefinition]):
             trust: Compares the list with what was approved; None if no approval is required.
         """
         self._session, self._trust = session, trust
-        self._listing = _Listing({}, "", {})
-        self._described: dict[str, Mapping[str, Any]] = {}
+        self._rows: Mapping[str, ListedTool] = {}
+        # Replaced as a whole: a thread that looks at it sees no other list meanwhile
+        self._tools: Mapping[str, MCPToolDefinition] = {}
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
         """The listed tools that cannot be called, each with its reason."""
@@ -62,10 +63,10 @@ class ToolList(ItemList[MCPToolDefinition]):
         return self.items()[index]
 
     def __len__(self) -> int:
-        return len(self._listing.rows)
+        return len(self._tools)
 
     def items(self) -> list[MCPToolDefinition]:
-        """Return the tools of the last listing; the objects are made at the first use.
+        """Return the tools of the last listing.
 
         If the server's `ttlMs` is over, the list is requested again in the background.
         """
@@ -81,8 +82,7 @@ class ToolList(ItemList[MCPToolDefinition]):
     @property
     def known_items(self) -> list[MCPToolDefinition]:
         """The tools of the last listing."""
-        listing = self._listing
-        return [self._made(name, listing) for name in listing.rows]
+        return list(self._tools.values())
 
     def present(self, name: str) -> MCPToolDefinition | None:
         """Return the tool that the server calls *name*, without a request; None if it is not listed.
@@ -90,10 +90,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         It is the same object until the server changes what it says of the tool.
         """
         self._look_at_time()
-        listing = self._listing
-        if name in listing.rows:
-            return self._made(name, listing)
-        return None
+        return self._tools.get(name)
 
     @property
     def is_approved(self) -> bool:
@@ -104,18 +101,20 @@ class ToolList(ItemList[MCPToolDefinition]):
         """Return why the tool *name* cannot be called now, in a sentence; empty if it can be called."""
         if self._trust is not None and (refusal := self._trust.refusal):
             return refusal
-        if name in self._listing.rows:
+        if name in self._tools:
             return ""
         return self._missing(name)
 
     @property
     def raw(self) -> dict[str, dict[str, Any]]:
         """The server's descriptions of the tools that can be called, by name."""
-        return {name: dict(tool.raw) for name, tool in self._listing.rows.items()}
+        return {name: dict(tool.raw) for name, tool in self._rows.items()}
 
     def described(self, name: str) -> Mapping[str, Any]:
         """Return the server's description of the tool *name*; empty if the tool is not listed."""
-        return self._described.get(name, {})
+        if name in self._rows:
+            return self._rows[name].raw
+        return {}
 
     async def list_anew(self, connection: Connection, seconds: float, *, used: float = 0) -> None:
         """Request the list over *connection*, within *seconds*, of which *used* are over.
@@ -132,13 +131,13 @@ class ToolList(ItemList[MCPToolDefinition]):
         if connection.is_modern:
             from toolbench.mcp.wire.sdk_session import header_map  # noqa: PLC0415 - loaded by now
 
-            header_maps = {tool.name: header_map(tool.schema) for tool in good}
-            connection.session.header_maps = header_maps
-        before, is_first = self._listing, not self._was_listed
-        change = ToolsDiff.between(before.rows.values(), good)
-        version = str(self._session.server_info.get("version") or "")
-        self._listing, self._was_listed = before.followed_by(good, version), True
-        self._described = {tool.name: tool.raw for tool in reversed(good)}
+            connection.session.header_maps = {tool.name: header_map(tool.schema) for tool in good}
+        change = ToolsDiff.between(self._rows.values(), good)
+        rows, tools = dict[str, ListedTool](), dict[str, MCPToolDefinition]()
+        for row in good:
+            rows[row.name], tools[row.name] = row, self._definition(row)
+        is_first, self._was_listed = not self._was_listed, True
+        self._rows, self._tools = rows, tools
         self._secrecy = {}
         if change and not is_first:
             self.last_change = change
@@ -155,8 +154,10 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     def _secrecy_of(self, name: str) -> Secrecy:
         if name not in self._secrecy:
-            row = self._listing.rows.get(name)
-            self._secrecy[name] = Secrecy({} if row is None else row.schema)
+            schema = {}
+            if name in self._tools:
+                schema = self._tools[name].schema
+            self._secrecy[name] = Secrecy(schema)
         return self._secrecy[name]
 
     def _named(self, name: str) -> MCPToolDefinition:
@@ -170,18 +171,17 @@ class ToolList(ItemList[MCPToolDefinition]):
         for disabled in self.disabled:
             if disabled.name == name:
                 return f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
-        near = did_you_mean(name, self._listing.rows)
+        near = did_you_mean(name, self._tools)
         return f"Server {server!r} has no tool {name!r}.{near}"
 
-    def _made(self, name: str, listing: "_Listing") -> MCPToolDefinition:
-        known = listing.made.get(name)
-        if known is None:
-            made = self._definition(listing.rows[name], listing.version)
-            # Another thread may have made it meanwhile
-            known = listing.made.setdefault(name, made)
-        return known
-
-    def _definition(self, tool: ListedTool, version: str) -> MCPToolDefinition:
+    def _definition(self, tool: ListedTool) -> MCPToolDefinition:
+        """Return the definition of *tool*; a tool that has not changed stays the same object."""
+        version = str(self._session.server_info.get("version") or "")
+        before = self._rows.get(tool.name)
+        if before == tool and before.raw == tool.raw:
+            known = self._tools[tool.name]
+            if known.server_version == version:
+                return known
         return MCPToolDefinition(
             name=tool.name,
             description=tool.description,
@@ -198,23 +198,3 @@ class ToolList(ItemList[MCPToolDefinition]):
             server_version=version,
             executor=MCPToolExecutor(tool.name, self._session, tool.output_schema),
         )
-
-
-class _Listing(NamedTuple):
-    """One answer of the server; a thread that looks at it sees no other answer meanwhile."""
-
-    rows: Mapping[str, ListedTool]
-    version: str
-    made: dict[str, MCPToolDefinition]
-    """The tools that were made from the rows; each is made at its first use."""
-
-    def followed_by(self, tools: Iterable[ListedTool], version: str) -> "_Listing":
-        """Return the listing of *tools*; a tool that has not changed stays the same object."""
-        rows = {tool.name: tool for tool in tools}
-        made = {}
-        for name, tool in list(self.made.items()):
-            row = rows.get(name)
-            is_same = row == self.rows[name] and row.raw == self.rows[name].raw
-            if is_same and version == self.version:
-                made[name] = tool
-        return _Listing(rows, version, made)
