@@ -74,8 +74,8 @@ class Player:
     """Answers in place of one recorded server, whose recorded messages are its tape.
 
     A new connection goes on at the place of the tape where the last connection stopped. A
-    recording may have connections of both eras of the protocol. A call is answered in either era:
-    its questions are sent in the way of the present connection.
+    recording may have connections of both eras of the protocol. A connection of the newer one
+    answers the calls of both: it sends their questions in its own way.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -208,15 +208,19 @@ class _Connection:
             if problem is not None:
                 self._refuse(message, problem)
                 return
-        is_from_newer = self._is_older and exchange.is_modern
-        if is_from_newer and exchange.asked and exchange.method in _IN_ROUNDS:
-            await self._ask_each(exchange, message)
+        if (
+            self._is_older
+            and exchange.is_modern
+            and exchange.method in _IN_ROUNDS
+            and exchange.asked
+        ):
+            self._refuse(message, f"A question cannot be asked again here. {_OTHER_ERA}")
             return
         await self._end_of(exchange, message)
         for event in exchange.later:
             await self._repeat_event(event)
 
-    # --- questions that were recorded in the other era of the protocol ---------------
+    # --- questions that were recorded in the older protocol --------------------------
 
     def _pause(self, paused: _Paused, message: dict[str, Any]) -> None:
         """Answer *message* with a question that the recorded server sent as a request."""
@@ -244,24 +248,6 @@ class _Connection:
             self._refuse(message, problem)
             return
         await self._repeat(exchange, message, place + 1)
-
-    async def _ask_each(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """Send the questions in the recorded answer as requests; go on with the next round."""
-        if exchange.next is None:
-            self._reply(message, error=_failure_error(CUT_OFF))
-            return
-        result = mapping_of((exchange.response or {}).get("result"))
-        answers = mapping_of(exchange.next.params.get("inputResponses"))
-        for key, request in mapping_of(result.get("inputRequests")).items():
-            identity = f"toolbench-replay-{next(self._numbers)}"
-            question = {"jsonrpc": "2.0", "id": identity, **mapping_of(request)}
-            problem = await self._ask(Event("request", question, {"result": answers.get(key)}))
-            if problem is not None:
-                self._refuse(message, problem)
-                return
-        for event in exchange.later:
-            await self._repeat_event(event)
-        await self._repeat(exchange.next, message)
 
     # --- the end of a request ---------------------------------------------------------
 
