@@ -16,9 +16,6 @@ from toolbench.mcp.lists.remote_list import RemoteList
 from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList
 from toolbench.values import clip
 
-# Of a digest in a message
-_DIGITS = 12
-
 
 @dataclass(frozen=True, kw_only=True)
 class SkillFile:
@@ -67,13 +64,13 @@ class Skill:
         raise ToolNotFoundError(msg)
 
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
-        """Check the digest and size of *contents*, which *server* sent for *uri*.
+        """Check the digest of *contents*, which *server* sent for *uri*.
 
         A dynamic skill is not checked: the server lists no files for it.
 
         Raises:
-            ServerError: If the digest or the size differs from the server's list, or if the server
-                lists no digest for the file.
+            ServerError: If the digest differs from the server's list, or if the server lists no
+                digest for the file.
         """
         if self.is_dynamic:
             return
@@ -85,14 +82,14 @@ class Skill:
             )
             raise ServerError(msg)
         data = _bytes_of(contents, uri)
-        digest, size = "none", None
+        digest = "none"
         if data is not None:
-            digest, size = f"sha256:{sha256(data).hexdigest()}", len(data)
-        if digest != file.digest or file.size not in (None, size):
+            digest = f"sha256:{sha256(data).hexdigest()}"
+        if digest != file.digest:
             msg = (
                 f"The file {file.path!r} of the skill {self.name!r} is not the one that server "
-                f"{server!r} lists: {_facts(digest, size)} in the place of "
-                f"{_facts(file.digest, file.size)}. It was not used."
+                f"{server!r} lists: its digest is {digest}, and not {clip(file.digest)}. "
+                "It was not used."
             )
             raise ServerError(msg)
 
@@ -165,16 +162,6 @@ def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     return decoded(part.get("blob"))
-
-
-def _facts(digest: str, size: int | None) -> str:
-    kind, _, number = digest.partition(":")
-    short = clip(digest)
-    if number:
-        short = f"{kind}:{number[:_DIGITS]}…"
-    if size is None:
-        return short
-    return f"{short} ({size:,} bytes)"
 
 
 class SkillList(RemoteList[Skill]):
