@@ -40,8 +40,10 @@ class Script:
         """The calls that the server has received so far, oldest first."""
         self._tools: dict[str, _ScriptedTool] = {}
         self._resources: dict[str, dict[str, Any]] = {}
-        self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
-        self._offered: Mapping[str, Any] = {}
+        self._texts: dict[str, str] = {}
+        self._templates: list[Any] = []
+        self._prompts: dict[str, dict[str, Any]] = {}
+        self._sayings: dict[str, str] = {}
         self._recorded: RecordedAnswers | None = None
 
     def __len__(self) -> int:
@@ -63,23 +65,23 @@ class Script:
         """Offer the resource *uri* with *content*: a string unchanged, any other value as JSON."""
         if not isinstance(content, str):
             content = dumps(content)
-        about = {"uri": uri, "name": name or uri, "mimeType": mime_type}
-        self._resources[uri] = {**about, "text": content}
+        self._resources[uri] = {"uri": uri, "name": name or uri, "mimeType": mime_type}
+        self._texts[uri] = content
 
     def add_prompt(self, prompt: dict[str, Any], text: str) -> None:
         """Offer *prompt*, in the form of `prompts/list`, with *text*."""
-        self._prompts[prompt["name"]] = prompt, text
+        self._prompts[prompt["name"]] = prompt
+        self._sayings[prompt["name"]] = text
 
     def add_recorded(self, offered: Mapping[str, Any], recorded: RecordedAnswers) -> None:
         """Offer what a recorded server offered, with its *recorded* answers."""
         for tool in offered["tools"].values():
             self.add_tool(dict(tool), recorded)
-        self._offered, self._recorded = offered, recorded
-
-    def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
-        """Return the items to list under *part*: those in *own*, and recorded items with other names."""
-        recorded = self._offered.get(part) or {}
-        return list({**recorded, **own}.values())
+        # Of a list that was not requested nothing is known
+        self._resources.update(offered.get("resources") or {})
+        self._templates += (offered.get("templates") or {}).values()
+        self._prompts.update(offered.get("prompts") or {})
+        self._recorded = recorded
 
     # --- answers to clients -------------------------------------------------------
 
@@ -87,9 +89,9 @@ class Script:
         """Return what the server says about itself to a new client: name, capabilities, instructions."""
         changes = {"listChanged": True}
         capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
-        if self._resources or self._has_recorded("resources", "templates"):
+        if self._resources or self._templates:
             capabilities["resources"] = changes
-        if self._prompts or self._has_recorded("prompts"):
+        if self._prompts:
             capabilities["prompts"] = changes
         info = {"name": self.name, "version": "1"}
         about: dict[str, Any] = {"serverInfo": info, "capabilities": capabilities}
@@ -107,17 +109,16 @@ class Script:
             case "tools/list":
                 return {"tools": [tool.definition for tool in self._tools.values()]}
             case "resources/list":
-                own = {uri: _without_text(r) for uri, r in self._resources.items()}
-                return {"resources": self._listed("resources", own)}
-            case "resources/read" if params.get("uri") in self._resources:
-                return {"contents": [self._resources[params["uri"]]]}
+                return {"resources": list(self._resources.values())}
+            case "resources/read" if params.get("uri") in self._texts:
+                uri = params["uri"]
+                return {"contents": [{**self._resources[uri], "text": self._texts[uri]}]}
             case "prompts/list":
-                prompts = {name: prompt for name, (prompt, _) in self._prompts.items()}
-                return {"prompts": self._listed("prompts", prompts)}
-            case "prompts/get" if params.get("name") in self._prompts:
+                return {"prompts": list(self._prompts.values())}
+            case "prompts/get" if params.get("name") in self._sayings:
                 return self._prompt(params)
             case "resources/templates/list":
-                return {"resourceTemplates": self._listed("templates", {})}
+                return {"resourceTemplates": self._templates}
             case "resources/read" | "prompts/get" if self._recorded is not None:
                 return self._recorded.answer_to(method, params)
             case "resources/read" | "prompts/get":
@@ -128,12 +129,8 @@ class Script:
         msg = f"Method not found: {method}"
         raise RpcError(msg, -32601)
 
-    def _has_recorded(self, *parts: str) -> bool:
-        """Tell whether the recorded server offered anything under one of *parts*, such as `prompts`."""
-        return any(self._offered.get(part) for part in parts)
-
     def _prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        _, text = self._prompts[params["name"]]
+        text = self._sayings[params["name"]]
         for name, value in (params.get("arguments") or {}).items():
             text = text.replace(f"{{{name}}}", str(value))
         content = {"type": "text", "text": text}
@@ -156,7 +153,3 @@ class Script:
         if isinstance(answer, InTurn):
             return answer.next()
         return answer
-
-
-def _without_text(resource: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in resource.items() if k not in ("text", "blob")}
