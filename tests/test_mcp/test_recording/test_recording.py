@@ -157,14 +157,6 @@ class TestFramesOfAnyShape:
             recording.snapshot()
             list(_rounds_of(recording))
 
-    @pytest.mark.parametrize("at", ["1" + "0" * 400, "1e999", "NaN", '"x"', "true"])
-    def test_have_a_finite_time(self, path, at):
-        """A time that is no number of seconds is none."""
-        frame = f'{{"at": {at}, "direction": "stderr", "server": "s", "message": "x"}}'
-        path.write_text(f"{json.dumps({'at': 1, **START})}\n{frame}\n")
-        [_, frame] = Recording.read(path).frames
-        assert frame.at in (0.0, 1.0)
-
     def test_show_no_control_characters(self, path):
         """The name of a server is shown with what hides in it spelled out."""
         frame = {"at": 1, "direction": "stderr", "server": "\x1b[31m", "message": "x"}
@@ -360,7 +352,7 @@ class TestRecording:
         assert "tools/pay" in [c.where for c in changes if c.severity == "breaking"]
 
     def test_loads_up_to_where_it_was_cut(self, path, tmp_path):
-        """Cut at any byte, a recording has the frames that are whole."""
+        """Cut at any byte after its first line, a recording has the frames that are whole."""
         server = FakeMCPServer("n")
         server.answer("ping", "pong é")
         with create_mcp_tools({"n": server}, record=path) as client:
@@ -370,7 +362,8 @@ class TestRecording:
         cut = tmp_path / "cut.jsonl"
         ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
         near_ends = {end + more for end in ends for more in (-2, -1, 0, 1, 2)}
-        for size in sorted({*range(0, len(whole), 13), *near_ends} & {*range(len(whole) + 1)}):
+        sizes = {*range(ends[0], len(whole), 13), *near_ends} & {*range(ends[0], len(whole) + 1)}
+        for size in sorted(sizes):
             cut.write_bytes(whole[:size])
             recording = Recording.read(cut)
             count = whole[:size].count(b"\n")
@@ -380,7 +373,11 @@ class TestRecording:
                 recording.snapshot(name)
 
     @pytest.mark.parametrize(
-        "text", ["{}\n", "hello\n", "hello", '{"direction": "sent", "message": 1}\n']
+        "text",
+        [
+            *("{}\n", "hello\n", "hello", '{"direction": "sent", "message": 1}\n'),
+            *("", '{"at": 1, "direc'),
+        ],
     )
     def test_that_is_none_is_refused(self, path, text):
         """A file that does not begin as a recording does is none."""
@@ -388,10 +385,9 @@ class TestRecording:
         with pytest.raises(ServerError, match="is not a recording"):
             Recording.read(path)
 
-    @pytest.mark.parametrize("text", ["", '{"at": 1, "direc'])
-    def test_that_was_cut_off_before_any_server_says_so(self, path, text):
+    def test_that_was_cut_off_before_any_server_says_so(self, path):
         """There is nothing to replay: that is told, and no empty client comes of it."""
-        path.write_text(text)
+        path.write_text(json.dumps({"at": 1, **START}))
         assert len(Recording.read(path).frames) == 0
         with pytest.raises(ServerError, match="has no server"):
             create_mcp_tools(replay=path)

@@ -13,14 +13,13 @@ Every line is an object with four keys:
   could not be opened. `repeated` means that the server had lost its session and the request is
   sent again.
 
-A secret is replaced by `<secret-hidden:N>`. Within one file, each secret has a number of its own;
+A secret is replaced by `<secret-hidden:N>`. Within one file, equal numbers stand for the same text;
 `<secret-hidden>` without a number was in the message itself.
 An incomplete line at the end of a file is ignored.
 """
 
 import json
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Literal, get_args
 
 from pydantic_core import from_json, to_json
@@ -55,15 +54,12 @@ def frame_of(line: bytes) -> Frame | None:
         return None
     if not isinstance(fields, dict) or not {"direction", "message"} <= fields.keys():
         return None
-    direction, server = fields["direction"], fields.get("server")
+    direction, server, at = fields["direction"], fields.get("server"), fields.get("at")
     if direction not in _DIRECTIONS or not isinstance(server, str | None):
         return None
-    return Frame(
-        at=_seconds(fields.get("at")),
-        direction=direction,
-        server=server or "",
-        message=fields["message"],
-    )
+    if not isinstance(at, int | float):
+        at = 0.0
+    return Frame(at=at, direction=direction, server=server or "", message=fields["message"])
 
 
 def read_json(line: bytes) -> Any:
@@ -89,16 +85,3 @@ def json_of(value: Any) -> bytes:
     except ValueError:
         # Half of a surrogate pair
         return json.dumps(value, default=str).encode()
-
-
-def _seconds(value: Any) -> float:
-    if not isinstance(value, int | float):
-        return 0.0
-    try:
-        seconds = float(value)
-    except OverflowError:
-        # A JSON number has no largest value
-        return 0.0
-    if not isfinite(seconds):
-        return 0.0
-    return seconds

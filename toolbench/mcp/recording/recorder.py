@@ -62,7 +62,6 @@ class Recorder:
         # Frames are of several threads: the caller's, the background loop, those that read stderr
         self._lock = RLock()
         self._numbers: dict[str, int] = {}
-        self._redactors: dict[str, Redactor] = {}
         self._known = NO_SECRETS
         # Whether the file ends within a line
         self._is_cut = False
@@ -190,21 +189,12 @@ class Recorder:
         pieces, at = list[bytes](), 0
         for start, end in self._known.spans(data):
             writing = data[start:end]
-            mark = self._mark(self._secret_in(writing)).encode()
+            mark = self._mark(writing.decode(errors=_ANY)).encode()
             pieces += [data[at:start], mark, colours_in(writing)]
             at = end
         if not pieces:
             return text
         return b"".join([*pieces, data[at:]]).decode(errors=_ANY)
-
-    def _secret_in(self, writing: bytes) -> str:
-        """Return the secret that *writing* is a writing of; of several that overlap, the longest."""
-        for secret in sorted(self._known.secrets, key=len, reverse=True):
-            if secret not in self._redactors:
-                self._redactors[secret] = Redactor([secret], shortest=1)
-            if self._redactors[secret].occurs_in(writing):
-                return secret
-        return ""
 
     def _mark(self, secret: str) -> str:
         return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))

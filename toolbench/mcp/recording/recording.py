@@ -65,14 +65,8 @@ class Recording:
         except OSError as error:
             msg = f"Cannot read the recording {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None
-        lines = data.split(b"\n")[:-1]
-        # A file that was cut off in its first line is a recording without frames
-        if lines:
-            about = _start_in(lines[0])
-        elif data[:1] in (b"", b"{"):
-            about = {"version": VERSION}
-        else:
-            about = {}
+        lines = data.split(b"\n")
+        about = _start_in(lines[0])
         if not about:
             msg = f"{str(path)!r} is not a recording: %mcp connect --record makes one."
             raise ServerError(msg)
@@ -82,7 +76,8 @@ class Recording:
                 f"this toolbench reads version {VERSION}."
             )
             raise ServerError(msg)
-        return cls(path, [frame for frame in map(frame_of, lines) if frame is not None])
+        frames = map(frame_of, lines[:-1])
+        return cls(path, [frame for frame in frames if frame is not None])
 
     def __repr__(self) -> str:
         servers = visible(", ".join(self.servers)) or "no server"
