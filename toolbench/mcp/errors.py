@@ -456,9 +456,13 @@ def short_reason(server: str, error: str) -> str:
     If the message has lines of stderr, it is the exception in them, or the last of them.
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
-    text = exception_line(wrote.splitlines()) if heading else " ".join(message.split("\n"))
+    if heading:
+        text, more = exception_line(wrote.splitlines()), "stderr"
+    else:
+        text, more = " ".join(message.split("\n")), "tools"
     text = text.removeprefix(f"Server {server!r} did not connect: ")
-    if len(text) <= _LONGEST_REASON and not heading:
+    if len(text) > _LONGEST_REASON:
+        text = f"{text[:_LONGEST_REASON].rstrip()}…"
+    elif not heading:
         return text
-    short = f"{text[:_LONGEST_REASON].rstrip()}…" if len(text) > _LONGEST_REASON else text
-    return f"{short} (%mcp {'stderr' if heading else 'tools'} {server} shows more)"
+    return f"{text} (%mcp {more} {server} shows more)"

@@ -25,7 +25,7 @@ class ListedTool:
     icons: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     """Problems of the description; the parts with a problem were left out."""
-    raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    raw: Mapping[str, Any] = field(repr=False)
     """The description exactly as the server sent it."""
 
 
@@ -41,7 +41,7 @@ class DisabledTool:
 
 @dataclass(frozen=True)
 class ToolsDiff:
-    """The names of the tools that differ between two lists of tools."""
+    """The names of the items that differ between two lists of a server, mostly of tools."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -59,21 +59,15 @@ class ToolsDiff:
         return "; ".join(texts) or "no difference"
 
     @classmethod
-    def between(
-        cls,
-        before: Iterable[ListedTool],
-        after: Iterable[ListedTool],
-    ) -> Self:
-        """Return the differences from *before* to *after*."""
-        old = {tool.name: tool for tool in before}
-        new = {tool.name: tool for tool in after}
+    def between(cls, before: Mapping[str, Any], after: Mapping[str, Any]) -> Self:
+        """Return the differences from *before* to *after*, which have the items by name."""
         added, changed = [], []
-        for name, tool in new.items():
-            if name not in old:
+        for name, item in after.items():
+            if name not in before:
                 added.append(name)
-            elif tool != old[name]:
+            elif item != before[name]:
                 changed.append(name)
-        removed = [name for name in old if name not in new]
+        removed = [name for name in before if name not in after]
         return cls(added=tuple(added), removed=tuple(removed), changed=tuple(changed))
 
 

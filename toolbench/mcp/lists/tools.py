@@ -35,7 +35,6 @@ class ToolList(ItemList[MCPToolDefinition]):
             trust: Compares the list with what was approved; None if no approval is required.
         """
         self._session, self._trust = session, trust
-        self._rows: Mapping[str, ListedTool] = {}
         # Replaced as a whole: a thread that looks at it sees no other list meanwhile
         self._tools: Mapping[str, MCPToolDefinition] = {}
         self._secrecy: dict[str, Secrecy] = {}
@@ -108,12 +107,12 @@ class ToolList(ItemList[MCPToolDefinition]):
     @property
     def raw(self) -> dict[str, dict[str, Any]]:
         """The server's descriptions of the tools that can be called, by name."""
-        return {name: dict(tool.raw) for name, tool in self._rows.items()}
+        return {name: dict(tool.entry) for name, tool in self._tools.items()}
 
     def described(self, name: str) -> Mapping[str, Any]:
         """Return the server's description of the tool *name*; empty if the tool is not listed."""
-        if name in self._rows:
-            return self._rows[name].raw
+        if name in self._tools:
+            return self._tools[name].entry
         return {}
 
     async def list_anew(self, connection: Connection, seconds: float, *, used: float = 0) -> None:
@@ -132,12 +131,10 @@ class ToolList(ItemList[MCPToolDefinition]):
             from toolbench.mcp.wire.sdk_session import header_map  # noqa: PLC0415 - loaded by now
 
             connection.session.header_maps = {tool.name: header_map(tool.schema) for tool in good}
-        change = ToolsDiff.between(self._rows.values(), good)
-        rows, tools = dict[str, ListedTool](), dict[str, MCPToolDefinition]()
-        for row in good:
-            rows[row.name], tools[row.name] = row, self._definition(row)
+        before = self.raw
+        self._tools = {tool.name: self._definition(tool) for tool in good}
+        change = ToolsDiff.between(before, self.raw)
         is_first, self._was_listed = not self._was_listed, True
-        self._rows, self._tools = rows, tools
         self._secrecy = {}
         if change and not is_first:
             self.last_change = change
@@ -154,7 +151,7 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     def _secrecy_of(self, name: str) -> Secrecy:
         if name not in self._secrecy:
-            schema = {}
+            schema: Mapping[str, Any] = {}
             if name in self._tools:
                 schema = self._tools[name].schema
             self._secrecy[name] = Secrecy(schema)
@@ -177,11 +174,9 @@ class ToolList(ItemList[MCPToolDefinition]):
     def _definition(self, tool: ListedTool) -> MCPToolDefinition:
         """Return the definition of *tool*; a tool that has not changed stays the same object."""
         version = str(self._session.server_info.get("version") or "")
-        before = self._rows.get(tool.name)
-        if before == tool and before.raw == tool.raw:
-            known = self._tools[tool.name]
-            if known.server_version == version:
-                return known
+        known = self._tools.get(tool.name)
+        if known is not None and (known.entry, known.server_version) == (tool.raw, version):
+            return known
         return MCPToolDefinition(
             name=tool.name,
             description=tool.description,

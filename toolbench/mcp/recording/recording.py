@@ -104,7 +104,7 @@ class Recording:
             ServerError: If the recording lacks *server*, or has several servers and none is named.
         """
         name = self._named(server)
-        return Tape.of(name, (f for f in self.frames if f.server == name))
+        return Tape(name, (f for f in self.frames if f.server == name))
 
     def _named(self, server: str | None) -> str:
         if server is None and len(self.servers) == 1:

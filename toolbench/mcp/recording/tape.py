@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from toolbench.mcp.recording.frame import Frame
 
@@ -104,8 +104,8 @@ class Exchange:
 class Tape:
     """The exchanges with one server, in the order of their requests."""
 
-    def __init__(self, server: str) -> None:
-        """Make an empty tape."""
+    def __init__(self, server: str, frames: Iterable[Frame]) -> None:
+        """Put the *frames* of *server* in order."""
         self.server = server
         self.exchanges: list[Exchange] = []
         self.before: list[Event] = []
@@ -114,14 +114,8 @@ class Tape:
         """The reason why no connection could be opened; None if no such failure is recorded."""
         self._open: dict[str, Exchange] = {}
         self._questions: dict[str, Event] = {}
-
-    @classmethod
-    def of(cls, server: str, frames: Iterable[Frame]) -> Self:
-        """Return the tape of *server* from its *frames*."""
-        tape = cls(server)
         for frame in frames:
-            tape.add(frame)
-        return tape
+            self._add(frame)
 
     def outcome(self, call: Exchange) -> Mapping[str, Any] | None:
         """Return the answer to the tool call *call*. If the call ran as a task: the task's result.
@@ -141,8 +135,7 @@ class Tape:
                         return {key: state[key]}
         return None
 
-    def add(self, frame: Frame) -> None:
-        """Add the next frame."""
+    def _add(self, frame: Frame) -> None:
         message = frame.message
         match frame.direction:
             case "stderr" | "noise":

@@ -79,15 +79,6 @@ class ListPane(Pane):
     """The widget that shows the picked item."""
 
 
-def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
-    """Return the keys that were added, removed or changed from *before* to *after*."""
-    return ToolsDiff(
-        added=tuple(key for key in after if key not in before),
-        removed=tuple(key for key in before if key not in after),
-        changed=tuple(k for k in after if k in before and before[k] != after[k]),
-    )
-
-
 def changes_html(change: ToolsDiff | None) -> Html:
     """Return a notice with the first names in *change*; empty if nothing changed."""
     if not change:
@@ -137,7 +128,9 @@ class ListNotes:
     def say_changes(self, items: Mapping[str, Any]) -> None:
         """Say what has changed in the list since the last call; *items* are its items by their keys."""
         before, self._items = self._items, items
-        change = between(before, items) if before is not None else None
+        change = None
+        if before is not None:
+            change = ToolsDiff.between(before, items)
         if change or before is None or self._has_trouble:
             put(self.above, changes_html(change))
         self._has_trouble = False
