@@ -23,7 +23,7 @@ from toolbench.jsonschema import describe
 from toolbench.jsonschema.node import read
 from toolbench.jsonschema.walk import follow
 from toolbench.jsonschema.words import limits
-from toolbench.llm.lint.subject import Subject
+from toolbench.llm.lint import Subject
 from toolbench.magics.arguments.yaml_body import read_yaml
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion.body_completion import offer_in_json, offer_in_yaml

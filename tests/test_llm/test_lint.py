@@ -11,8 +11,7 @@ from test_llm.tools import argument, text, tool_named
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.llm.lint import RULES, cost_of, lint_tool, lint_tools
-from toolbench.llm.lint.subject import Subject
+from toolbench.llm.lint import RULES, Subject, cost_of, lint_tool, lint_tools
 
 
 def rules(tool):
@@ -42,11 +41,11 @@ class TestTogether:
         """Two of one name."""
         assert "name-duplicate" in self.rules(tool_named("get_it"), tool_named("get_it"))
 
-    @pytest.mark.parametrize("other", ["get-item", "getItem", "get_items", "Get_Item"])
+    @pytest.mark.parametrize("other", ["get-item", "getItem", "Get_Item"])
     def test_near_name(self, other):
-        """Names that differ in number, or in how they are written."""
+        """Names that differ only in how they are written; a list beside one of its kind is usual."""
         assert "name-near" in self.rules(tool_named("get_item"), tool_named(other))
-        assert "name-near" not in self.rules(tool_named("get_item"), tool_named("get_order"))
+        assert "name-near" not in self.rules(tool_named("get_item"), tool_named("get_items"))
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -88,7 +87,7 @@ class TestTogether:
 
     def test_each_alone(self):
         """What is wrong with one alone is told too."""
-        assert "name-verb" in self.rules(tool_named("weather_data"), tool_named("get_it"))
+        assert "description-thin" in self.rules(tool_named("data", "Data."), tool_named("get_it"))
 
 
 class TestFindings:
@@ -96,16 +95,14 @@ class TestFindings:
 
     def test_complete(self):
         """Rule, severity, place, what is wrong, what to do, and who says so."""
-        (finding,) = lint_tool(tool_named("weather_data"))
-        assert finding.rule == "name-verb"
-        assert finding.severity == "hint"
-        assert finding.where == "name"
-        assert finding.tool == "weather_data"
+        (finding,) = lint_tool(tool_named("data", "Data."))
+        assert finding.rule == "description-thin"
+        assert finding.severity == "warning"
+        assert finding.where == "description"
+        assert finding.tool == "data"
         assert finding.fix
         assert finding.source
-        assert str(finding).startswith(
-            "weather_data.name: No word of 'weather_data' says what it does."
-        )
+        assert str(finding).startswith("data.description: 'Data.' is only one word.")
 
     def test_names_an_argument_once(self):
         """The place is left out where the message names it."""

@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from test_llm.samples import taking
-from test_llm.tools import DESCRIPTION, argument, number, text, tool_named
+from test_llm.tools import argument, number, text, tool_named
 from toolbench import tool
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.llm.lint import lint_tool
@@ -73,33 +73,13 @@ def login_as(user: str, token: SecretStr | None = None) -> str:
 
 
 KEPT_AND_BROKEN = {
-    "name-verb": [
-        (tool_named("weather_data"), tool_named("get_weather_data")),
-        (tool_named("article_searcher"), tool_named("search_articles")),
-        (tool_named("jira.project"), tool_named("jira_get_project")),
-        (tool_named("lrange"), tool_named("hgetall")),
-        (tool_named("shelf", "The books."), tool_named("blanch", "Blanches beans.")),
-        (tool_named("data", "Data."), tool_named("sieve", "Sieve the soil.")),
-        (tool_named("seedling", "Show one."), tool_named("dibble", "Dibble holes.")),
-        (
-            tool_named("quarry_data", "Quarry data."),
-            tool_named("quarry", "Quarries stone."),
-        ),
-        (tool_named("kitchen_drawer"), tool_named("weigh_parcel")),
-    ],
     "description-missing": [
         (tool_named("get_it", ""), tool_named("get_it")),
         (tool_named("get_it", "  "), tool_named("get_it")),
     ],
     "description-thin": [
-        (
-            tool_named("create_new_label", "Creates a new label."),
-            tool_named("create_label", DESCRIPTION),
-        ),
-        (
-            tool_named("getUserById", "Get a user by ID"),
-            tool_named("getUserById", DESCRIPTION),
-        ),
+        (tool_named("divide", "Divide."), tool_named("divide", "Divide two numbers.")),
+        (tool_named("get_it", " It "), tool_named("get_recipes", "获取所有菜谱")),
     ],
     "description-result": [
         (
@@ -240,13 +220,11 @@ KEPT_AND_BROKEN = {
         ),
         (taking({"login": LOGIN}, "login"), taking({"login": LOGIN})),
     ],
-    "arguments-many": [
-        (
-            taking({f"a{i}": text("One of many.") for i in range(13)}),
-            taking({f"a{i}": text("One of many.") for i in range(12)}),
-        )
-    ],
     "default-invalid": [
+        (
+            argument({"anyOf": [text("Which.", enum=["a"]), {"type": "null"}], "default": "b"}),
+            argument({"anyOf": [text("Which.", enum=["a"]), {"type": "null"}], "default": None}),
+        ),
         (
             argument(number("How many.", default=None)),
             argument(number("How many.", default=1)),
@@ -292,6 +270,10 @@ KEPT_AND_BROKEN = {
         (
             tool_named("xgroup_delete", "Delete a group. Returns its name."),
             tool_named("issuescreate_delete_token", "Returns a token for later."),
+        ),
+        (
+            tool_named("queue_delete", "Deletes a queue. Returns its name."),
+            tool_named("get_delete_status", "Returns how far it is."),
         ),
     ],
     "hint-contradicts": [

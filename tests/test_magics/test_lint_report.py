@@ -4,19 +4,21 @@
 class TestLint:
     def test_says_what_a_model_stumbles_over(self, shell):
         """%tools --lint: the worst first, what to do, and what the tools cost."""
-        shell.run_cell("@tool\ndef weather_data() -> str: 'Weather data.'")
+        shell.run_cell("@tool\ndef weather_data() -> str: 'Weather.'")
         report = shell.run_line_magic("tools", "--lint")
         severities = [finding.severity for finding in report]
         assert severities == sorted(severities, key=["error", "warning", "hint"].index)
-        assert {"argument-undescribed", "name-verb"} <= {f.rule for f in report}
+        assert {"argument-undescribed", "description-thin"} <= {f.rule for f in report}
         text, html = repr(report), report._repr_mimebundle_()["text/html"]
-        for part in ("in 5 tools", "tokens in every request", "get_weather"):
+        for part in ("in 5 tools", "tokens in every request", "greet"):
             assert part in text
             assert part in html
-        head, row = (line for line in text.splitlines() if " tool " in line or "name-verb" in line)
+        lines = text.splitlines()
+        [head] = (line for line in lines if " tool " in line)
+        [row] = (line for line in lines if "weather_data" in line)
         # Each name of a column stands above its column
         assert head.index("tool") == row.index("weather_data")
-        assert head.index("rule") == row.index("name-verb")
+        assert head.index("rule") == row.index("description-thin")
 
     def test_looks_at_what_matches(self, shell):
         """The pattern and the source narrow what is looked at."""

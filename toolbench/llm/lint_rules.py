@@ -45,7 +45,9 @@ class Finding:
     @property
     def place(self) -> str:
         """The argument, or other part of the tool, unless the message names it; then empty."""
-        return "" if self.where in self.message else self.where
+        if self.where in self.message:
+            return ""
+        return self.where
 
     def __str__(self) -> str:
         subject = ".".join(filter(None, (self.tool, self.place)))
@@ -54,12 +56,6 @@ class Finding:
 
 RULES: Mapping[str, Rule] = {
     # --- the name
-    "name-verb": Rule(
-        "hint",
-        "Begin with what it does: get_weather, not weather_data.",
-        f"{_ARTICLE}, 3.2.1",
-        "From the name a model may not see what the tool does.",
-    ),
     "name-duplicate": Rule(
         "error",
         "Give each tool a name of its own.",
@@ -76,7 +72,7 @@ RULES: Mapping[str, Rule] = {
     "description-missing": Rule(
         "error",
         "Say what it does, what comes back, and its limits.",
-        f"{_ARTICLE}, 3.2.1",
+        f"{_ARTICLE}, 1.3.1",
         "A model can only guess what the tool does, and when to call it.",
     ),
     "description-thin": Rule(
@@ -88,13 +84,13 @@ RULES: Mapping[str, Rule] = {
     "description-result": Rule(
         "hint",
         "Name the fields or the format of the answer.",
-        f"{_ARTICLE}, 3.2.1",
+        f"{_ARTICLE}, 1.3.1",
         "A model does not know what comes back, and may call it in vain.",
     ),
     "description-limits": Rule(
         "hint",
         "Say how much it returns at most, or take a limit.",
-        f"{_ARTICLE}, 1.5 (6)",
+        f"{_ARTICLE}, 1.4",
         "An answer may be very long, and a model pays for all of it.",
     ),
     "description-duplicate": Rule(
@@ -113,7 +109,7 @@ RULES: Mapping[str, Rule] = {
     "argument-undescribed": Rule(
         "warning",
         "Say the meaning, the unit and the form.",
-        f"{_ARTICLE}, 3.2.1",
+        f"{_ARTICLE}, 1.3.1",
         "A model can only guess what to send: read the arguments before a call runs.",
     ),
     "argument-misnamed": Rule(
@@ -175,12 +171,6 @@ RULES: Mapping[str, Rule] = {
         "Read it where the tool runs: from the environment, or from the conversation's secrets.",
         "toolbench, SECURITY.md",
         "Give the secret to the conversation, so that a model sends ${NAME}, or leave the tool out.",
-    ),
-    "arguments-many": Rule(
-        "warning",
-        "Split the tool, or drop arguments that never change.",
-        f"{_ARTICLE}, 3.2.3",
-        "A model may forget or confuse some: read the arguments before a call runs.",
     ),
     # --- the schema
     "default-invalid": Rule(

@@ -1,0 +1,746 @@
+"""Check tools against the principles of tool design: find the parts that confuse a model.
+
+Which rules there are, and what they found in 2,132 published tools, is in `docs/lint.md`.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice
+from typing import Any, Self
+
+from toolbench.core.executor import FunctionCall
+from toolbench.core.functions import misnamed_parameters
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import did_you_mean
+from toolbench.jsonschema.node import Node, SchemaView
+from toolbench.jsonschema.types import Json
+from toolbench.llm.formats import format_report
+from toolbench.llm.lint_rules import RULES, Finding, Rule, Severity, finding
+from toolbench.llm.providers import Provider
+from toolbench.llm.tokens import TokenCount, count_tokens, offer_of
+from toolbench.redaction.detect import is_secret
+from toolbench.values import clip
+from toolbench.wording import estimate_tokens, words_of
+
+__all__ = [
+    "RULES",
+    "Finding",
+    "Rule",
+    "Severity",
+    "cost_of",
+    "lint_tool",
+    "lint_tools",
+]
+
+
+def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
+    """Return a finding for each part of *tool* that may confuse a model."""
+    return list(_alone(Subject(tool)))
+
+
+def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
+    """Return the findings in each of *tools*, and in all of them together."""
+    subjects = [Subject(tool) for tool in tools]
+    found: list[Finding] = []
+    for subject in subjects:
+        found += _alone(subject)
+    found = _folded(found)
+    for rule in _RULES_OF_ALL:
+        found += rule(subjects)
+    return found
+
+
+def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
+    """Return how many tokens *tools* cost in each request that offers them.
+
+    Tools that are not for models cost nothing, because no request offers them.
+    """
+    tokens, is_exact = 0, True
+    for tool in tools:
+        if tool.is_for_models:
+            count = count_tokens(offer_of(tool))
+            tokens += count.tokens
+            is_exact = is_exact and count.exact
+    return TokenCount(tokens, exact=is_exact)
+
+
+def _alone(subject: "Subject") -> Iterator[Finding]:
+    for rule in _RULES_OF_ONE:
+        yield from rule(subject)
+
+
+# Tools with the same finding
+_MANY = 10
+
+
+def _folded(findings: list[Finding]) -> list[Finding]:
+    """Merge equal findings about an argument that many tools share."""
+    times = Counter((one.rule, one.where, one.message) for one in findings)
+    reported: set[tuple[str, str, str]] = set()
+    folded: list[Finding] = []
+    for one in findings:
+        key = one.rule, one.where, one.message
+        if times[key] < _MANY or not one.rule.startswith("argument-"):
+            folded.append(one)
+        elif key not in reported:
+            reported.add(key)
+            message = f"{one.message} The same in {times[key] - 1} other tools."
+            folded.append(replace(one, message=message))
+    return folded
+
+
+# --- what is checked ----------------------------------------------------------------
+
+# Levels of arguments inside arguments
+_DEEPEST = 4
+# Arguments: a few objects that refer to each other have millions
+_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument, or one property inside an argument."""
+
+    path: str
+    name: str
+    node: Node
+    required: bool
+    text: str
+    """The description of the argument or of its alternatives; empty if there is none."""
+    types: tuple[str, ...]
+    """The types of the argument without `null`."""
+
+    @classmethod
+    def of(cls, node: Node, path: str, name: str, *, required: bool) -> Self:
+        """Make an argument of *node*, the part of the schema at *path*."""
+        types = tuple(kind for kind in node.types if kind != "null")
+        return cls(path, name, node, required, node.explanation, types)
+
+    def has(self, *keywords: str) -> bool:
+        """Tell whether the argument's schema, or an alternative in it, uses one of *keywords*."""
+        return self.node.says(*keywords)
+
+
+class Subject:
+    """A tool, with the facts that the rules check."""
+
+    def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
+        """Prepare *tool*."""
+        self.tool = tool
+        self.name = tool.name
+        self.description = tool.description or ""
+
+    @cached_property
+    def schema(self) -> Json:
+        """The schema of the arguments, as a model gets it."""
+        return self.tool.parameters()
+
+    @cached_property
+    def view(self) -> SchemaView:
+        """The schema of the arguments as nodes, each read once."""
+        return SchemaView(self.schema)
+
+    @property
+    def has_output_schema(self) -> bool:
+        """Whether the tool has an output schema."""
+        return "outputSchema" in self.tool.to_mcp_tool(input_schema={})
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the tool's name, in lower case."""
+        return words_of(self.name)
+
+    @cached_property
+    def arguments(self) -> list[Argument]:
+        """Every argument, and every property inside an argument, as far as they are linted."""
+        return list(islice(self._inside(self.view.whole, "", 0), _MOST))
+
+    @cached_property
+    def outer(self) -> list[Argument]:
+        """The arguments, without the properties inside them."""
+        return [argument for argument in self.arguments if argument.path == argument.name]
+
+    def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
+        if depth > _DEEPEST:
+            return
+        # inside arguments, properties of alternatives are left out: a model chooses one of them
+        required = node.required
+        inside = chain(node.properties, node.conditional)
+        for name in node.names if depth == 0 else inside:
+            inner = f"{path}.{name}" if path else name
+            part = node.at(name)
+            yield Argument.of(part, inner, name, required=name in required)
+            yield from self._inside(part, inner, depth + 1)
+        if node.items is not None:
+            yield from self._inside(node.items, f"{path}[]", depth + 1)
+
+
+# --- the hints ----------------------------------------------------------------------
+
+_DELETES = frozenset({"delete", "destroy", "drop", "erase", "purge", "truncate", "wipe", "del"})
+_TAKES_AWAY = frozenset({"remove", "uninstall"})
+_TAKING = re.compile(r"delet|remov|destroy|drop|eras|purg|truncat|wip", re.IGNORECASE)
+_FOR_GOOD = re.compile(r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE)
+
+
+def _hints(subject: Subject) -> Iterator[Finding]:
+    """Check that a tool that deletes says so in its hints."""
+    action = _destroying_word(subject)
+    if not action:
+        return
+    annotations = subject.tool.annotations
+    if annotations is not None and annotations.readOnlyHint:
+        message = f"The name says {action!r}, but the hints say read-only."
+        yield finding(subject.name, "hint-contradicts", "annotations", message)
+    elif annotations is None or "destructiveHint" not in annotations.model_fields_set:
+        message = f"The name says {action!r}, but no hint says that it destroys data."
+        yield finding(subject.name, "hint-destructive", "annotations", message)
+
+
+def _destroying_word(subject: Subject) -> str:
+    """Return the word of the tool's name that says that the tool destroys data; "" if none does.
+
+    A word such as "delete" at the start of the name is enough. In other cases the beginning of the
+    description must say so too, because `get_delete_status` deletes nothing.
+    """
+    description = subject.description
+    beginning = " ".join(description.split()[:5])
+    for place, word in enumerate(subject.words):
+        if word in _DELETES:
+            # _TAKING has English words
+            if place == 0 or not description.isascii() or _TAKING.search(beginning):
+                return word
+        elif word in _TAKES_AWAY and _FOR_GOOD.search(description):
+            return word
+    return ""
+
+
+# --- the description ----------------------------------------------------------------
+
+_READS = re.compile(
+    r"\W*(?:describ|fetch|find|gets?\b|lists?\b|look|quer|reads?\b|retriev|search|shows?\b)",
+    re.IGNORECASE,
+)
+_SEARCHES = frozenset({"find", "query", "search"})
+_RESULT = re.compile(
+    r"\b(returns?|returned|returning|results?|outputs?|responses?|responds?|respond with|"
+    r"yields?|gives?|provid\w+|includ\w+|contain\w+|consist\w+|list of|lists|array of|"
+    r"json|xml|csv|markdown|html|text|details?|information about|metadata|fields?|"
+    r"contents?|documentation|summary|average|numbers?|price|status of|date of|value of|\w*names?|as an? |image|base64|url|"
+    r"schema|calculat\w+|comput\w+|determin\w+|checks?|such as|e\.g\.|with (?:its|their|the)|along with|shows?)\b|\(.*,.*\)|:\s",
+    re.IGNORECASE | re.DOTALL,
+)
+# Characters: a longer text may describe the result in other words
+_LONG = 160
+_LIMITED = re.compile(
+    r"\b(limit\w*|max\w*|up to|at most|first|top|latest|recent|pag\w+|cursor|all|every|"
+    r"entire|each|default\w*|most|matching|filter\w*|\d+)\b",
+    re.IGNORECASE,
+)
+_LIMITS = re.compile(
+    r"limit|page|cursor|max|top|count|size|offset|first|last|num|amount|^n$|^k$|take|"
+    r"continuation|next|since|rows|results|head|tail|filter|query|id$|name$|path$|key$",
+    re.IGNORECASE,
+)
+
+
+def _missing(subject: Subject) -> Iterator[Finding]:
+    """Check that a tool has a description."""
+    if not subject.description.strip():
+        message = "There is no description: the model has only the name."
+        yield finding(subject.name, "description-missing", "description", message)
+
+
+def _thin(subject: Subject) -> Iterator[Finding]:
+    """Check that a description has more than one word."""
+    text = subject.description.strip()
+    # Some languages write no spaces between words
+    if text.isascii() and len(re.findall(r"\w+", text)) == 1:
+        message = f"{text!r} is only one word."
+        yield finding(subject.name, "description-thin", "description", message)
+
+
+def _result(subject: Subject) -> Iterator[Finding]:
+    """Check that a tool that reads data describes its result, in words or in a schema."""
+    text = subject.description.strip()
+    if len(text) > _LONG or subject.has_output_schema:
+        return
+    # _RESULT has English words
+    if text.isascii() and _READS.match(text) and not _RESULT.search(text):
+        message = "It does not say what it returns."
+        yield finding(subject.name, "description-result", "description", message)
+
+
+def _limits(subject: Subject) -> Iterator[Finding]:
+    """Check that a search tool takes a limit, or that its description says how much it returns."""
+    text = subject.description.strip()
+    # _LIMITED has English words
+    if not text or not text.isascii() or _LIMITED.search(text):
+        return
+    if _SEARCHES.isdisjoint(subject.words):
+        return
+    for argument in subject.outer:
+        if _LIMITS.search(argument.name):
+            return
+    message = "It does not say how much it may return, and takes no limit."
+    yield finding(subject.name, "description-limits", "description", message)
+
+
+# --- the arguments ------------------------------------------------------------------
+
+# Arguments listed in one message
+_MOST_NAMES = 6
+
+_PLAIN = frozenset(
+    {"url", "text", "message", "title", "content", "email", "body", "request", "params"}
+)
+
+_EXAMPLE = re.compile(
+    r"e\.g|for example|for instance|such as|example|like |i\.e|\betc\b|\.\.\.|…",
+    re.IGNORECASE,
+)
+_ASKS = (
+    r"one of|either|must be|can be|options(?: are)?|choices(?: are)?|"
+    r"(?:valid|allowed|possible|supported|accepted|available|permitted) "
+    r"(?:values?|options?|types?)(?: are| is| include)?"
+)
+_NEXT = r"(?:\s*,\s*(?:or |and )?|\s*\|\s*|\s*/\s*|\s+or\s+|\s+and\s+)"
+_QUOTED = r"[`'\"][\w ./-]{1,30}[`'\"](?:\s*\([^()]*\))?"
+_VALUES_IN_BRACKETS = re.compile(
+    rf"(?:{_ASKS})\s*:?\s*\(?(?P<values>(?:{_QUOTED}{_NEXT}?){{2,}})"
+    rf"|(?:{_ASKS})\s*:\s*(?P<bare>[\w-]+(?:{_NEXT}[\w-]+){{1,}})(?=[.;)]|$)"
+    rf"|[:(]\s*(?P<chosen>{_QUOTED}(?:\s*,\s*{_QUOTED})*,?\s+or\s+{_QUOTED})",
+    re.IGNORECASE,
+)
+_VALUES_IN_A_SENTENCE = re.compile(
+    r"\((?P<names>[A-Z]\w*(?:, [A-Z]\w*)*,? or [A-Z]\w*|\w+(?:\s*\|\s*\w+)+)\)"
+)
+_RANGE = re.compile(
+    r"(?:between|from|range:?|\()\s*(-?\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and|\.\.)\s*(-?\d[\d,]*(?:\.\d+)?)\b"
+    r"|(?:\bmax(?:imum)?(?: (?:is|of|value))?:?|\bup to|\bat most)\s*(\d[\d,]*)\b",
+    re.IGNORECASE,
+)
+_LENGTH = re.compile(
+    r"(?:max(?:imum)?(?: length)?(?: of)?:?|up to|at most|no more than|limited to)\s*"
+    r"(\d[\d,]*)\s*(?:char|chars|characters)\b",
+    re.IGNORECASE,
+)
+_ITEMS = re.compile(
+    r"(?:max(?:imum)?(?: of)?:?|up to|at most|no more than|limited to)\s*(\d[\d,]*)"
+    r"(?: (?:items|ids|entries|values|elements|names|keys|urls|files|tags)\b|\)|\.|$)",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    r"(?<![<-])\b(ISO[- ]?8601|RFC ?3339|YYYY-MM-DD|YYYY/MM/DD|DD/MM/YYYY|MM/DD/YYYY|HH:MM|UUID)\b"
+)
+_JOINED = re.compile(
+    r"\b(comma|semicolon|newline|pipe|space)[- ](separated|delimited)\b", re.IGNORECASE
+)
+_JSON = re.compile(
+    r"\bJSON[- ](?:encoded |formatted |serialized )?(?:string|text|array|object)\b|"
+    r"\bas (?:a )?JSON\b|\bin JSON format\b|\bJSON-(?:encoded|stringified)\b",
+    re.IGNORECASE,
+)
+# Characters at the start of a text, which say what the argument is
+_EARLY = 90
+_MAP = re.compile(r"\b(key|headers?|metadata|map|dict\w*|pairs|any)\b", re.IGNORECASE)
+_KNOB = re.compile(
+    r"limit|per_?page|page_?size|max_?results|time_?out|retries|delay|depth|temperature|"
+    r"interval|threshold|quality|batch",
+    re.IGNORECASE,
+)
+_UNSET = re.compile(
+    r"default|optional|omit|if not|if unset|unless|when not|otherwise|leave|without|"
+    r"if (?:true|false|set|provided|specified|given|enabled|present)|when (?:true|false|set)|"
+    r"whether|only|true|set to",
+    re.IGNORECASE,
+)
+
+
+def _undescribed(subject: Subject) -> Iterator[Finding]:
+    """Check that every argument has a description, unless its name or its schema explains it."""
+    bare = [
+        argument.path
+        for argument in subject.arguments
+        if not argument.text.strip() and not _is_clear(argument, subject)
+    ]
+    if bare:
+        message = f"{len(bare)} arguments have no description: {_listed(bare, _MOST_NAMES)}."
+        if len(bare) == 1:
+            message = f"The argument {bare[0]} has no description."
+        yield finding(subject.name, "argument-undescribed", _where(bare), message)
+
+
+def _misnamed(subject: Subject) -> Iterator[Finding]:
+    """Check that the function has every argument that its docstring describes."""
+    executor = subject.tool.executor
+    if not isinstance(executor, FunctionCall):
+        return
+    for name in misnamed_parameters(executor):
+        near = did_you_mean(name, (argument.name for argument in subject.outer))
+        message = f"{name!r} is described but is not a parameter.{near}"
+        yield finding(subject.name, "argument-misnamed", "arguments", message)
+
+
+def _where(paths: list[str]) -> str:
+    """Return the place of a finding about the arguments at *paths*."""
+    if len(paths) == 1:
+        return paths[0]
+    return "arguments"
+
+
+def _is_clear(argument: Argument, subject: Subject) -> bool:
+    """Return whether *argument* needs no description of its own.
+
+    Its name, its schema or the description of the tool explains it.
+    """
+    if argument.name in _PLAIN or argument.name in subject.words:
+        return True
+    if argument.has("const", "properties"):
+        return True
+    if argument.name not in subject.description:
+        return False
+    name = re.escape(argument.name)
+    pattern = (
+        rf"(?:^|\n)\s*[-*•]?\s*[`'\"*]*{name}[`'\"*]*\s*(?:\([^)]*\))?\s*[:\u2013\u2014-]|`{name}`"
+    )
+    return re.search(pattern, subject.description) is not None
+
+
+def _enumeration(subject: Subject) -> Iterator[Finding]:
+    """Check that values listed in an argument's description are also listed in its schema."""
+    for argument in _texts(subject):
+        if argument.has("enum", "const", "pattern") or _JSON.search(argument.text):
+            continue
+        values = _listed_values(argument.text)
+        others = {other.name for other in subject.arguments}
+        if values and not others & set(re.findall(r"[\w-]+", values)):
+            message = f"Its text lists its values, {values}; its schema takes any string."
+            yield finding(subject.name, "argument-enum", argument.path, message)
+
+
+def _listed_values(text: str) -> str | None:
+    match = _VALUES_IN_BRACKETS.search(text) or _VALUES_IN_A_SENTENCE.search(text)
+    if match is None or _FORM.search(match[0]) or "RFC" in match[0]:
+        return None
+    around = text[max(0, match.start() - 30) : match.end() + 12]
+    values = next(value for value in match.groupdict().values() if value)
+    if _EXAMPLE.search(around):
+        return None
+    return clip(values.strip(" ,|/"), 60)
+
+
+def _form(subject: Subject) -> Iterator[Finding]:
+    """Check that a format named in an argument's description is also in its schema."""
+    for argument in _texts(subject):
+        match = _FORM.search(argument.text)
+        if not match or argument.has("format", "pattern", "enum", "const"):
+            continue
+        # Several formats are allowed
+        if len(set(_FORM.findall(argument.text))) > 1:
+            continue
+        near = argument.text[max(0, match.start() - 20) : match.end() + 20]
+        if not re.search(r"\bor\b|\bfor \w+s,", near, re.IGNORECASE):
+            message = f"Its text asks for {match[1]}, its schema takes any string."
+            yield finding(subject.name, "argument-format", argument.path, message)
+
+
+def _joined(subject: Subject) -> Iterator[Finding]:
+    """Check that a list is sent as a list, not as text with separators."""
+    for argument in _texts(subject):
+        match = _JOINED.search(argument.text)
+        if match and not argument.has("pattern"):
+            message = f"It is a {match[0].lower()} list in a string."
+            yield finding(subject.name, "argument-list-text", argument.path, message)
+
+
+def _json_text(subject: Subject) -> Iterator[Finding]:
+    """Check that an object is sent as an object, not as JSON text."""
+    for argument in _texts(subject):
+        match = _JSON.search(argument.text[:_EARLY])
+        if match is None or "format" in argument.name.lower():
+            continue
+        if not re.search(r"\b(will|or|e\.g)\b", argument.text[: match.end()]):
+            message = f"It carries JSON in a string ({match[0]!r}), unchecked."
+            yield finding(subject.name, "argument-json-text", argument.path, message)
+
+
+def _bounds(subject: Subject) -> Iterator[Finding]:
+    """Check that limits named in an argument's description are also in its schema."""
+    for argument in subject.arguments:
+        if "array" in argument.types and not argument.has("maxItems"):
+            match = _ITEMS.search(argument.text)
+            if match:
+                message = f"Its text allows {match[1]} items, its schema any number."
+                yield finding(subject.name, "argument-unbounded", argument.path, message)
+        if "string" in argument.types and not argument.has("maxLength", "enum", "pattern"):
+            match = _LENGTH.search(argument.text)
+            if match:
+                message = f"Its text allows {match[1]} characters, its schema any number."
+                yield finding(subject.name, "argument-unbounded", argument.path, message)
+        if {"integer", "number"} & set(argument.types) and not argument.has(*_BOUNDS):
+            match = _RANGE.search(argument.text)
+            if match:
+                message = f"Its text says {match[0].strip(' (')!r}, its schema does not."
+                yield finding(subject.name, "argument-range", argument.path, message)
+
+
+_BOUNDS = (
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const", "multipleOf"
+)  # fmt: skip
+
+
+def _default(subject: Subject) -> Iterator[Finding]:
+    """Check that an optional number's description says what happens if the number is left out."""
+    bare = [
+        argument.path
+        for argument in subject.outer
+        if {"integer", "number"} & set(argument.types)
+        and _KNOB.search(argument.name)
+        and not argument.required
+        and not argument.has("default")
+        and argument.text
+        and not _UNSET.search(argument.text)
+    ]
+    if bare:
+        message = f"The text does not say what happens without {', '.join(bare)}."
+        yield finding(subject.name, "argument-default", _where(bare), message)
+
+
+def _free(subject: Subject) -> Iterator[Finding]:
+    """Check that an object's schema names its properties, or that its description says what they are."""
+    for argument in subject.arguments:
+        if _is_free(argument.node) and len(argument.text) < 80:
+            if _MAP.search(argument.text):
+                continue
+            message = "It takes any object, and its text hardly says which."
+            yield finding(subject.name, "argument-free", argument.path, message)
+
+
+def _is_free(node: Node) -> bool:
+    if node.types != ("object",) or node.names or node.patterns:
+        return False
+    if node.branches or node.says("propertyNames"):
+        return False
+    other = node.additional
+    return not node.is_closed and (other is None or other.is_blank)
+
+
+def _secret(subject: Subject) -> Iterator[Finding]:
+    """Check that no call needs a secret, because a model would have to know the secret."""
+    needed = {""}
+    for argument in subject.arguments:
+        outside = argument.path.removesuffix(argument.name).rstrip(".")
+        if not argument.required or outside not in needed:
+            continue
+        needed.add(argument.path)
+        if is_secret(argument.name, argument.node):
+            message = f"A model would have to send {argument.path}, a secret."
+            yield finding(subject.name, "argument-secret", argument.path, message)
+
+
+def _texts(subject: Subject) -> Iterator[Argument]:
+    return (a for a in subject.arguments if a.types == ("string",) and a.text)
+
+
+# --- the schema ---------------------------------------------------------------------
+
+_MOST_TOKENS_OF_ONE = 2_500
+# Further places listed in one message
+_MOST_PLACES = 5
+_PROVIDERS: dict[Provider, str] = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "gemini": "Gemini",
+}
+
+
+def _defaults(subject: Subject) -> Iterator[Finding]:
+    """Check that the schema accepts each default."""
+    for argument in subject.arguments:
+        node = argument.node
+        if not node.has_default:
+            continue
+        for problem in node.problems(node.default)[:1]:
+            message = f"Its default does not fit its schema: {problem.message}."
+            yield finding(subject.name, "default-invalid", argument.path, message)
+
+
+def _required(subject: Subject) -> Iterator[Finding]:
+    """Check that the schema allows every required property."""
+    for place, node in subject.view.every():
+        for name in node.required if node.is_closed else ():
+            if name not in node.declared and node.of_other_key(name) is None:
+                message = f"{name!r} is required but not allowed: every call fails."
+                yield finding(subject.name, "required-unknown", place or "arguments", message)
+
+
+def _refused(subject: Subject) -> Iterator[Finding]:
+    """Check that every provider takes the tool unchanged."""
+    refusals: dict[str, tuple[list[str], list[str]]] = {}
+    for provider, its_name in _PROVIDERS.items():
+        for change in format_report(subject.tool, provider).changes:
+            if not change.refused:
+                continue
+            reason = change.message
+            if change.kind == "renamed":
+                reason = "the name is too long, or has characters that are not allowed"
+            providers, places = refusals.setdefault(reason, ([], []))
+            if its_name not in providers:
+                providers.append(its_name)
+            if change.where not in places:
+                places.append(change.where)
+    for reason, (providers, places) in refusals.items():
+        others = _listed(places[1:], _MOST_PLACES)
+        more = ""
+        if others:
+            more = f" (also {others})"
+        message = f"{_joined_names(providers)} will not take it unchanged: {reason}{more}."
+        yield finding(subject.name, "provider-refuses", places[0], message)
+
+
+def _joined_names(names: list[str]) -> str:
+    """Return *names* as in a sentence: `A, B and C`."""
+    *first, last = names
+    if not first:
+        return last
+    return f"{', '.join(first)} and {last}"
+
+
+def _listed(names: list[str], most: int) -> str:
+    """Return the first *most* of *names* in a line; an ellipsis stands for others."""
+    line = ", ".join(names[:most])
+    if len(names) > most:
+        line += ", …"
+    return line
+
+
+def _cost(subject: Subject) -> Iterator[Finding]:
+    """Check that a tool costs few tokens."""
+    tokens = _tokens_of(subject)
+    if tokens > _MOST_TOKENS_OF_ONE:
+        message = f"It costs about {tokens:,} tokens in every request."
+        yield finding(subject.name, "tool-tokens", "arguments", message)
+
+
+def _tokens_of(subject: Subject) -> int:
+    """Estimate how many tokens the tool costs in each request."""
+    return estimate_tokens(offer_of(subject.tool, subject.schema))
+
+
+# --- tools that are offered together ------------------------------------------------
+
+_MOST_TOOLS = 100
+_MOST_TOKENS = 25_000
+_SAME = {
+    synonym: group[0]
+    for group in (
+        ("get", "fetch", "retrieve", "read", "show"),
+        ("create", "add", "new", "make"),
+        ("delete", "remove", "del"),
+        ("update", "edit", "modify", "change"),
+        ("search", "find", "query", "lookup"),
+        ("run", "execute", "start"),
+    )
+    for synonym in group
+}
+
+
+def _crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Check that there are at most 100 tools, and that together they cost at most 25,000 tokens."""
+    count, name = len(subjects), f"{len(subjects)} tools"
+    if count > _MOST_TOOLS:
+        message = f"{count} tools at once; models mix them up above {_MOST_TOOLS}."
+        yield finding(name, "tools-many", "tools", message)
+    tokens = sum(map(_tokens_of, subjects))
+    if tokens > _MOST_TOKENS:
+        message = f"Together they cost about {tokens:,} tokens in every request."
+        yield finding(name, "tools-tokens", "tools", message)
+
+
+def _names(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Check that no two tools have equal names, or names that differ only in case or separators."""
+    first: dict[str, str] = {}
+    for subject in subjects:
+        other = first.setdefault("_".join(subject.words), subject.name)
+        if other != subject.name:
+            message = f"Its name differs from {other!r} only in spelling."
+            yield finding(subject.name, "name-near", "name", message)
+    names_so_far: set[str] = set()
+    for subject in subjects:
+        if subject.name in names_so_far:
+            message = f"Another tool has the name {subject.name!r} too."
+            yield finding(subject.name, "name-duplicate", "name", message)
+        names_so_far.add(subject.name)
+
+
+def _pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Check that no two tools have names with the same meaning."""
+    groups: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        key = sorted(_SAME.get(word, word) for word in subject.words)
+        groups[tuple(key)].append(subject)
+    for group in groups.values():
+        one = group[0]
+        for other in group[1:]:
+            if one.words != other.words:
+                message = f"Its name means the same as {one.name!r}: a model may confuse the two."
+                yield finding(other.name, "tools-ambiguous", "name", message)
+
+
+def _descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Check that no two tools have descriptions with the same words."""
+    first: dict[tuple[str, ...], Subject] = {}
+    for subject in subjects:
+        text = _gist(subject.description)
+        if len(text) < 2 or "deprecated" in subject.description.lower():
+            continue
+        other = first.setdefault(text, subject)
+        if other is not subject and other.name != subject.name:
+            message = f"The description of {other.name!r} has the same words."
+            yield finding(subject.name, "description-duplicate", "description", message)
+
+
+def _gist(text: str) -> tuple[str, ...]:
+    """Return the sorted stems of the words of *text*, to compare it with other texts."""
+    words = re.findall(r"\w+", text.lower())
+    return tuple(sorted(_stem(word) for word in words if word not in ("a", "an", "the")))
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ies", "es", "ed", "s", "e", "y"):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return word[: -len(ending)]
+    return word
+
+
+_RULES_OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    _hints,
+    _missing,
+    _thin,
+    _result,
+    _limits,
+    _undescribed,
+    _misnamed,
+    _enumeration,
+    _form,
+    _joined,
+    _json_text,
+    _bounds,
+    _default,
+    _free,
+    _secret,
+    _required,
+    _defaults,
+    _refused,
+    _cost,
+)
+_RULES_OF_ALL: tuple[Callable[[Sequence[Subject]], Iterator[Finding]], ...] = (
+    _crowd,
+    _names,
+    _pairs,
+    _descriptions,
+)
