@@ -78,6 +78,7 @@ NARROWED = {
     "a place of a closed tuple is narrower": (pair(NUMBER, TEXT, items=False), pair(WHOLE, TEXT, items=False)),
     "a list has to contain something": (one(items(WHOLE)), one(items(WHOLE, contains={"const": 3}))),
     "a list has to contain it twice": (one(items(WHOLE, contains={"const": 3})), one(items(WHOLE, contains={"const": 3}, minContains=2))),
+    "a list has to have more different items": (one(items({"enum": ["p", "q", "r"]}, minItems=2, uniqueItems=True)), one(items({"enum": ["p", "q", "r"]}, minItems=3, uniqueItems=True))),
     "a pattern takes fewer texts": (text("^(foo|bar|baz)-[0-9]{4}$"), text("^(foo|bar)-[0-9]{4}$")),
     "a pattern is anchored": (text("abc"), text("^abc$")),
     "texts of a pattern are shorter": (one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 9}), one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 4})),
@@ -183,6 +184,39 @@ def test_what_says_the_same_is_no_alarm(name, direction):
     before, after = SAME[name]
     assert worst(changes_of(before, after, direction)) == COSMETIC
     assert worst(changes_of(after, before, direction)) == COSMETIC
+
+
+def kind(name, **properties):
+    """An object that a constant tells apart."""
+    return obj(kind={"const": name}, **properties)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (one(TEXT), text("^a+$"), "x: any text before, matches ^a+$ now"),
+        (text("^a+$"), one(TEXT), "x: matches ^a+$ before, any text now"),
+        (
+            one({"enum": ["a", "b", "d"]}),
+            one({"enum": ["a", "c"]}),
+            'x: "b", "d" are no longer allowed and "c" is allowed now (3 values before, 2 now)',
+        ),
+        (
+            one(union(kind("x"), kind("y", n=WHOLE))),
+            one(union(kind("x"))),
+            'x: object of kind, n with kind "y" is no longer allowed',
+        ),
+        (
+            one(union(kind("x", n=WHOLE), kind("y", n=WHOLE))),
+            one(union(kind("y", n=NUMBER), kind("x", n=WHOLE))),
+            "x.n: integer before, number now",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_and_what_is_are_told(before, after, words):
+    """Values, patterns and alternatives stand in the sentence as the schemas have them."""
+    [change] = changes_of(before, after)
+    assert change.text.startswith(f"t: {words}")
 
 
 class TestUnclear:

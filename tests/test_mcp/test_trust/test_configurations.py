@@ -14,7 +14,7 @@ from test_runs.kernel import Kernel
 
 from test_mcp.peers import light
 from toolbench.agent import Agent, Conversation
-from toolbench.errors import ConsentError, ToolbenchError
+from toolbench.errors import ConsentError, ServerError, ToolbenchError
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.config.discovery import discover
@@ -266,6 +266,8 @@ def test_hostile_text_hides_nothing(person, entry, shown):
         re.match(r"The|Server|one:|    |A yes|Type|Connect", line) for line in seen.splitlines()
     )
     assert shown in seen
+    # Of what is cut, the person can read the whole
+    assert ("Type all to see the whole" in seen) == (shown == "98,0")
     assert "\x1b" not in seen
     assert "\nOK:" not in seen
 
@@ -308,6 +310,9 @@ def test_an_openapi_document_leads_nowhere_else_later(person, monkeypatch):
     with create_mcp_tools(file) as client:
         assert f"SENDS YOUR VARIABLES HOME to {where}" in person.questions[0]
         assert client.servers["api"].entry.server["base_url"] == where
+    with pytest.raises(ServerError, match=f"'far' .*{where}"):
+        add(written(far={"openapi": f"{where}/api.json"}))
+    assert f"{where}/api.json" in person.questions[1]
 
 
 def test_two_processes_lose_no_approval_and_no_file_approves_another():
