@@ -1,7 +1,7 @@
 """Find the MCP servers in the configurations of other programs on this machine."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,10 +47,6 @@ class DiscoveredServer:
         return line
 
 
-Read = Callable[[Any, Path], Mapping[str, Any]]
-"""A function that takes the content of a file and a directory, and returns servers by name."""
-
-
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
     """Return the servers that programs have configured for this user and for *directory*.
 
@@ -58,43 +54,44 @@ def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
     are left out, and nothing is started.
     """
     here = Path(directory or Path.cwd()).resolve()
-    return [
-        server
-        for source, path, read in _places(here, Path.home())
-        if path.is_file()
-        for server in _servers_in(source, path, read, here)
-    ]
+    servers: list[DiscoveredServer] = []
+    for source, path in _places(here, Path.home()):
+        if path.is_file():
+            servers += _servers_in(source, path, here)
+    return servers
 
 
-def _servers_in(source: str, path: Path, read: Read, here: Path) -> Iterator[DiscoveredServer]:
+def _servers_in(source: str, path: Path, here: Path) -> Iterator[DiscoveredServer]:
     base = workspace_of(path, here)
     try:
-        table = read(load(path), here)
+        table = _table(source, load(path), here)
     except ServerError as error:
         yield DiscoveredServer("?", source, path, problem=str(error))
         return
     for name, entry in table.items():
+        if not isinstance(entry, Mapping):
+            continue
         try:
             server_entry = UnapprovedEntry.of(path, read_entry(entry, base=base))
         except ServerError as error:
-            yield DiscoveredServer(name, source, path, problem=str(error))
+            yield DiscoveredServer(str(name), source, path, problem=str(error))
         else:
             if server_entry.enabled:
-                yield DiscoveredServer(name, source, path, server_entry)
+                yield DiscoveredServer(str(name), source, path, server_entry)
 
 
-def _places(here: Path, home: Path) -> Iterator[tuple[str, Path, Read]]:
-    """Yield the program, file and reader of each configuration; project files come last."""
+def _places(here: Path, home: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the program and the file of each configuration; project files come last."""
     settings = settings_folder(home)
-    yield "claude-desktop", settings / "Claude/claude_desktop_config.json", _plain
-    yield "claude-code", home / ".claude.json", _claude_code
-    yield "cursor", home / ".cursor/mcp.json", _plain
-    yield "vscode", settings / "Code/User/mcp.json", _plain
-    yield "vscode", settings / "Code/User/settings.json", _plain
-    yield "windsurf", home / ".codeium/windsurf/mcp_config.json", _plain
-    yield "codex", home / ".codex/config.toml", _plain
-    yield "gemini", home / ".gemini/settings.json", _plain
-    yield "goose", _goose_dir(home) / "config.yaml", _goose
+    yield "claude-desktop", settings / "Claude/claude_desktop_config.json"
+    yield "claude-code", home / ".claude.json"
+    yield "cursor", home / ".cursor/mcp.json"
+    yield "vscode", settings / "Code/User/mcp.json"
+    yield "vscode", settings / "Code/User/settings.json"
+    yield "windsurf", home / ".codeium/windsurf/mcp_config.json"
+    yield "codex", home / ".codex/config.toml"
+    yield "gemini", home / ".gemini/settings.json"
+    yield "goose", _goose_dir(home) / "config.yaml"
     for source, name in (
         ("cursor", ".cursor/mcp.json"),
         ("vscode", ".vscode/mcp.json"),
@@ -104,7 +101,7 @@ def _places(here: Path, home: Path) -> Iterator[tuple[str, Path, Read]]:
     ):
         for folder in _upwards(here, home):
             if (folder / name).is_file():
-                yield source, folder / name, _plain
+                yield source, folder / name
                 break
 
 
@@ -123,39 +120,30 @@ def _goose_dir(home: Path) -> Path:
     return base / "goose"
 
 
-def _plain(data: Any, here: Path) -> Mapping[str, Any]:
-    """Return the servers of a file in one of the usual formats."""
-    return _only_mappings(table_of(data))
+def _table(source: str, data: Any, here: Path) -> Mapping[str, Any]:
+    """Return the servers by name in *data*, the content of a configuration of the program *source*."""
+    if source == "goose":
+        return _of_goose(data)
+    table = table_of(data) or {}
+    if source == "claude-code":
+        # Beside those of the user, those of each project
+        project = _mapping(_mapping(data, "projects"), str(here))
+        return {**table, **(table_of(project) or {})}
+    return table
 
 
-def _claude_code(data: Any, here: Path) -> Mapping[str, Any]:
-    """Return the servers in Claude Code's file: those of the user, and those of the project *here*."""
-    if isinstance(data, Mapping):
-        projects = data.get("projects")
-    else:
-        projects = None
-    if isinstance(projects, Mapping):
-        project = projects.get(str(here))
-    else:
-        project = None
-    return {**_plain(data, here), **_plain(project or {}, here)}
-
-
-def _goose(data: Any, here: Path) -> Mapping[str, Any]:
-    if isinstance(data, Mapping):
-        extensions = data.get("extensions")
-    else:
-        extensions = None
+def _of_goose(data: Any) -> dict[str, Any]:
     # Its time limits are in seconds
     translated = {"cmd": "command", "envs": "env", "uri": "url", "timeout": "tool_timeout_sec"}
-    return {
-        name: {translated.get(key, key): value for key, value in entry.items()}
-        for name, entry in _only_mappings(extensions).items()
-        if "cmd" in entry or "uri" in entry
-    }
+    servers = {}
+    for name, entry in _mapping(data, "extensions").items():
+        if isinstance(entry, Mapping) and ("cmd" in entry or "uri" in entry):
+            servers[name] = {translated.get(key, key): value for key, value in entry.items()}
+    return servers
 
 
-def _only_mappings(table: Any) -> dict[str, Any]:
-    if not isinstance(table, Mapping):
-        return {}
-    return {str(k): v for k, v in table.items() if isinstance(v, Mapping)}
+def _mapping(data: Any, key: str) -> Mapping[str, Any]:
+    if isinstance(data, Mapping) and isinstance(data.get(key), Mapping):
+        found: Mapping[str, Any] = data[key]
+        return found
+    return {}

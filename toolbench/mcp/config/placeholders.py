@@ -51,7 +51,27 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
         ServerError: If a variable is not set and has no default, or if only an editor can
             replace the reference.
     """
-    return _mapped(value, lambda text: _expand_text(text, variables))
+
+    def value_of(reference: Reference) -> str:
+        value = variables.get(reference.name)
+        # As in a shell
+        if not value and reference.default is not None:
+            return reference.default
+        if value is None:
+            msg = f"The configuration needs the environment variable {reference.name!r}: set it."
+            raise ServerError(msg)
+        return value
+
+    def expanded(text: str) -> str:
+        if placeholder := _ASKED_FOR.search(text):
+            msg = (
+                f"{placeholder[0]} is filled in by an editor such as VS Code, not here: replace it by "
+                f"the value, or by ${{env:NAME}} with the name of a variable that is set here."
+            )
+            raise ServerError(msg)
+        return with_references(text, value_of)
+
+    return _mapped(value, expanded)
 
 
 def with_known(value: Any, variables: Mapping[str, str]) -> Any:
@@ -60,10 +80,10 @@ def with_known(value: Any, variables: Mapping[str, str]) -> Any:
     All other references stay.
     """
 
-    def filled(text: str) -> str:
-        return with_references(text, lambda one: variables.get(one.name, one.text))
+    def known(one: Reference) -> str:
+        return variables.get(one.name, one.text)
 
-    return _mapped(value, filled)
+    return _mapped(value, lambda text: with_references(text, known))
 
 
 def names_in(value: Any) -> list[str]:
@@ -86,15 +106,12 @@ def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
     secret stays as it is.
     """
 
-    def filled(text: str) -> str:
-        return _SECRET.sub(
-            lambda match: (
-                secrets[match["name"]].get_secret_value() if match["name"] in secrets else match[0]
-            ),
-            text,
-        )
+    def secret(match: re.Match[str]) -> str:
+        if match["name"] not in secrets:
+            return match[0]
+        return secrets[match["name"]].get_secret_value()
 
-    return _mapped(value, filled)
+    return _mapped(value, lambda text: _SECRET.sub(secret, text))
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
@@ -106,27 +123,6 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple):
         return [_mapped(item, change) for item in value]
     return value
-
-
-def _expand_text(text: str, variables: Mapping[str, str]) -> str:
-    if placeholder := _ASKED_FOR.search(text):
-        msg = (
-            f"{placeholder[0]} is filled in by an editor such as VS Code, not here: replace it by "
-            f"the value, or by ${{env:NAME}} with the name of a variable that is set here."
-        )
-        raise ServerError(msg)
-
-    def value_of(variable: Reference) -> str:
-        value = variables.get(variable.name)
-        # As in a shell
-        if not value and variable.default is not None:
-            return variable.default
-        if value is None:
-            msg = f"The configuration needs the environment variable {variable.name!r}: set it."
-            raise ServerError(msg)
-        return value
-
-    return with_references(text, value_of)
 
 
 # --- variables of a notebook ----------------------------------------------------------
@@ -147,19 +143,15 @@ class LiveVariables(Mapping[str, str | SecretStr]):
         self._last = dict(self)
 
     def __getitem__(self, name: str) -> str | SecretStr:
-        if name in self._names:
-            value = self._namespace.get(name)
-        else:
-            value = None
-        if is_text(value):
+        value = self._namespace.get(name)
+        if name in self._names and is_text(value):
             self._last[name] = value
         return self._last[name]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._names if self._has(name))
-
-    def _has(self, name: str) -> bool:
-        return name in self._last or is_text(self._namespace.get(name))
+        for name in self._names:
+            if name in self._last or is_text(self._namespace.get(name)):
+                yield name
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

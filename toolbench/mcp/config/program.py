@@ -125,14 +125,7 @@ def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bo
         paths = [place / value]
         if top:
             paths += [place / top, place / f"{top}.py"]
-        if not os.path.isabs(value) and any(map(_is_there, paths)):  # noqa: PTH117 - a word, perhaps no path
+        # Not of Path: a word may be too long for a path
+        if not os.path.isabs(value) and any(map(os.path.exists, paths)):  # noqa: PTH117
             return True
     return Path(command).stem.lower() in _OF_PROJECTS
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        # Too long, or with characters that no path has
-        return False

@@ -52,11 +52,11 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
         if not _names_module(config):
             entries = read_config(load(path), base=base or workspace_of(path, Path.cwd()))
             return {n: UnapprovedEntry.of(path.absolute(), e) for n, e in entries.items()}
-    table = _server_table(config)
-    if not table and not _is_empty(config):
+    base = (base or Path.cwd()).absolute()
+    table = _server_table(config, base)
+    if table is None:
         msg = "The configuration has no servers: expected {'mcpServers': {name: {...}}}."
         raise ServerError(msg)
-    base = (base or Path.cwd()).absolute()
     return {str(name): _named(name, entry, base) for name, entry in table.items()}
 
 
@@ -96,16 +96,13 @@ def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
 
 def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
     variables = entry.get("notebookVariables")
-    entry = dict(entry)
-    entry.pop("notebookVariables", None)
+    if not isinstance(variables, LiveVariables):
+        variables = {}
     shared: dict[str, Any] = {
         "base": base,
-        "variables": variables if isinstance(variables, LiveVariables) else {},
+        "variables": variables,
         "seconds": _seconds(entry),
         "mode": entry.get("mode"),
-        "required": _required(entry),
-        "secret_variables": frozenset(_words(entry, "secretVariables")),
-        "secret_texts": tuple(_words(entry, "secretTexts")),
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
     for key in _TRANSFORMS:
@@ -115,17 +112,17 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
                 "Remove it, or start the changed server yourself and connect it."
             )
             raise ServerError(msg)
-    url = next((entry[k] for k in ("url", "serverUrl", "httpUrl") if k in entry), None)
     if "command" in entry:
         return _stdio(entry, shared)
-    if url is not None:
-        return ServerEntry(
-            transport=_remote(entry, str(url)),
-            url=str(url),
-            headers=_headers(entry),
-            auth=entry.get("auth"),
-            **shared,
-        )
+    for key in ("url", "serverUrl", "httpUrl"):
+        if key in entry:
+            return ServerEntry(
+                transport=_remote(entry, str(entry[key])),
+                url=str(entry[key]),
+                headers=_headers(entry),
+                auth=entry.get("auth"),
+                **shared,
+            )
     if "openapi" in entry:
         return ServerEntry(transport="memory", server=_service(entry, base), **shared)
     for key in ("server", "module"):
@@ -151,9 +148,6 @@ def _changes_tools(key: str, value: Any) -> bool:
 
 def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
     command, args = entry["command"], entry.get("args", [])
-    if isinstance(command, list) and command and isinstance(args, list | tuple):
-        # The whole line in one list
-        command, args = command[0], [*command[1:], *args]
     if not isinstance(command, str) or not isinstance(args, list | tuple):
         msg = (
             "'command' must be a str and 'args' a list, not "
@@ -164,13 +158,15 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
         if not isinstance(entry.get(key), str | None):
             msg = f"{key!r} must be a str, not {type(entry[key]).__name__}."
             raise ServerError(msg)
-    env_file = entry.get("envFile")
+    env_file = None
+    if place := entry.get("envFile"):
+        env_file = read_env_file(place, shared["base"])
     return ServerEntry(
         transport="stdio",
         command=command,
         args=tuple(map(_text, args)),
-        env={**_texts(entry, "environment"), **_texts(entry, "env")},
-        env_file=read_env_file(env_file, shared["base"]) if env_file else None,
+        env=_texts(entry, "env"),
+        env_file=env_file,
         cwd=entry.get("cwd"),
         **shared,
     )
@@ -188,22 +184,6 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
         if not _is_url(url):
             url = None
     return {"openapi": document, "base_url": url, "headers": _headers(entry)}
-
-
-def _required(entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the variables that a `server.json` requires; no other format has this key."""
-    required = entry.get("requiredVariables")
-    if isinstance(required, Mapping):
-        return dict(required)
-    return {}
-
-
-def _words(entry: Mapping[str, Any], key: str) -> list[str]:
-    """Return the strings in the list *key*, which only entries from a `server.json` have."""
-    words = entry.get(key)
-    if isinstance(words, list):
-        return list(map(str, words))
-    return []
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
@@ -270,7 +250,8 @@ def _seconds(entry: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _server_table(config: Any) -> Mapping[str, Any]:
+def _server_table(config: Any, base: Path) -> Mapping[str, Any] | None:
+    """Return the servers of *config* by name; None if it has no place for servers."""
     if hasattr(config, "mcpServers"):
         return dict(config.mcpServers)
     if _is_url(config):
@@ -280,44 +261,28 @@ def _server_table(config: Any) -> Mapping[str, Any]:
     if not isinstance(config, Mapping):
         return {getattr(config, "name", None) or "server": config}
     if is_registry_file(config):
-        return registry_table(config)
+        return registry_table(config, base)
     if _is_openapi(config):
         info = config.get("info")
         return {str((isinstance(info, Mapping) and info.get("title")) or "openapi"): config}
-    if any(key in config for key in _SERVERS) or "mcp" in config:
+    if any(key in config for key in (*_SERVERS, "mcp")):
         return table_of(config)
-    return {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
+    named = {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
+    if config and not named:
+        return None
+    return named
 
 
-def _is_empty(config: Any) -> bool:
-    """Return True if *config*, in which no server was found, still has the form of a configuration."""
-    if hasattr(config, "mcpServers") or config == {}:
-        return True
-    if isinstance(config, Mapping):
-        tables = [config, config.get("mcp")]
-    else:
-        tables = []
-    return any(
-        isinstance(table.get(key), Mapping)
-        for table in tables
-        if isinstance(table, Mapping)
-        for key in _SERVERS
-    )
-
-
-def table_of(config: Any) -> Mapping[str, Any]:
-    """Return the servers by name in the configuration of any known program."""
-    # VS Code
-    if isinstance(config, Mapping):
-        nested = config.get("mcp")
-    else:
-        nested = None
-    for table in (config, nested):
-        if isinstance(table, Mapping):
-            for key in _SERVERS:
-                if isinstance(table.get(key), Mapping):
-                    return dict(table[key])
-    return {}
+def table_of(config: Any) -> Mapping[str, Any] | None:
+    """Return the servers by name in the configuration of any known program; None if it has no table."""
+    if not isinstance(config, Mapping):
+        return None
+    # VS Code has them under `mcp`
+    for table in (config, config.get("mcp")):
+        for key in _SERVERS:
+            if isinstance(table, Mapping) and isinstance(table.get(key), Mapping):
+                return dict(table[key])
+    return None
 
 
 def _is_url(value: Any) -> bool:
@@ -348,11 +313,9 @@ def load(path: Path) -> Any:
         msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
     except MarkedYAMLError as error:
         # The full error quotes the file
-        mark = error.problem_mark
-        if mark:
+        line = ""
+        if mark := error.problem_mark:
             line = f", line {mark.line + 1}"
-        else:
-            line = ""
         msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
     except RecursionError:
         msg = f"The configuration {str(path)!r} cannot be read: it is nested too deeply."

@@ -9,9 +9,11 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.server_entry import ServerEntry, Transport
 from toolbench.redaction.writings import parts
 from toolbench.values import clip
 
@@ -56,8 +58,8 @@ def is_registry_file(config: Any) -> bool:
     return _document(config) is not None
 
 
-def registry_table(config: Any) -> dict[str, Any]:
-    """Return the server of *config*, a `server.json`, by its short name.
+def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
+    """Return the server of *config*, a `server.json` in the folder *base*, by its short name.
 
     The first remote is taken, else the first package whose registry is known.
 
@@ -79,12 +81,12 @@ def registry_table(config: Any) -> dict[str, Any]:
                 "get it from the registry again, or write an entry of your own for it in mcp.json."
             )
     if remotes:
-        return {name: _remote(remotes[0])}
+        return {name: _remote(remotes[0], base)}
     unknown = []
     for package in packages:
         kind = package.get("registryType")
-        if kind in _RUNNERS:
-            return {name: _package(package, str(kind))}
+        if str(kind) in _RUNNERS:
+            return {name: _package(package, str(kind), base)}
         unknown.append(clip(kind))
     offered = "nothing to use"
     if unknown:
@@ -111,28 +113,30 @@ def _refuse(message: str) -> NoReturn:
 # --- remotes --------------------------------------------------------------------------
 
 
-def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
+def _remote(remote: Mapping[str, Any], base: Path) -> ServerEntry:
     url = remote.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://", "{")):
         _refuse(f"The URL of a remote in server.json is {clip(url)}: expected https://...")
-    transport = "http"
+    transport: Transport = "http"
     if remote.get("type") == "sse":
         transport = "sse"
+    place = Setting("", _filled(url, remote), remote)
     settings = _settings(_mappings(remote, "headers"), prefix=_OWN)
     headers, required = {}, {}
     for setting in settings:
         headers[setting.name] = _own(setting.value)
-    filled = _filled(url, remote)
-    place = Setting("", filled, remote)
     for name, description in _required([*_items_of(settings), remote]).items():
         required[_OWN + name] = description
-    return {
-        "url": _own(filled),
-        "transport": transport,
-        "headers": headers,
-        "requiredVariables": required,
-        **_secrets([place, *settings], prefix=_OWN),
-    }
+    variables, texts = _secrets([place, *settings])
+    return ServerEntry(
+        transport=transport,
+        url=_own(place.value),
+        headers=headers,
+        required=required,
+        secret_variables=frozenset(_OWN + name for name in variables),
+        secret_texts=texts,
+        base=base,
+    )
 
 
 def _own(text: str) -> str:
@@ -143,7 +147,7 @@ def _own(text: str) -> str:
 # --- packages -------------------------------------------------------------------------
 
 
-def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _package(package: Mapping[str, Any], kind: str, base: Path) -> ServerEntry:
     transport = package.get("transport")
     if isinstance(transport, Mapping) and transport.get("type") not in (None, "stdio"):
         _refuse(
@@ -162,28 +166,27 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
         program, options = hint, []
     variables = _settings(_mappings(package, "environmentVariables"))
     for_program = _mappings(package, "runtimeArguments")
-    arguments = [*for_program, *_mappings(package, "packageArguments")]
+    for_package = _mappings(package, "packageArguments")
     runtime = _words(for_program)
     if program == "docker" and not runtime:
         for variable in variables:
             runtime += ["-e", variable.name]
     elif program != "docker":
         options = [option for option in options if option not in runtime]
-    words = []
-    for argument in arguments:
-        words.append(Setting("", _value(argument, _variable_of(argument)) or "", argument))
-    return {
-        "command": program,
-        "args": [
-            *options,
-            *runtime,
-            _identifier(package, mark),
-            *_words(_mappings(package, "packageArguments")),
-        ],
-        "env": {variable.name: variable.value for variable in variables},
-        "requiredVariables": _required([*_items_of(variables), *arguments]),
-        **_secrets([*words, *variables]),
-    }
+    arguments = []
+    for item in [*for_program, *for_package]:
+        arguments.append(Setting("", _value(item, _variable_of(item)) or "", item))
+    secret_variables, secret_texts = _secrets([*arguments, *variables])
+    return ServerEntry(
+        transport="stdio",
+        command=program,
+        args=(*options, *runtime, _identifier(package, mark), *_words(for_package)),
+        env={variable.name: variable.value for variable in variables},
+        required=_required([*_items_of(variables), *_items_of(arguments)]),
+        secret_variables=secret_variables,
+        secret_texts=secret_texts,
+        base=base,
+    )
 
 
 def _identifier(package: Mapping[str, Any], mark: str) -> str:
@@ -312,7 +315,7 @@ def _has_to_be_set(item: Mapping[str, Any]) -> bool:
     return is_open and item.get("isRequired") is True
 
 
-def _secrets(settings: list[Setting], *, prefix: str = "") -> dict[str, list[str]]:
+def _secrets(settings: list[Setting]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the secrets that `isSecret` marks: names of variables, and values in the file itself."""
     secrets = []
     for setting in settings:
@@ -322,15 +325,15 @@ def _secrets(settings: list[Setting], *, prefix: str = "") -> dict[str, list[str
             if one.get("isSecret") is True:
                 variable = _upper(name)
                 secrets.append(_value(one, variable) or f"${{{variable}}}")
-    names, fixed = set[str](), dict[str, None]()
+    names, texts = set[str](), dict[str, None]()
     for text in secrets:
         for name, default in _REFERENCED.findall(text):
-            names.add(prefix + name)
-            fixed[default] = None
+            names.add(name)
+            texts[default] = None
         if "${" not in text:
-            fixed |= dict.fromkeys(parts(text))
-    fixed.pop("", None)
-    return {"secretVariables": sorted(names), "secretTexts": list(fixed)}
+            texts |= dict.fromkeys(parts(text))
+    texts.pop("", None)
+    return frozenset(names), tuple(texts)
 
 
 def _variable_of(item: Mapping[str, Any]) -> str:

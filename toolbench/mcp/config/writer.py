@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolbench.mcp.config.placeholders import names_in, with_known
 from toolbench.mcp.config.program import starts_what_is_in
@@ -13,19 +13,12 @@ from toolbench.mcp.config.reader import LEAST_MILLISECONDS
 from toolbench.mcp.config.server_entry import ServerEntry, located, places
 from toolbench.redaction.redactor import Redactor
 
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
+
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 # The scheme is not a secret
 _SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
-
-
-class Reached(Protocol):
-    """The protocol of the sessions that `write_config` writes: a name, and the entry of the server."""
-
-    name: str
-
-    @property
-    def portable_entry(self) -> ServerEntry:
-        """The entry with which the server can be connected again, from any folder."""
 
 
 class Written(NamedTuple):
@@ -45,7 +38,7 @@ class Written(NamedTuple):
     without_objects: tuple[str, ...]
 
 
-def write_config(sessions: Iterable[Reached]) -> Written:
+def write_config(sessions: "Iterable[MCPServerSession]") -> Written:
     """Return the configuration of *sessions*, with a reference (`${NAME}`) for each secret."""
     variables: dict[str, str] = {}
     servers: dict[str, Any] = {}
@@ -79,23 +72,9 @@ def written_entry(
             variables.setdefault(known, "")
     hidden = _Hidden(name, entry, variables)
     if entry.transport == "stdio":
-        written: dict[str, Any] = {
-            "command": entry.command,
-            "args": _mapped(entry.args, hidden, "ARGUMENT"),
-            "env": _mapped(entry.env, hidden),
-            "envFile": None if entry.env_file is None else entry.env_file.path,
-            "cwd": entry.cwd,
-        }
+        written = _program(entry, hidden)
     elif entry.transport in ("http", "sse"):
-        headers = {}
-        for key, text in entry.headers.items():
-            headers[key] = hidden.text(text, f"{name}_{key}")
-        written = {
-            "url": hidden.text(entry.url, f"{name}_URL"),
-            "transport": entry.transport,
-            "headers": headers,
-            "auth": _auth(entry, hidden, name),
-        }
+        written = _address(name, entry, hidden)
     elif entry.transport == "memory" and isinstance(entry.server, str):
         written = {"server": entry.server}
     else:
@@ -106,9 +85,32 @@ def written_entry(
             written["tool_timeout_sec"] = entry.seconds
         else:
             written["timeout"] = limit
-    if entry.mode is not None:
-        written["mode"] = entry.mode
+    written["mode"] = entry.mode
     return {key: part for key, part in written.items() if part}
+
+
+def _program(entry: ServerEntry, hidden: "_Hidden") -> dict[str, Any]:
+    written = {
+        "command": entry.command,
+        "args": _mapped(entry.args, hidden, "ARGUMENT"),
+        "env": _mapped(entry.env, hidden),
+        "cwd": entry.cwd,
+    }
+    if entry.env_file is not None:
+        written["envFile"] = entry.env_file.path
+    return written
+
+
+def _address(name: str, entry: ServerEntry, hidden: "_Hidden") -> dict[str, Any]:
+    headers = {}
+    for key, text in entry.headers.items():
+        headers[key] = hidden.text(text, f"{name}_{key}")
+    return {
+        "url": hidden.text(entry.url, f"{name}_URL"),
+        "transport": entry.transport,
+        "headers": headers,
+        "auth": _auth(entry, hidden, name),
+    }
 
 
 def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
@@ -117,11 +119,11 @@ def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
     if isinstance(auth, Mapping):
         ready = {key: part for key, part in auth.items() if _is_json(part)}
         return _mapped(ready, hidden) or "oauth"
-    if isinstance(auth, str) and auth != "oauth":
-        return hidden.text(auth, f"{name}_TOKEN")
-    if isinstance(auth, str):
+    if not isinstance(auth, str):
+        return None
+    if auth == "oauth":
         return auth
-    return None
+    return hidden.text(auth, f"{name}_TOKEN")
 
 
 def _has_objects(auth: Any) -> bool:
@@ -204,16 +206,10 @@ def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntr
     parts["args"] = tuple(parts["args"])
     settled = replace(entry, **parts)
     cwd, auth = _directory(settled, folder), _with_key_file(settled)
-    known_mode: str | None = mode
+    settled = replace(settled, cwd=cwd, auth=auth, server=_file_of_module(settled), mode=None)
     if mode == "auto":
-        known_mode = None
-    return replace(
-        settled,
-        cwd=cwd,
-        auth=auth,
-        server=_file_of_module(settled),
-        mode=known_mode,
-    )
+        return settled
+    return replace(settled, mode=mode)
 
 
 def _directory(entry: ServerEntry, folder: Path) -> str | None:
