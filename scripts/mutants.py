@@ -245,6 +245,10 @@ def draw(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
 def copy_with(mutants: list[Mutant], place: Path) -> None:
     """Copy the checkout to *place*, with all *mutants* in it, each behind its switch."""
     shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
+    # Without what lies beside the checkout, such as servers that misbehave, tests are skipped
+    beside = ROOT.parent / "shared"
+    if beside.is_dir():
+        (place.parent / "shared").symlink_to(beside)
     # From the last place of a file to its first: what stands before keeps its place
     for number, mutant in reversed(list(enumerate(mutants, 1))):
         path = place / mutant.file
