@@ -9,7 +9,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from threading import Lock, Thread
+from threading import Lock, Semaphore, Thread
 from time import monotonic
 from typing import Any
 
@@ -60,7 +60,7 @@ class AppBridge:
         """
         self._session, self._ask, self._changed = session, ask, changed
         self._lock = Lock()
-        self._open = 0
+        self._slots = Semaphore(MOST_CALLS)
         self._tokens, self._at = float(BURST), monotonic()
         self._is_closed = False
         self._runs: deque[Run] = deque(maxlen=_MOST_LINES)
@@ -139,17 +139,6 @@ class AppBridge:
         redactor = self._session.keep_secret(())
         reply(json.dumps(redactor.value(message), default=str))
 
-    def _take_slot(self) -> bool:
-        with self._lock:
-            if self._is_closed or self._open >= MOST_CALLS:
-                return False
-            self._open += 1
-            return True
-
-    def _leave_slot(self) -> None:
-        with self._lock:
-            self._open -= 1
-
     # --- requests ---------------------------------------------------------------------
 
     def _call(self, parameters: Mapping[str, Any], answer: Any) -> None:
@@ -165,13 +154,13 @@ class AppBridge:
         if "app" not in tool.callers:
             answer(error=(_INVALID, f"{name[:80]} is not for apps."))
             return
-        if not self._take_slot():
+        if not self._slots.acquire(blocking=False):
             answer(error=(_REFUSED, f"{MOST_CALLS} calls are under way: wait."))
             return
         try:
             run = Run(tool, arguments, source="app")
         except Exception as error:  # noqa: BLE001 - of values that an app made up
-            self._leave_slot()
+            self._slots.release()
             answer(error=(_INVALID, f"The arguments: {type(error).__name__}."))
             return
         run.dialogue.asker = partial(self._asker, run)
@@ -182,7 +171,7 @@ class AppBridge:
                 self._runs.append(run)
                 self._live.add(run)
         if is_closed:
-            self._leave_slot()
+            self._slots.release()
             return
         seconds = self._session.call_seconds
         start(run, timeout=seconds, then=partial(self._end, answer))
@@ -192,15 +181,14 @@ class AppBridge:
         return self._ask(question, lambda: run.cancelled or run.state in ENDED)
 
     def _end(self, answer: Any, run: Run) -> None:
-        self._leave_slot()
+        self._slots.release()
         with self._lock:
             self._live.discard(run)
         outcome = run.outcome
-        result = (
-            call_result(outcome)
-            if isinstance(outcome, MCPToolObservation)
-            else outcome.to_mcp_result()
-        )
+        if isinstance(outcome, MCPToolObservation):
+            result = call_result(outcome)
+        else:
+            result = outcome.to_mcp_result()
         answer(result=run.secrets.redactor.value(result))
         self._changed()
 
@@ -208,7 +196,7 @@ class AppBridge:
         uri = parameters.get("uri")
         if not isinstance(uri, str) or not uri:
             answer(error=(_INVALID, "resources/read needs a uri."))
-        elif not self._take_slot():
+        elif not self._slots.acquire(blocking=False):
             answer(error=(_REFUSED, f"{MOST_CALLS} calls are under way: wait."))
         else:
             work = partial(self._read_now, uri, answer)
@@ -225,17 +213,17 @@ class AppBridge:
         else:
             answer(result={"contents": [block["resource"] for block in blocks]})
         finally:
-            self._leave_slot()
+            self._slots.release()
 
     def _note(self, parameters: Mapping[str, Any], answer: Any) -> None:
         """Keep the text of a `ui/message` request, to show it to the user."""
-        content = parameters.get("content")
-        blocks = content if isinstance(content, list) else [content]
-        texts = [
-            block["text"]
-            for block in blocks
-            if isinstance(block, Mapping) and isinstance(block.get("text"), str)
-        ]
+        blocks = parameters.get("content")
+        if not isinstance(blocks, list):
+            blocks = [blocks]
+        texts = []
+        for block in blocks:
+            if isinstance(block, Mapping) and isinstance(block.get("text"), str):
+                texts.append(block["text"])
         if not texts:
             answer(result={"isError": True})
             return
@@ -256,5 +244,6 @@ def _request_in(text: str) -> dict[str, Any] | None:
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return None
     number, method = message.get("id"), message.get("method")
-    is_request = isinstance(number, int | str) and not isinstance(number, bool)
-    return message if is_request and isinstance(method, str) else None
+    if not isinstance(method, str) or isinstance(number, bool) or not isinstance(number, int | str):
+        return None
+    return message

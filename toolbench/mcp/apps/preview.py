@@ -173,13 +173,10 @@ class AppAddress:
 def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
     """Return the URI of the app of *tool*; None if *tool* has no app."""
     meta = tool.meta or {}
-    ui = meta.get("ui")
-    if isinstance(ui, Mapping):
-        uri = ui.get("resourceUri")
-    else:
-        uri = None
     # The older form
-    uri = uri or meta.get("ui/resourceUri")
+    uri = meta.get("ui/resourceUri")
+    if isinstance(meta.get("ui"), Mapping):
+        uri = meta["ui"].get("resourceUri") or uri
     if isinstance(uri, str) and uri.startswith("ui://"):
         return uri
     return None
@@ -219,10 +216,9 @@ def preview(
     if len(app.html) > LARGEST:
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."
         return notice(reason, "warning")
+    network = NO_NETWORK
     if is_online:
         network = app.network
-    else:
-        network = NO_NETWORK
     page = _quoted(_host_page(app, arguments, result, network, is_live=address is not None))
     remark = _remark(app.network, is_online=is_online)
     title = escape(f"Preview of {app.uri}")
@@ -271,20 +267,17 @@ def _network(part: Mapping[str, Any]) -> AppNetwork:
 
 def _remark(network: AppNetwork, *, is_online: bool) -> str:
     """Return notes about the addresses that the app asks for and gets; empty if there are none."""
-    remarks = []
-    if names := ", ".join(network.addresses):
-        remarks.append(
-            f"For this preview it may reach {names}, and send there what it gets."
-            if is_online
-            else f"It asks for {names}: a preview has no network."
-        )
-    if names := ", ".join(network.refused):
-        remarks.append(f"It also asks for {names}: that is never allowed.")
+    tone: Tone = "neutral"
+    asked = "It asks for {}: a preview has no network."
     if is_online:
-        tone: Tone = "warning"
-    else:
-        tone = "neutral"
-    return "".join(notice(text, tone) for text in remarks)
+        tone, asked = "warning", "For this preview it may reach {}, and send there what it gets."
+    remarks = ""
+    if network.addresses:
+        remarks += notice(asked.format(", ".join(network.addresses)), tone)
+    if network.refused:
+        names = ", ".join(network.refused)
+        remarks += notice(f"It also asks for {names}: that is never allowed.", tone)
+    return remarks
 
 
 def _head(network: AppNetwork) -> str:
@@ -314,13 +307,16 @@ def _host_page(
     is_live: bool,
 ) -> str:
     head = _head(network)
+    message = None
+    if result is not None:
+        message = call_result(result)
     payload = {
         "page": f"<!doctype html>{head}{_GUARD}{_NESTED.sub(_HARMLESS, app.html)}",
         "protocol": PROTOCOL,
         "sandbox": _SANDBOX,
         "refused": _REFUSED,
         "arguments": dict(arguments or {}),
-        "result": None if result is None else call_result(result),
+        "result": message,
         "live": is_live,
     }
     packed = json.dumps(payload, default=str).replace("<", "\\u003c")

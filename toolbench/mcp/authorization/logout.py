@@ -42,15 +42,13 @@ class Registration:
     def among(cls, items: Items) -> "Registration | None":
         """Return the registration in *items*; None if the issuer of the tokens is not known."""
         for item in items.values():
-            issuer, client = item.get("issuer"), item.get("client_id")
-            if isinstance(issuer, str) and issuer and isinstance(client, str):
-                secret = item.get("client_secret")
-                method = item.get("token_endpoint_auth_method")
-                if not isinstance(secret, str):
-                    secret = ""
-                if not isinstance(method, str):
-                    method = "none"
-                return cls(issuer, client, secret, method)
+            if item.get("issuer") and item.get("client_id"):
+                return cls(
+                    issuer=str(item["issuer"]),
+                    client_id=str(item["client_id"]),
+                    secret=str(item.get("client_secret") or ""),
+                    method=str(item.get("token_endpoint_auth_method") or "none"),
+                )
         return None
 
 
@@ -136,20 +134,18 @@ def _is_safe(url: str) -> bool:
 async def _revoked(
     client: Any, place: str, registration: Registration, kind: str, token: str
 ) -> None:
-    # an empty secret is like none (RFC 6749, 2.3.1); servers of the SDK refuse a form without it
-    is_basic = registration.method == "client_secret_basic"
     form = {
         "token": token,
         "token_type_hint": kind,
         "client_id": registration.client_id,
-        "client_secret": "" if is_basic else registration.secret,
+        # an empty secret is like none (RFC 6749, 2.3.1); servers of the SDK refuse a form without it
+        "client_secret": registration.secret,
     }
-    # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
-    name, secret = (quote(w, safe="") for w in (registration.client_id, registration.secret))
-    if is_basic:
-        auth = (name, secret)
-    else:
-        auth = None
+    auth = None
+    if registration.method == "client_secret_basic":
+        form["client_secret"] = ""
+        # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
+        auth = (quote(registration.client_id, safe=""), quote(registration.secret, safe=""))
     answer = await client.post(place, data=form, auth=auth)
     answer.raise_for_status()
 

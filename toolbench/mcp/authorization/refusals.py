@@ -44,11 +44,9 @@ def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], b
             return EXPIRED
         return REFUSED
     if status == 403 and "insufficient_scope" in challenge:
-        scope = _SCOPE.search(challenge)
-        if scope:
+        needed = ""
+        if scope := _SCOPE.search(challenge):
             needed = f": it needs the scope {scope[1]!r}"
-        else:
-            needed = ""
         return f"The token that was sent does not allow this{needed}"
     if status == 407:
         return "The proxy wants a password: put it into the variable that names the proxy"
@@ -60,10 +58,10 @@ def _says_expired(text: str) -> bool:
 
     Servers have a sentence with all reasons at once: "invalid, expired, or no longer recognized".
     """
-    return any(
-        _SAYS_EXPIRED.search(sentence) and not _OTHER_REASON.search(sentence)
-        for sentence in _SENTENCE_END.split(text)
-    )
+    for sentence in _SENTENCE_END.split(text):
+        if _SAYS_EXPIRED.search(sentence) and not _OTHER_REASON.search(sentence):
+            return True
+    return False
 
 
 def _is_past(authorization: str) -> bool:
@@ -130,7 +128,10 @@ def slowness_advice(command: str, seconds: float) -> str:
     """Return advice for a server that did not answer in *seconds*; *command* starts it, or is empty."""
     program = program_name(command)
     is_downloader = program in _DOWNLOADERS
-    more = max(300 if is_downloader else 120, ceil(2 * seconds))
+    least = 120
+    if is_downloader:
+        least = 300
+    more = max(least, ceil(2 * seconds))
     with_time = f"connect again with more time (--timeout {more}, or timeout={more})"
     if is_downloader:
         return (
@@ -145,8 +146,9 @@ def _proxy(url: str, variables: Mapping[str, str]) -> str:
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
-    for suffix in (part.strip().lower().lstrip(".") for part in spared.split(",")):
-        if suffix == "*" or (suffix and (host == suffix or host.endswith(f".{suffix}"))):
+    for part in spared.lower().split(","):
+        suffix = part.strip().lstrip(".")
+        if suffix == "*" or (suffix and f".{host}".endswith(f".{suffix}")):
             return ""
     for name in (f"{parts.scheme}_proxy", "all_proxy"):
         for variable in (name, name.upper()):
