@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +49,21 @@ sys.stdin = Input()
 sys.argv = ["light", "o", "die", "hi"]
 runpy.run_path(%r)
 '''
+
+
+FORKED = """
+import os
+from toolbench.mcp import MCPClient
+with MCPClient() as client:
+    session = client.connect("a", {entry})
+    if os.fork() == 0:
+        print(session.call("x").text, flush=True)
+        print(client.reconnect("a").call("x").text, flush=True)
+        client.sync_close()
+        os._exit(0)
+    os.wait()
+    print(session.call("x").text)
+"""
 
 
 class Waiting:
@@ -157,6 +174,28 @@ class TestTheServersOfAClient:
         gc.collect()
         eventually(lambda: not any(map(is_running, children() - before)))
 
+    def test_without_a_name_are_kept_until_they_are_closed(self, client):
+        """One that was replaced and came back by itself; a closed one is kept no longer."""
+        first, second, _ = (client.connect("a", FakeMCPServer("a")) for _ in range(3))
+        first.reconnect()
+        known = weakref.ref(first)
+        first.close()
+        del first
+        second.reconnect()
+        gc.collect()
+        assert known() is None
+        client.sync_close()
+        assert second.status == "closed"
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+    def test_are_of_the_process_that_connected_them(self):
+        """A fork of it is told so, and can connect them for itself."""
+        script = FORKED.format(entry=light("a", "x"))
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        refused, own, parents = done.stdout.splitlines()
+        assert "'a' belongs to the process that connected it, not to this fork of it" in refused
+        assert (own, parents) == ("a", "a"), done.stderr
+
 
 class TestReconnect:
     def test_that_is_interrupted_can_be_repeated_soon(self, client, starting):
@@ -217,6 +256,18 @@ class TestConnect:
         assert "typo" in str(caught.value)
         assert (dict(client.servers), dict(client.former)) == ({}, {"a": session})
         assert client.reconnect("a").call("x").text == "a"
+
+    @pytest.mark.parametrize("turns", [0, STEPS, 3 * STEPS])
+    def test_that_is_interrupted_can_be_repeated_soon(self, client, starting, turns):
+        """By `reconnect`, at whatever moment of the end of the first process that comes."""
+        with interrupt_at_a_new_process(), pytest.raises(KeyboardInterrupt):
+            client.connect("a", starting.entry)
+        for _ in range(turns):
+            portal.call(asyncio.sleep, 0)
+        starting.let()
+        session = client.reconnect("a")
+        assert session.call("x").text == "a"
+        assert (session.status, dict(client.servers)) == ("connected", {"a": session})
 
     def test_that_is_interrupted_gives_the_disconnected_server_back(self, client, starting):
         """And of the new one nothing is left."""

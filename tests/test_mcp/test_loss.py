@@ -14,6 +14,7 @@ from patience import PATIENCE, eventually, join
 from test_mcp.peers import LIGHT, light, scripted
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
+from toolbench.testing import FakeMCPServer
 
 INFO = {
     "protocolVersion": "2025-11-25",
@@ -127,6 +128,21 @@ class TestMemory:
         assert len(warnings) == (0 if is_reconnected else 1)
         assert all("had ended (signal 9)" in warning for warning in warnings)
         assert session.call("x").warnings == []
+
+    @pytest.mark.parametrize(
+        ("era", "lost"), [("modern", []), ("legacy", ["in its session is gone"])]
+    )
+    def test_of_a_session_is_lost_only_where_the_protocol_has_sessions(self, client, era, lost):
+        """A server of the newer protocol that is no process kept nothing for this client."""
+        server = FakeMCPServer("a", era=era)
+        server.answer("x", "a")
+        session = client.connect("a", server)
+        server.hang_up()
+        eventually(lambda: session.status == "lost")
+        result = session.call("x")
+        assert result.text == "a"
+        assert len(result.warnings) == len(lost)
+        assert all(words in warning for words, warning in zip(lost, result.warnings, strict=True))
 
     def test_lost_by_the_persons_own_reconnect_needs_no_word(self, client):
         """Who reconnects knows that the server starts anew."""

@@ -8,7 +8,6 @@ from test_mcp.peers import scripted, serving
 from toolbench import current_run
 from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import reporting
-from toolbench.mcp.raw_request import send_request
 from toolbench.testing import FakeMCPServer
 
 FINE = {"result": {"content": [{"type": "text", "text": "fine"}]}}
@@ -104,6 +103,6 @@ def check_refusal(client, entry):
         assert refused.text.startswith("The request cannot be sent: ")
         assert why in refused.text
     with pytest.raises(ServerError, match="y is nan"):
-        send_request(session.connection, "resources/read", {"y": nan})
+        session.request("resources/read", {"y": nan})
     assert session.call("t", {"x": "y"}).text == "fine"
     assert len(session.traffic.find(method="tools/call", kind="request")) == 1

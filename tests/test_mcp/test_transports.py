@@ -12,7 +12,6 @@ from fastmcp import FastMCP
 
 from test_mcp.peers import GOOD, light, serving, serving_app
 from toolbench.errors import ServerError
-from toolbench.mcp.raw_request import send_request
 
 OPENAPI = {
     "openapi": "3.1.0",
@@ -232,7 +231,7 @@ class TestHttp:
         """The newer protocol answers them with the status of a forgotten session: 404."""
         session = client.connect("good", url)
         with pytest.raises(ServerError, match="MCP error -32601"):
-            send_request(session.connection, "no/such", {})
+            session.request("no/such", {})
         assert len(session.traffic.find(method="server/discover", kind="request")) == 1
 
     def test_headers_and_tokens_are_sent_and_never_shown(self, client):

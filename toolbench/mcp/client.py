@@ -83,9 +83,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """
         self.approvals = approvals
         self.timeout = timeout
-        self.answerer: Answerer | None = None
-        if elicitation_handler or sampling_handler or answerer:
-            self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
+        self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
         """Answers questions of servers if a call names no other handler."""
         self.roots = tuple(root_url(root) for root in roots)
         self.extensions = ClientFeatures(extensions=extensions).extensions

@@ -153,7 +153,8 @@ class Servers:
             if state.former.get(session.name) is session:
                 self._state = state.with_present(session)
             else:
-                self._state = state._replace(others=state.others | {session})
+                open_ones = {other for other in state.others if other.status != "closed"}
+                self._state = state._replace(others=frozenset({*open_ones, session}))
 
     # --- connecting and closing -----------------------------------------------------
 
@@ -178,10 +179,12 @@ class Servers:
                         tasks.start_soon(all_closed, [replaced])
                     tasks.start_soon(self._connect, session, displaced[session], failed)
         except BaseException:
-            # Interrupted: close all, leave no half of a configuration
-            await all_closed(sessions)
+            # Interrupted: close all, leave no half of a configuration. One that connects now was asked
+            # for by another one meanwhile
+            await all_closed(s for s in sessions if s.status != "connecting")
             for session, former in displaced.items():
-                self._give_up(session, former)
+                if session.status != "connecting":
+                    self._give_up(session, former)
             raise
         return failed
 

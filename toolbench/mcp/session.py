@@ -2,7 +2,7 @@
 
 from asyncio import to_thread
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,6 +40,7 @@ from toolbench.mcp.tasks import MCPTask, refuse_older_task, task_result
 from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.progress import connecting_stages
@@ -51,6 +52,13 @@ if TYPE_CHECKING:
 Era = Literal["modern", "legacy"]
 SessionStatus = Status | Literal["incomplete"]
 
+ELSEWHERE = {
+    "tools/call": "A tool call may need consent: use call() or the tool itself.",
+    "initialize": "The handshake belongs to connecting: use reconnect().",
+    "server/discover": "The handshake belongs to connecting: use reconnect().",
+    "subscriptions/listen": "Its answer is an endless stream: use resources.subscribe(uri).",
+}
+"""The requests that `MCPServerSession.request` refuses, each with a sentence on the right way."""
 _CALL_SECONDS = 300.0
 _MOST_TASKS = 100
 
@@ -342,7 +350,7 @@ class MCPServerSession:
             raise ServerError(msg)
         if not connection.is_modern:
             verb, call = "take the level of its log", Call(seconds=self._seconds)
-            await self.connection.ask_to(verb, "logging/setLevel", {"level": level}, call)
+            await self.connection.request("logging/setLevel", {"level": level}, call, verb=verb)
         self._inbox.log_level = level
 
     # --- its lists ----------------------------------------------------------------
@@ -356,7 +364,7 @@ class MCPServerSession:
         portal.call(self._refresh)
 
     async def _refresh(self) -> None:
-        await self.connection.read(self._list_anew)
+        await self.connection.use(self._list_anew, repeats=True)
 
     async def _list_anew(self, connection: Connection, *, used: float = 0.0) -> None:
         """List the tools over *connection*; the other lists are requested again at their next use.
@@ -440,6 +448,28 @@ class MCPServerSession:
         observation = MCPToolExecutor(name, self)(action)
         hide_in_views(observation, self._inbox.redactor)
         return observation
+
+    def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request as it is, and return its result as the server sent it.
+
+        Questions that the server asks before the result go to the handlers of the session. Without
+        one they are declined, because no run is there through which the user could be asked.
+
+        Args:
+            method: The method, such as `resources/read`.
+            params: The parameters of the request; they are not checked.
+
+        Raises:
+            ToolbenchError: If the method is in `ELSEWHERE`, for example a tool call.
+            ServerError: If the server refuses or cannot be reached.
+        """
+        if method in ELSEWHERE:
+            msg = f"{method!r} cannot be sent as it is. {ELSEWHERE[method]}"
+            raise ToolbenchError(msg)
+        self.keep_secret(Secrecy({}).secrets_in(dict(params)))
+        call = Call(seconds=self._seconds)
+        ask = partial(self.connection.request, verb=f"answer {method!r}")
+        return portal.call(ask, method, params, call)
 
     async def call_tool(
         self,

@@ -242,7 +242,7 @@ class TestTimeLimits:
 
         async def pages():
             before = anyio.current_time()
-            all_pages = await connection.pages("tools", "tools/list", 100)
+            all_pages = await connection.use(lambda one: one.pages("tools", "tools/list", 100))
             return all_pages, anyio.current_time() - before
 
         monkeypatch.setattr(connection.current.session, "ask", send)

@@ -62,6 +62,7 @@ class Attempt:
         # A scope and not `Task.cancel`: it cancels again what swallowed the first cancel
         self._scope = anyio.CancelScope()
         self._task: asyncio.Task[None] | None = None
+        self._waiting = 0
 
     # --- shared by all who wait -------------------------------------------------------
 
@@ -83,6 +84,11 @@ class Attempt:
         """Whether it was cancelled; it may still run, until its process has ended."""
         return self._scope.cancel_called
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether anyone waits for the outcome."""
+        return self._waiting > 0
+
     async def outcome(self, call: Call | None = None) -> None:
         """Wait until it is connected; with *call* no longer than the limit of that.
 
@@ -91,10 +97,14 @@ class Attempt:
             ServerError: If it failed, or was cancelled.
         """
         task: Any = self._task
-        if call is None:
-            await asyncio.wait({task})
-        else:
-            await self._within_limit(task, call)
+        self._waiting += 1
+        try:
+            if call is None:
+                await asyncio.wait({task})
+            else:
+                await self._within_limit(task, call)
+        finally:
+            self._waiting -= 1
         if self.is_cancelled:
             msg = f"Server {self._inbox.server!r} was disconnected while it was connecting."
             raise ServerError(msg)

@@ -80,6 +80,8 @@ class Connection:
         """The seconds in which the user was asked while it connected and listed."""
         self.ended_by_us = False
         """Whether the connection was alive when it was closed here: then the server did not end it."""
+        self.protocol_version = ""
+        """The version of MCP that both sides speak; empty before the connection is open."""
         self._client: Any = None
         self._transport: Any = None
 
@@ -119,6 +121,7 @@ class Connection:
                 await self._client.__aenter__()
         finally:
             self.waited += call.waited
+        self.protocol_version = str(self._client.protocol_version)
 
     async def close(self) -> None:
         """End the session and the server's process; an error during this is ignored."""
@@ -193,11 +196,6 @@ class Connection:
             is_process=hasattr(self._transport, "lines"),
             variables=self._entry.env,
         )
-
-    @property
-    def protocol_version(self) -> str:
-        """The version of MCP that both sides speak."""
-        return str(self._client.protocol_version)
 
     @property
     def is_modern(self) -> bool:

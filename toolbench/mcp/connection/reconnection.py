@@ -14,7 +14,7 @@ from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.attempt import Attempt, older_only_servers
-from toolbench.mcp.connection.connection import Connection, Pages
+from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.errors import (
     BrokenError,
@@ -23,6 +23,7 @@ from toolbench.mcp.errors import (
     sentence,
 )
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.threads import leave_behind_in_forks
 
 # Seconds for all last requests together
 _LAST = 8.0
@@ -94,6 +95,19 @@ class ReconnectingConnection:
         # wait for the end too
         self._ending = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
+        # Whether the connection belongs to the process that this one is a fork of
+        self._is_of_parent = False
+        leave_behind_in_forks(self)
+
+    def leave_behind(self) -> None:
+        """Leave the connection to the process that was forked: its loop and its pipes are there."""
+        if self._state in ("connected", "connecting"):
+            self._state, self._is_of_parent = "closed", True
+        # Kept, because what is collected closes its pipes
+        self._parents = self._connection, self._attempt, self._later, self._closing
+        self._connection = self._lost = self._attempt = self._later = None
+        self._uses, self._retired, self._closing = Counter(), set(), set()
+        self._ending = anyio.Lock()
 
     @property
     def status(self) -> Status:
@@ -164,8 +178,10 @@ class ReconnectingConnection:
         try:
             await attempt.outcome()
         except asyncio.CancelledError:
-            # The one who wanted to connect gave up, so nothing may start afterwards
-            await attempt.cancel()
+            # The one who wanted to connect gave up, so nothing may start afterwards, unless another
+            # one has come to wait for it
+            if not attempt.is_awaited:
+                await attempt.cancel()
             raise
 
     async def close(self) -> None:
@@ -246,8 +262,9 @@ class ReconnectingConnection:
         if attempt.requested_mode == "auto":
             self.is_older_only = not connection.is_modern
         if self._lost is not None:
-            self.notices[:] = [self._restart(self._lost)]
+            self.notices[:] = self._lost_with(self._lost)
             self._lost = None
+        self._is_of_parent = False
         self._set("connected")
 
     async def _end(self, *connections: Connection) -> None:
@@ -310,7 +327,9 @@ class ReconnectingConnection:
 
     # --- asking -------------------------------------------------------------------
 
-    async def request(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
+    async def request(
+        self, method: str, params: Mapping[str, Any], call: Call, *, verb: str = ""
+    ) -> dict[str, Any]:
         """Send a request, and return its result as the server sent it; see `Connection.request`.
 
         If the connection was lost, connect again first.
@@ -318,18 +337,37 @@ class ReconnectingConnection:
         If the connection breaks during a request, the request is not repeated: the server may have
         done half of it. The request is repeated if the server had forgotten our session.
 
+        Args:
+            method: The method of the request.
+            params: Its parameters.
+            call: Its time limit, and who answers questions.
+            verb: What the server is asked to do, such as `read 'x'`. With it, any error is a
+                ServerError: "Server 's' did not read 'x': ...".
+
         Raises:
             ServerError: If there is no connection and connecting fails.
             Exception: Any error of the SDK; the function `sentence` explains it.
         """
+        try:
+            return await self._answer(method, params, call)
+        except ServerError:
+            raise
+        except Exception as error:
+            # The SDK, anyio, httpx
+            if not verb:
+                raise
+            reason = sentence(error, call=call)
+            msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
+            raise ServerError(self.inbox.safe_text(msg)) from error
+
+    async def _answer(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
+        def ask(connection: Connection) -> Awaitable[dict[str, Any]]:
+            return connection.request(method, params, call)
+
         connection = await self.live(call)
         try:
-            with self._using(connection):
-                return await connection.request(method, params, call)
+            return await self._over(connection, ask, call)
         except Exception as error:
-            if lost_connection(error):
-                what = "request" if call.tool is None else "call"
-                raise await self._death(connection, what) from error
             if not forgot_session(error, call):
                 raise
         call.http_failure = None
@@ -337,59 +375,30 @@ class ReconnectingConnection:
             recorder.forgotten(call.token)
         # Other requests may run over it, which the server still answers
         self._retire(connection)
-        connection = await self.live(call)
-        with self._using(connection):
-            return await connection.request(method, params, call)
+        return await self._over(await self.live(call), ask, call)
 
-    async def ask_to(
-        self, verb: str, method: str, params: Mapping[str, Any], call: Call
-    ) -> dict[str, Any]:
-        """Send a request as `request` does; *verb* says in an error what the request is for.
-
-        Raises:
-            ServerError: If there is no answer, or the answer is an error.
-        """
-        try:
-            return await self.request(method, params, call)
-        except ServerError:
-            raise
-        except Exception as error:
-            # The SDK, anyio, httpx
-            reason = sentence(error, call=call)
-            msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
-            raise ServerError(self.inbox.safe_text(msg)) from error
-
-    async def pages(self, key: str, method: str, seconds: float) -> Pages:
-        """Return all pages of a list; see `Connection.pages`.
-
-        A list request changes nothing, so it is repeated once if the server ends before its
-        answer.
-
-        Raises:
-            ServerError: If there is no connection, or the server ends again.
-        """
-        return await self.read(lambda connection: connection.pages(key, method, seconds))
-
-    async def read(self, look: Callable[[Connection], Awaitable[T]]) -> T:
-        """Return the result of *look*, a request that changes nothing at the server.
-
-        The request is repeated once if the server ends during it.
-
-        Raises:
-            ServerError: If there is no connection, or the server ends again.
-        """
-        try:
-            return await self.use(look)
-        except BrokenError:
-            return await self.use(look)
-
-    async def use(self, look: Callable[[Connection], Awaitable[T]]) -> T:
+    async def use(self, look: Callable[[Connection], Awaitable[T]], *, repeats: bool = False) -> T:
         """Call *look* with an open connection and return its result.
 
+        With *repeats*, for what changes nothing at the server, it is called again, once, if the
+        server ends during it.
+
         Raises:
-            ServerError: If there is no connection, or the server ends during the request.
+            ServerError: If there is no connection, or the server ends during *look*.
         """
-        connection = await self.live()
+        try:
+            return await self._over(await self.live(), look)
+        except BrokenError:
+            if not repeats:
+                raise
+        return await self._over(await self.live(), look)
+
+    async def _over(
+        self,
+        connection: Connection,
+        look: Callable[[Connection], Awaitable[T]],
+        call: Call | None = None,
+    ) -> T:
         try:
             with self._using(connection):
                 return await look(connection)
@@ -397,7 +406,10 @@ class ReconnectingConnection:
             # The SDK's
             if not lost_connection(error):
                 raise
-            raise await self._death(connection, "request") from error
+            what = "request"
+            if call is not None and call.tool is not None:
+                what = "call"
+            raise await self._death(connection, what) from error
 
     async def live(self, call: Call | None = None) -> Connection:
         """Return the connection; open it again if it was lost.
@@ -412,7 +424,10 @@ class ReconnectingConnection:
         if self.status == "connected":
             return self.current
         if self._state == "closed":
-            msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
+            why = "is disconnected: reconnect it first"
+            if self._is_of_parent:
+                why = "belongs to the process that connected it, not to this fork of it: connect it again"
+            msg = f"Server {self.inbox.server!r} {why}."
             raise ServerError(msg)
         if self._running is None:
             self._lost = self._connection or self._lost
@@ -422,17 +437,20 @@ class ReconnectingConnection:
             await attempt.outcome(call)
         return self.current
 
-    def _restart(self, broken: Connection) -> str:
-        """Return a sentence for a person: what the server lost when the connection *broken* ended."""
-        if self.entry.transport != "stdio":
-            return (
-                "The connection to the server was lost and opened again: "
-                "what the server kept in its session is gone."
-            )
-        return (
-            f"The server's process had ended{broken.how_it_ended} and was started again: "
-            "what it kept in memory is gone."
-        )
+    def _lost_with(self, broken: Connection) -> list[str]:
+        """Return what the server lost when the connection *broken* ended, in a sentence for the user."""
+        if self.entry.transport == "stdio":
+            return [
+                f"The server's process had ended{broken.how_it_ended} and was started again: "
+                "what it kept in memory is gone."
+            ]
+        if broken.is_modern:
+            # It has no sessions, so the server kept nothing for this client
+            return []
+        return [
+            "The connection to the server was lost and opened again: "
+            "what the server kept in its session is gone."
+        ]
 
     async def _death(self, connection: Connection, what: str) -> BrokenError:
         """Return the error of a request over *connection*, which ended during it."""

@@ -72,7 +72,7 @@ class Subscriptions:
             if not connection.is_modern:
                 verb = f"subscribe us to {uri!r}"
                 call = Call(seconds=self._seconds)
-                await self._connection.ask_to(verb, "resources/subscribe", {"uri": uri}, call)
+                await self._connection.request("resources/subscribe", {"uri": uri}, call, verb=verb)
             self.uris.append(uri)
             self.lost.pop(uri, None)
             self._listen_anew(connection)
@@ -87,7 +87,9 @@ class Subscriptions:
             if not connection.is_modern:
                 verb = f"unsubscribe us from {uri!r}"
                 call = Call(seconds=self._seconds)
-                await self._connection.ask_to(verb, "resources/unsubscribe", {"uri": uri}, call)
+                await self._connection.request(
+                    "resources/unsubscribe", {"uri": uri}, call, verb=verb
+                )
             self._listen_anew(connection)
 
     def stop(self) -> None:

@@ -55,7 +55,7 @@ async def complete(
         params["context"] = {"arguments": others}
     try:
         call = Call(seconds=seconds)
-        result = await over.ask_to("complete", "completion/complete", params, call)
+        result = await over.request("completion/complete", params, call, verb="complete")
     except ServerError:
         # Completions are optional: a failure is not an error
         return Completions()

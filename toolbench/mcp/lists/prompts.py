@@ -88,11 +88,11 @@ class PromptList(RemoteList[Prompt]):
                 msg = f"The argument {key!r} of a prompt must be a str, not {type(value).__name__}."
                 raise ServerError(msg)
         inbox.keep_secret(Secrecy({}).secrets_in(arguments))
-        result = await self._connection.ask_to(
-            f"write the prompt {name!r}",
+        result = await self._connection.request(
             "prompts/get",
             {"name": name, "arguments": arguments},
             Call(seconds=self._seconds, answerer=answerer),
+            verb=f"write the prompt {name!r}",
         )
         observation = prompt_observation(name, result)
         hide_in_views(observation, inbox.redactor)

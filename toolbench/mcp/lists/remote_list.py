@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
+from toolbench.mcp.connection.connection import Connection, Pages
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 
 T = TypeVar("T")
@@ -118,6 +119,9 @@ class RemoteList(ItemList[T]):
         self._items = None
         self._changes += 1
 
+    async def _pages(self, connection: Connection) -> Pages:
+        return await connection.pages(self.key, self.method, self._seconds)
+
     async def _listed(self) -> list[T]:
         is_stale = monotonic() >= self._stale_from and not self._connection.is_recorded
         if self._items is None or is_stale:
@@ -125,9 +129,7 @@ class RemoteList(ItemList[T]):
             connection = await self._connection.live()
             if not self.is_offered(connection.described().get("capabilities", {})):
                 return []
-            rows, problem, lifetime = await self._connection.pages(
-                self.key, self.method, self._seconds
-            )
+            rows, problem, lifetime = await self._connection.use(self._pages, repeats=True)
             if problem is not None and not rows:
                 server = self._connection.inbox.server
                 msg = f"Server {server!r} does not list its {self.key}: {ended(problem)}"

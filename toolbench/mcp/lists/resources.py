@@ -354,8 +354,8 @@ class ResourceList(RemoteList[Resource]):
         """Read *uri* from the server; keep the answer if its `ttlMs` allows it."""
         changes = self._reads.changes
         call = Call(seconds=self._seconds, answerer=answerer)
-        result = await self._connection.ask_to(
-            f"read {uri!r}", "resources/read", {"uri": uri}, call
+        result = await self._connection.request(
+            "resources/read", {"uri": uri}, call, verb=f"read {uri!r}"
         )
         is_modern = self._connection.current.is_modern
         is_answered = "inputResponses" in call.answers

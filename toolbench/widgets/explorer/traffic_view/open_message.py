@@ -11,8 +11,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Message, params_of
-from toolbench.mcp.raw_request import ELSEWHERE, send_request
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
@@ -184,7 +183,7 @@ class OpenMessage:
     def _request(self, method: str, params: dict[str, Any]) -> None:
         params = {name: value for name, value in params.items() if name != "_meta"}
         put(self._message, notice("Sending …", "neutral"))
-        ask = partial(send_request, self._session.connection, method, params)
+        ask = partial(self._session.request, method, params)
         self._server_request.start(self._questions.around(ask), self._sent)
 
     def _sent(self, result: dict[str, Any] | Failure) -> None:
