@@ -18,9 +18,9 @@ from toolbench.agent.context import Context
 from toolbench.agent.event_log import EventLog
 from toolbench.agent.events import MessageEvent, StopReason, begins_answer
 from toolbench.core.content import TextContent
-from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.llm.compose import user_message
+from toolbench.llm.compose import user_parts
+from toolbench.llm.message import Message, TextPart
 from toolbench.llm.models import Usage
 
 Row = tuple[int, int | None, int | None, float | None]
@@ -161,13 +161,13 @@ class AgentState:
         """Add *event*, which the model did not write, to the messages for the model."""
         self.context.add([self.message_of(event)], [event.id])
 
-    def message_of(self, event: MessageEvent) -> Json:
+    def message_of(self, event: MessageEvent) -> Message:
         """Return *event*, which the model did not write, as a message for the model."""
         if all(isinstance(block, TextContent) for block in event.content):
-            return user_message(event.text, self.context.provider)
-        return user_message(event.content, self.context.provider)
+            return Message("user", (TextPart(event.text),))
+        return Message("user", tuple(user_parts(event.content)))
 
-    def add_answer(self, event: MessageEvent, message: Json) -> None:
+    def add_answer(self, event: MessageEvent, message: Message) -> None:
         """Add *message*, which the model wrote without a call, to the messages; it ends the work."""
         self.context.add([message], [event.id])
         self.end("answered")

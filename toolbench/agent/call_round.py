@@ -20,7 +20,6 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.observations import read_by_model
 from toolbench.errors import BodyError, Problem, ToolbenchError
-from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import result_part
 from toolbench.llm.calls import (
     FunctionCallValidationError,
@@ -29,7 +28,6 @@ from toolbench.llm.calls import (
 )
 from toolbench.llm.message import Message, Part, with_written_results
 from toolbench.llm.providers import Provider
-from toolbench.llm.wire import WIRES
 from toolbench.redaction import MARK
 from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.result_schema import unwrapped
@@ -43,7 +41,7 @@ Chosen = ActionEvent | str | int | None
 class Round:
     """The calls of one message of the model, and the answers so far."""
 
-    def __init__(self, message: Json, calls: Sequence[ActionEvent]) -> None:
+    def __init__(self, message: Message, calls: Sequence[ActionEvent]) -> None:
         """Make a round of *calls*, which are all calls of *message*. Each call waits for an answer."""
         self.message = message
         self.calls = list(calls)
@@ -88,7 +86,7 @@ class Round:
         # 0: not logged yet
         return [event.id for event in events if event.id]
 
-    def messages(self) -> list[Json]:
+    def messages(self) -> list[Message]:
         """Return the messages of the round: the model's message, and the answers to its calls.
 
         If the model wrote its calls as text, each answer is sent as text with the role of the user.
@@ -98,10 +96,8 @@ class Round:
             observation = self.answers[call.id].answer
             results.append(result_part(call.tool_call, _readable(observation)))
         provider = self.calls[0].tool_call.metadata.provider
-        wire = WIRES[provider]
-        said = wire.read(self.message)
-        [_, answer] = with_written_results([said, Message("tool", tuple(results))], provider)
-        return [self.message, *wire.write(answer)]
+        answer = Message("tool", tuple(results))
+        return list(with_written_results([self.message, answer], provider))
 
 
 def _readable(observation: Observation) -> Observation:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,51 +12,41 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.llm.compose import call_part, model_message, system_message, user_message
-from toolbench.llm.message import Message, ToolCallPart
+from toolbench.llm.compose import call_part
+from toolbench.llm.message import (
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.wording import estimate_tokens
 
 LEFT_OUT = "[an image was left out: the model did not take it]"
-_TEXTS: Mapping[Provider, Json] = {
-    "openai": {"type": "text", "text": LEFT_OUT},
-    "responses": {"type": "input_text", "text": LEFT_OUT},
-    "anthropic": {"type": "text", "text": LEFT_OUT},
-    "gemini": {"text": LEFT_OUT},
-}
-_TYPES = frozenset({"image_url", "input_image", "image"})
-_KEYS = frozenset({"inlineData", "inline_data", "fileData", "file_data"})
 
 
-def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
+def without_images(message: Message) -> tuple[Message, int]:
     """Replace the images of *message* by notes; return the new message and the number of images."""
     count = 0
-
-    def part(value: Any) -> Any:
-        nonlocal count
-        if isinstance(value, list | tuple):
-            return [part(item) for item in value]
-        if not isinstance(value, Mapping):
-            return value
-        if value.get("type") in _TYPES or _KEYS & value.keys():
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ImagePart):
             count += 1
-            return dict(_TEXTS.get(provider, _TEXTS["openai"]))
-        if "functionResponse" in value:
-            return {**value, "functionResponse": result(value["functionResponse"])}
-        return {key: part(item) for key, item in value.items()}
-
-    def result(value: Json) -> Json:
-        """Return the Gemini response *value* without its images; add their number to `count`."""
-        nonlocal count
-        images = value.get("parts") or ()
-        count += len(images)
-        left = {key: item for key, item in value.items() if key != "parts"}
-        if images:
-            left["response"] = {**left["response"], "images": LEFT_OUT}
-        return left
-
-    return part(message), count
+            parts.append(TextPart(LEFT_OUT))
+        elif isinstance(part, ToolResultPart) and part.images:
+            count += len(part.images)
+            content: list[TextPart | ImagePart] = []
+            for block in part.content:
+                if isinstance(block, ImagePart):
+                    block = TextPart(LEFT_OUT)
+                content.append(block)
+            parts.append(replace(part, content=tuple(content), raw=None))
+        else:
+            parts.append(part)
+    return replace(message, parts=tuple(parts)), count
 
 
 _IMAGE = "[image]"
@@ -64,7 +54,7 @@ _IMAGE = "[image]"
 _IMAGE_TOKENS = 1_000
 _KINDS = frozenset({"media_type", "mimeType", "mime_type"})
 """Keys with the media type of an image, in the same object as the `data` of the image."""
-Hide = Callable[[Json], Json]
+Hide = Callable[[Message], Message]
 
 
 @dataclass(frozen=True)
@@ -72,8 +62,11 @@ class Turn:
     """Messages that are kept or condensed together: one message, or calls with all their answers."""
 
     messages: tuple[Json, ...]
+    """The messages in the provider's format, as they are sent."""
     event_ids: tuple[int, ...] = ()
     """The numbers of the events of the turn."""
+    parsed: tuple[Message, ...] = field(default=(), repr=False)
+    """What the messages were written from."""
 
     @cached_property
     def tokens(self) -> int:
@@ -83,12 +76,12 @@ class Turn:
     @property
     def is_users(self) -> bool:
         """Whether the first message of the turn is not from the model."""
-        return self.messages[0].get("role") not in ("assistant", "model")
+        return self.parsed[0].role != "assistant"
 
     @property
     def is_open(self) -> bool:
         """Whether a model can answer the turn: its last message is not from the model."""
-        return self.messages[-1].get("role") not in ("assistant", "model")
+        return self.parsed[-1].role != "assistant"
 
 
 class Context:
@@ -106,7 +99,8 @@ class Context:
         self._hide = hide
         self._head: list[Json] = []
         if system_prompt:
-            self._head.append(hide(system_message(system_prompt, provider)))
+            head = hide(Message("system", (TextPart(system_prompt),)))
+            self._head += WIRES[provider].write(head)
         self._messages = list(self._head)
         self.turns: list[Turn] = []
         """The turns, oldest first. A new turn is appended; any other change makes a new list."""
@@ -137,11 +131,18 @@ class Context:
         self._counted = len(self.turns)
         return self._tokens
 
-    def add(self, messages: Iterable[Json], event_ids: Iterable[int] = ()) -> None:
+    def add(self, messages: Iterable[Message], event_ids: Iterable[int] = ()) -> None:
         """Add *messages* as one turn; *event_ids* are the numbers of the turn's events."""
-        turn = Turn(tuple(self._hide(message) for message in messages), tuple(event_ids))
+        turn = self._turn([self._hide(message) for message in messages], event_ids)
         self.turns.append(turn)
         self._messages += turn.messages
+
+    def _turn(self, messages: Iterable[Message], event_ids: Iterable[int]) -> Turn:
+        parsed = tuple(messages)
+        written: list[Json] = []
+        for message in parsed:
+            written += WIRES[self.provider].write(message)
+        return Turn(tuple(written), tuple(event_ids), parsed)
 
     @property
     def is_answered(self) -> bool:
@@ -160,7 +161,8 @@ class Context:
         The summary is a message of the user, in the place of the first replaced turn.
         """
         recent: list[Turn] = []
-        note = Turn((self._hide(user_message(summary, self.provider)),), (min(forgotten),))
+        told = self._hide(Message("user", (TextPart(summary),)))
+        note = self._turn([told], [min(forgotten)])
         for turn in self.turns:
             if not forgotten.intersection(turn.event_ids):
                 recent.append(turn)
@@ -186,16 +188,16 @@ class Context:
         for place, turn in enumerate(turns):
             if ids.isdisjoint(turn.event_ids):
                 continue
-            messages: list[Json] = []
-            for message in turn.messages:
+            messages: list[Message] = []
+            for message in turn.parsed:
                 # The model's own message stays
                 if not (messages or turn.is_users):
                     messages.append(message)
                     continue
-                changed, count = without_images(message, self.provider)
+                changed, count = without_images(message)
                 messages.append(changed)
                 total += count
-            turns[place] = Turn(tuple(messages), turn.event_ids)
+            turns[place] = self._turn(messages, turn.event_ids)
         if total:
             self.turns = turns
             self._messages = [*self._head, *_messages(turns)]
@@ -253,12 +255,15 @@ def message_content(message: Any) -> list[Content]:
 # --- messages in the format of another provider ---------------------------------------
 
 
-def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) -> Json:
-    """Make the message, in *provider*'s format, with which a model gives *text* and *calls*.
+def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) -> Message:
+    """Make the message with which a model gives *text* and *calls*, with the names of *provider*.
 
     With it, a conversation can go on with a model of another provider.
     """
-    return model_message(text, [_call(call, provider) for call in calls], provider)
+    parts: list[Part] = []
+    if text or not calls:
+        parts.append(TextPart(text))
+    return Message("assistant", (*parts, *(_call(call, provider) for call in calls)))
 
 
 def _call(call: ToolCall, provider: Provider) -> ToolCallPart:
@@ -266,14 +271,3 @@ def _call(call: ToolCall, provider: Provider) -> ToolCallPart:
     if tool is None:
         tool = ToolDefinition(name=call.metadata.sent_name or call.name or "unknown")
     return call_part(tool, call.arguments, provider, id=call.id)
-
-
-def with_ids(message: Message, ids: Sequence[str], provider: Provider) -> Json:
-    """Return *message* in *provider*'s format, but its calls have the ids *ids*, in order.
-
-    This is needed because some servers send no ids, or count the calls of each message from 0.
-    """
-    numbered = message
-    if len(ids) == len(message.calls):
-        numbered = message.with_ids(lambda number, _: ids[number])
-    return WIRES[provider].write(numbered)[0]

@@ -342,7 +342,7 @@ class Conversation:
     def requests(self) -> Sequence[SentRequest]:
         """All requests sent to the model, secrets hidden."""
         masking = Masking(self.known_secrets)
-        return self.sender.sent.without_secrets(masking.message)
+        return self.sender.sent.without_secrets(masking.written)
 
     @property
     def next_request(self) -> SentRequest:

@@ -1,4 +1,4 @@
-"""Hide secrets in the text of messages and saved events, but not in their structure.
+"""Hide secrets in the parts of messages and in saved events, but not in their structure.
 
 A secret may be a common word or a PIN. So only what the user, a model or a tool wrote is searched:
 text, values of arguments, results. Keys, roles, types, ids and names of tools stay unchanged.
@@ -6,17 +6,30 @@ text, values of arguments, results. Keys, roles, types, ids and names of tools s
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import REFERENCES
+from toolbench.llm.message import (
+    ImagePart,
+    Message,
+    OtherPart,
+    Part,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolbench.llm.providers import Provider
+from toolbench.llm.read import read_message
+from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 
 _PROTOCOL = frozenset(
     [
-        "annotations",
         "call_id",
         "detail",
         "encrypted_content",
@@ -38,9 +51,8 @@ _PROTOCOL = frozenset(
         "type",
     ]
 )
-"""Keys of a message, in any provider's format, whose values are not searched: ids, names, types."""
-_WORKLOAD = frozenset({"args", "arguments", "input", "response"})
-"""Keys of a message with the arguments or the result of a call."""
+"""Fields of a part, as its provider sent it, that are not searched if they are strings: ids, types,
+names and signatures. Any other field is searched, also one that no module here knows."""
 _BY_NAME = frozenset(
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
 )
@@ -77,11 +89,19 @@ class Masking:
         """Hide the secrets that *redactor* knows."""
         self._redactor = redactor
 
-    def message(self, message: Json) -> Json:
-        """Return *message*, of any provider, with secrets hidden in its text, arguments and results."""
+    def message(self, message: Message) -> Message:
+        """Return *message* with secrets hidden in each of its parts."""
         if not self._redactor:
             return message
-        masked: Json = self._message(message)
+        parts = tuple(self._part(part) for part in message.parts)
+        return replace(message, parts=parts, raw=self._raw(message.raw))
+
+    def written(self, message: Json, provider: Provider) -> Json:
+        """Return *message*, in *provider*'s format, with secrets hidden in each of its parts."""
+        if not self._redactor:
+            return message
+        wire = WIRES[provider]
+        [masked] = wire.write(self.message(wire.read(message)))
         return masked
 
     def content(self, content: Sequence[Content]) -> tuple[Content, ...]:
@@ -135,26 +155,47 @@ class Masking:
             return {key: self._values(item) for key, item in value.items()}
         return value
 
-    def _message(self, part: Any) -> Any:
+    def _part(self, part: Part) -> Part:
+        raw = self._raw(part.raw)
+        match part:
+            case TextPart() | ThinkingPart():
+                return replace(part, text=self._text(part.text), raw=raw)
+            case ImagePart():
+                return replace(part, url=self._text(part.url), raw=raw)
+            case ToolCallPart():
+                return replace(part, arguments=self._arguments(part.arguments), raw=raw)
+            case ToolResultPart():
+                content: list[TextPart | ImagePart] = []
+                for block in part.content:
+                    masked = self._part(block)
+                    if isinstance(masked, TextPart | ImagePart):
+                        content.append(masked)
+                return replace(part, content=tuple(content), raw=raw)
+        return OtherPart(raw)
+
+    def _arguments(self, arguments: Any) -> Any:
+        if isinstance(arguments, str):
+            return self._json_text(arguments)
+        return self._values(arguments)
+
+    def _raw(self, part: Any) -> Any:
+        """Return *part*, as its provider sent it, with secrets hidden."""
         if isinstance(part, str):
             return self._text(part)
         if isinstance(part, list | tuple):
-            return [self._message(item) for item in part]
+            return [self._raw(item) for item in part]
         if not isinstance(part, Mapping):
             return part
-        return {key: self._of_message(key, value) for key, value in part.items()}
-
-    def _of_message(self, key: str, value: Any) -> Any:
-        if key in _PROTOCOL and not isinstance(value, list | tuple | Mapping):
-            return value
-        # An image
-        if key == "data" and isinstance(value, str):
-            return self._long.text(value)
-        if key == "arguments" and isinstance(value, str):
-            return self._json_text(value)
-        if key in _WORKLOAD:
-            return self._values(value)
-        return self._message(value)
+        masked: dict[str, Any] = {}
+        for key, value in part.items():
+            if key in _PROTOCOL and not isinstance(value, list | tuple | Mapping):
+                masked[key] = value
+            elif key in ("data", "result") and isinstance(value, str):
+                # An image
+                masked[key] = self._long.text(value)
+            else:
+                masked[key] = self._raw(value)
+        return masked
 
     def _json_text(self, arguments: str) -> str:
         """Return *arguments* of a call with secrets hidden; a string that is JSON stays JSON."""
@@ -209,8 +250,10 @@ class Masking:
 
     def _event_part(self, key: str, part: Any, kind: str) -> Any:
         match key:
-            case "message" | "content":
-                return self._message(part)
+            case "message":
+                return self._saved(part)
+            case "content":
+                return self._raw(part)
             case "tool_call":
                 return self._call(part)
             case "observation":
@@ -220,6 +263,13 @@ class Masking:
         if key in _TEXTS and not is_word:
             return self._values(part)
         return part
+
+    def _saved(self, message: Any) -> Any:
+        """Return *message*, which a model of any provider wrote."""
+        if not isinstance(message, Mapping):
+            return self._raw(message)
+        read = read_message(dict(message)).message
+        return self.written(dict(message), read.provider or "openai")
 
     def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
         masked = dict(call)
@@ -231,7 +281,7 @@ class Masking:
         if key == "kind":
             return value
         if key == "content":
-            return self._message(value)
+            return self._raw(value)
         if key == "transcript" and isinstance(value, list):
             return [self._event_of_task(event) for event in value]
         return self._values(value)

@@ -25,12 +25,11 @@ from toolbench.agent.tools.tool_search import SearchToolsObservation
 from toolbench.agent.toolset import Toolset
 from toolbench.core.content import TextContent
 from toolbench.errors import ToolbenchError
-from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import (
     ToolCall,
 )
 from toolbench.llm.calls.unread_calls import without_unread
-from toolbench.llm.message import IMAGE
+from toolbench.llm.message import IMAGE, Message
 from toolbench.llm.read import read_message
 from toolbench.llm.wire import WIRES
 
@@ -158,10 +157,11 @@ class Rebuild:
 
     def _message_of(
         self, event: MessageEvent | ActionEvent, text: str, calls: list[ToolCall]
-    ) -> Json:
+    ) -> Message:
+        provider = self._agent_state.context.provider
         if self._is_same and event.message is not None:
-            return dict(event.message)
-        return assistant_message(text, calls, self._agent_state.context.provider)
+            return WIRES[provider].read(event.message)
+        return assistant_message(text, calls, provider)
 
     def _read_again(self, event: Event) -> Event:
         if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:

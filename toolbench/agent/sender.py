@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from toolbench.agent.agent_state import AgentState
 from toolbench.agent.call_round import Round
 from toolbench.agent.condenser import LLMSummarizingCondenser
-from toolbench.agent.context import with_ids
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -26,6 +25,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
+from toolbench.llm.message import Message
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.protocol import Chunk, OnChunk, writes_calls
 from toolbench.llm.wire import WIRES
@@ -147,14 +147,17 @@ class Sender:
     def _of(self, tools: list[Json]) -> SentRequest:
         return SentRequest((), tools, self.model.name, self.model.provider)
 
-    def next(self, unread: Sequence[Json], masking: Masking) -> SentRequest:
+    def next(self, unread: Sequence[Message], masking: Masking) -> SentRequest:
         """Return the request that would be sent now, with the unread messages.
 
         Args:
             unread: The messages that were not sent to the model yet.
             masking: Hides the secrets in the messages.
         """
-        messages = [*map(masking.message, [*self._context.messages, *unread])]
+        provider = self.model.provider
+        messages = [masking.written(message, provider) for message in self._context.messages]
+        for message in unread:
+            messages += WIRES[provider].write(masking.message(message))
         return replace(self._of(self.offered), messages=messages)
 
     def _failed(self, sentence: str) -> list[Event]:
@@ -208,8 +211,7 @@ class Sender:
             answer.parsed, tools, provider=self.model.provider, written_calls=is_writing
         )
         if kept is not answer.parsed:
-            message = WIRES[self.model.provider].write(kept)[0]
-            answer = replace(answer, message=message)
+            answer = answer.with_message(kept)
             calls = [replace(call, thought=call.thought and kept.thought) for call in calls]
         if calls:
             events = self._take_calls(answer, calls)
@@ -241,11 +243,11 @@ class Sender:
             MessageEvent(
                 self._masking.content(content),
                 source="agent",
-                message=self._masking.message(answer.message),
+                message=self._masking.written(answer.message, self.model.provider),
                 response_id=answer.response_id,
             )
         )
-        self._agent_state.add_answer(event, answer.message)
+        self._agent_state.add_answer(event, answer.parsed)
         return [event, *self._notice(problem), *self._notice(unread)]
 
     def _notice(self, text: str | None) -> list[Event]:
@@ -258,10 +260,12 @@ class Sender:
         # Gemini identifies calls by their order
         if provider != "gemini":
             calls = [replace(call, id=self._agent_state.new_call_id(call.id)) for call in calls]
-        message = answer.message
-        if provider != "gemini":
-            message = with_ids(answer.parsed, [call.id or "" for call in calls], provider)
-        message = self._masking.message(message)
+        said = answer.parsed
+        # The calls that are written as text have ids too
+        if provider != "gemini" and said.calls:
+            said = said.with_ids(lambda number, _: calls[number].id)
+        said = self._masking.message(said)
+        [message] = WIRES[provider].write(said)
         # All of them, or none after an interrupt
         events = self._log.append_all(
             ActionEvent(
@@ -273,7 +277,7 @@ class Sender:
             )
             for place, call in enumerate(calls)
         )
-        self._agent_state.round = Round(message, events)
+        self._agent_state.round = Round(said, events)
         if answer.finish_reason != "length":
             return [*events]
         return [*events, *self._notice(answer.problem or None)]

@@ -11,6 +11,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import fold, notice, short
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models import Usage
+from toolbench.llm.providers import Provider
 from toolbench.wording import counted, estimate_tokens
 
 # Messages, or tools, in a table
@@ -19,6 +20,9 @@ _ROWS = 200
 _BRIEF = 160
 # Characters of the exact request that a cell shows
 _EXACT = 40_000
+
+
+Hide = Callable[[Json, Provider], Json]
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class SentRequest:
     tools: Sequence[Json] = field(repr=False)
     """The tools in the provider's format."""
     model: str = ""
-    provider: str = ""
+    provider: Provider = "openai"
     usage: Usage | None = None
     """The tokens and cost of the answer, if the model reports them; else None."""
 
@@ -122,16 +126,16 @@ class SentRequests(Sequence[SentRequest]):
     its messages is stored.
     """
 
-    def __init__(self, hide: Callable[[Json], Json] = lambda message: message) -> None:
+    def __init__(self, hide: Hide | None = None) -> None:
         """Make an empty list of requests.
 
         Args:
-            hide: Returns a message with its secrets hidden, before the user sees it.
+            hide: Returns a message of a provider with its secrets hidden, before the user sees it.
         """
         self._hide = hide
         self._requests: list[tuple[list[Json], int, SentRequest]] = []
 
-    def without_secrets(self, hide: Callable[[Json], Json]) -> "SentRequests":
+    def without_secrets(self, hide: Hide) -> "SentRequests":
         """Return a view of these requests in which *hide* hides the secrets of each message."""
         view = SentRequests(hide)
         view._requests = self._requests
@@ -159,7 +163,10 @@ class SentRequests(Sequence[SentRequest]):
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         messages, count, request = self._requests[index]
-        return replace(request, messages=[self._hide(message) for message in messages[:count]])
+        shown = messages[:count]
+        if self._hide is not None:
+            shown = [self._hide(message, request.provider) for message in shown]
+        return replace(request, messages=shown)
 
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'request')}>"

@@ -16,6 +16,8 @@ from toolbench.agent.events import (
     StopEvent,
 )
 from toolbench.errors import ToolbenchError
+from toolbench.llm.message import Message
+from toolbench.llm.wire import WIRES
 
 if TYPE_CHECKING:
     from toolbench.agent.calls import Calls
@@ -84,7 +86,7 @@ def settle(agent_state: AgentState, calls: "Calls") -> None:
     match _last_answer(agent_state.log.after(0)):
         case [MessageEvent(message=message) as reply] if message is not None:
             if reply.id not in known:
-                agent_state.add_answer(reply, dict(message))
+                agent_state.add_answer(reply, _said_in(agent_state, reply))
         case [ActionEvent() as first, *_] if first.id in known:
             agent_state.round = None
         case [ActionEvent(), *_] as events:
@@ -121,7 +123,7 @@ def _settle_round(agent_state: AgentState, calls: "Calls", last: list[ActionEven
     current = agent_state.round
     # The interrupt came before the state had the round
     if current is None:
-        current = agent_state.round = Round(dict(last[0].message or {}), last)
+        current = agent_state.round = Round(_said_in(agent_state, last[0]), last)
         calls.take_in_hand(current)
     for event in agent_state.log:
         if isinstance(event, CallEdit) and event.id > last[0].id:
@@ -130,3 +132,8 @@ def _settle_round(agent_state: AgentState, calls: "Calls", last: list[ActionEven
             current.answer(event)
     calls.break_off(current)
     agent_state.close_round()
+
+
+def _said_in(agent_state: AgentState, event: ActionEvent | MessageEvent) -> Message:
+    """Return the message of the model that *event* has."""
+    return WIRES[agent_state.context.provider].read(event.message or {})

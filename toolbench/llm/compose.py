@@ -1,7 +1,7 @@
 """Write messages and calls in a provider's format, ready to send, paste or replay."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -34,14 +34,20 @@ def user_message(content: str | Content | Sequence[Content], provider: Provider 
     """
     if isinstance(content, str):
         return _written(Message("user", (TextPart(content),)), provider)
-    blocks = [content] if isinstance(content, TextContent | ImageContent) else content
+    if isinstance(content, TextContent | ImageContent):
+        content = [content]
+    return _written(Message("user", tuple(user_parts(content))), provider)
+
+
+def user_parts(content: Iterable[Content]) -> list[Part]:
+    """Return the blocks of *content* as parts of a message; empty text is left out."""
     parts: list[Part] = []
-    for block in blocks:
+    for block in content:
         if isinstance(block, ImageContent):
             parts += [ImagePart(url) for url in block.image_urls]
         elif block.text:
             parts.append(TextPart(block.text))
-    return _written(Message("user", tuple(parts)), provider)
+    return parts
 
 
 def model_message(

@@ -7,7 +7,6 @@ from typing import Any
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.compose import model_message
-from toolbench.llm.message import Message
 from toolbench.llm.models.protocol import Answer, Chunk, OnChunk
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
@@ -83,22 +82,9 @@ def _read(data: Json, provider: Provider) -> Answer:
     if finish == "stop" and response.message.calls:
         # Gemini and the Responses API have no word for calls
         finish = "tool_calls"
-    return _answer(
-        response.message,
-        Answer(
-            wire.write(response.message)[0],
-            finish,
-            response.usage and response.usage.checked(),
-            response.id,
-            response.model,
-        ),
-    )
-
-
-def _answer(message: Message, answer: Answer) -> Answer:
-    """Return *answer*, whose message is known to be *message*: it is not read a second time."""
-    vars(answer)["parsed"] = message
-    return answer
+    usage = response.usage and response.usage.checked()
+    answer = Answer({}, finish, usage, response.id, response.model)
+    return answer.with_message(response.message)
 
 
 def _provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
@@ -128,9 +114,9 @@ def numbered(answer: Answer, place: int) -> Answer:
     provider = message.provider
     if provider is None or provider == "gemini" or all(call.id for call in message.calls):
         return answer
-    message = message.with_ids(lambda number, id_: id_ or f"call_{place}_{number}")
-    written = WIRES[provider].write(message)[0]
-    return _answer(message, replace(answer, message=written))
+    return answer.with_message(
+        message.with_ids(lambda number, id_: id_ or f"call_{place}_{number}")
+    )
 
 
 def whole_answer(value: Any, provider: Provider, place: int, on_chunk: OnChunk | None) -> Answer:

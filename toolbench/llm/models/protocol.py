@@ -1,7 +1,7 @@
 """The protocol of models: `complete` turns messages and tools into the next message."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,6 +14,7 @@ from toolbench.llm.message import Message
 from toolbench.llm.message import Usage as Usage
 from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message
+from toolbench.llm.wire import WIRES
 from toolbench.runs.control import Cancellable
 from toolbench.runs.control import CancelToken as CancelToken
 from toolbench.values import clip
@@ -49,6 +50,14 @@ class Answer:
     def parsed(self) -> Message:
         """The message, read into its parts."""
         return read_message(self.message).message
+
+    def with_message(self, message: Message) -> "Answer":
+        """Return this answer with *message*, which was read from a message of its provider."""
+        written = WIRES[message.provider or "openai"].write(message)[0]
+        changed = replace(self, message=written)
+        # Known already: it is not read a second time
+        vars(changed)["parsed"] = message
+        return changed
 
     @property
     def text(self) -> str:
