@@ -12,7 +12,7 @@ from toolbench.agent.events import ActionEvent
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import ModelError
 from toolbench.llm.compose import system_message, user_message
-from toolbench.llm.models import Usage, as_model
+from toolbench.llm.models import Model, Usage, as_model
 from toolbench.runs.control import Cancellable
 from toolbench.values import clip
 
@@ -47,10 +47,9 @@ class RuleSecurityAnalyzer:
                 SecurityRisk.HIGH}`. They are searched in a string: the tool's name, a space, and the
                 arguments as JSON.
         """
-        self._rules = [
-            *rules,
-            *(_rule(p, risk) for p, risk in (patterns or {}).items()),
-        ]
+        self._rules = list(rules)
+        for pattern, risk in (patterns or {}).items():
+            self._rules.append(_rule(pattern, risk))
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
         """Return the worst rating of all rules."""
@@ -59,14 +58,19 @@ class RuleSecurityAnalyzer:
 
 def _worst(ratings: Iterable[SecurityRisk | None]) -> SecurityRisk:
     known = {*ratings}
-    return next((risk for risk in _WORST if risk in known), SecurityRisk.UNKNOWN)
+    for risk in _WORST:
+        if risk in known:
+            return risk
+    return SecurityRisk.UNKNOWN
 
 
 def _rule(pattern: str, risk: SecurityRisk) -> Rule:
     looked_for = re.compile(pattern)
 
     def rate(event: ActionEvent) -> SecurityRisk | None:
-        return risk if looked_for.search(_text_of(event)) else None
+        if looked_for.search(_text_of(event)):
+            return risk
+        return None
 
     return rate
 
@@ -81,7 +85,9 @@ class LLMSecurityAnalyzer:
             llm: The model that rates, as for `as_model`. Without it the agent's own model must
                 send a `security_risk` with each call of a tool that is not read-only.
         """
-        self._model = None if llm is None else as_model(llm)
+        self._model: Model | None = None
+        if llm is not None:
+            self._model = as_model(llm)
 
     @property
     def asks_the_agent(self) -> bool:

@@ -51,7 +51,9 @@ class ToolMaking:
             return self._keep(self._created(spec.newest()))
         if isinstance(spec, str | Tool):
             tools, are_new = find_tools(spec, self._state)
-            return self._keep(tools) if are_new else tools
+            if are_new:
+                self._keep(tools)
+            return tools
         if hasattr(spec, "as_tool"):
             return [spec.as_tool()]
         if isfunction(spec):
@@ -156,7 +158,9 @@ class Toolset:
     def tools(self) -> dict[str, AnyTool]:
         """All tools by name, in their latest definitions, without those that left their servers."""
         current = {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
-        return current if self._search is None else {self._search.name: self._search} | current
+        if self._search is None:
+            return current
+        return {self._search.name: self._search} | current
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
         """Return the offered tools in the format of *provider*.

@@ -169,8 +169,12 @@ class Subject:
         # inside arguments, properties of alternatives are left out: a model chooses one of them
         required = node.required
         inside = chain(node.properties, node.conditional)
-        for name in node.names if depth == 0 else inside:
-            inner = f"{path}.{name}" if path else name
+        if depth == 0:
+            inside = chain(node.names)
+        for name in inside:
+            inner = name
+            if path:
+                inner = f"{path}.{name}"
             part = node.at(name)
             yield Argument.of(part, inner, name, required=name in required)
             yield from self._inside(part, inner, depth + 1)
@@ -362,11 +366,10 @@ _UNSET = re.compile(
 
 def _undescribed(subject: Subject) -> Iterator[Finding]:
     """Check that every argument has a description, unless its name or its schema explains it."""
-    bare = [
-        argument.path
-        for argument in subject.arguments
-        if not argument.text.strip() and not _is_clear(argument, subject)
-    ]
+    bare: list[str] = []
+    for argument in subject.arguments:
+        if not argument.text.strip() and not _is_clear(argument, subject):
+            bare.append(argument.path)
     if bare:
         message = f"{len(bare)} arguments have no description: {_listed(bare, _MOST_NAMES)}."
         if len(bare) == 1:
@@ -495,16 +498,13 @@ _BOUNDS = (
 
 def _default(subject: Subject) -> Iterator[Finding]:
     """Check that an optional number's description says what happens if the number is left out."""
-    bare = [
-        argument.path
-        for argument in subject.outer
-        if {"integer", "number"} & set(argument.types)
-        and _KNOB.search(argument.name)
-        and not argument.required
-        and not argument.has("default")
-        and argument.text
-        and not _UNSET.search(argument.text)
-    ]
+    bare: list[str] = []
+    for argument in subject.outer:
+        if argument.required or argument.has("default") or not argument.text:
+            continue
+        is_number = {"integer", "number"} & set(argument.types)
+        if is_number and _KNOB.search(argument.name) and not _UNSET.search(argument.text):
+            bare.append(argument.path)
     if bare:
         message = f"The text does not say what happens without {', '.join(bare)}."
         yield finding(subject.name, "argument-default", _where(bare), message)

@@ -52,12 +52,15 @@ class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation
     ) -> SearchToolsObservation:
         """Return the tools that have the most words of the query; a word in a name counts three times."""
         query_words = set(words_of(action.query.replace(" ", "_")))
-        listed = (tool.as_listed() for tool in self._tools if tool.is_listed)
-        ranked = sorted(
-            ((_score(tool, query_words), tool) for tool in listed),
-            key=lambda pair: -pair[0],
-        )
-        best = [tool for score, tool in ranked[: action.limit] if score > 0]
+        matches: list[tuple[int, ToolDefinition[Any, Any]]] = []
+        for tool in self._tools:
+            if tool.is_listed:
+                listed = tool.as_listed()
+                score = _score(listed, query_words)
+                if score > 0:
+                    matches.append((score, listed))
+        matches.sort(key=lambda match: -match[0])
+        best = [tool for _, tool in matches[: action.limit]]
         names = [tool.name for tool in best]
         self._on_match(names)
         if not names:
@@ -65,8 +68,9 @@ class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation
                 f"None of {counted(len(self._tools), 'tool')} has to do with "
                 f"{action.query!r}. Search with other words."
             )
-        lines = (f"- {tool.name}: {_brief(tool)}" for tool in best)
-        text = "\n".join(["You can call these tools now:", *lines])
+        text = "You can call these tools now:"
+        for tool in best:
+            text += f"\n- {tool.name}: {_brief(tool)}"
         return SearchToolsObservation.from_text(text, names=names)
 
 
@@ -81,7 +85,9 @@ def _score(tool: ToolDefinition[Any, Any], query_words: set[str]) -> int:
 
 def _brief(tool: ToolDefinition[Any, Any]) -> str:
     text = " ".join(tool.description.split())
-    return text if len(text) <= _MAX_DESCRIPTION else f"{text[: _MAX_DESCRIPTION - 1]}…"
+    if len(text) > _MAX_DESCRIPTION:
+        return f"{text[: _MAX_DESCRIPTION - 1]}…"
+    return text
 
 
 class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation]):
