@@ -19,8 +19,8 @@ from toolbench.mcp import MCPClient
 
 ROOT = Path(__file__).parents[2]
 DEAF = """
-import signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: print("asked to end", file=sys.stderr, flush=True))
 while True:
     time.sleep(60)
 """
@@ -139,7 +139,8 @@ class TestEnds:
     def test_no_process_is_left_that_never_connected(self, client):
         """Nor one that answers nothing and ignores the end of its stdin and SIGTERM."""
         before = children()
-        client.timeout = 1
-        with pytest.raises(ServerError, match="no answer within 1 s"):
+        client.timeout = 3
+        with pytest.raises(ServerError, match="no answer within 3 s"):
             client.connect("s", {"command": sys.executable, "args": ["-c", DEAF]})
         eventually(lambda: not any(map(is_running, children() - before)))
+        assert client.servers["s"].stderr.text == "asked to end"
