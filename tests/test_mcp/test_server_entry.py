@@ -135,7 +135,8 @@ class TestExpanded:
             "headers": {"Authorization": f"Bearer {SECRET}"},
         }
         assert SECRET not in entry.redactor.text(SECRET)
-        document = {"openapi": "3.1.0", "paths": {"/${A}": {}}}
+        servers = [{"url": "https://${A}.example"}]
+        document = {"openapi": "3.1.0", "paths": {"/${A}": {}}, "servers": servers}
         assert read_entry(document).expanded({}).server["openapi"] == document
 
     @pytest.mark.parametrize(

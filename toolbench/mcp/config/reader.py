@@ -174,14 +174,16 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
 
 def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return the settings of an HTTP service with an OpenAPI document; a file with it is read now."""
-    document, url = entry["openapi"], entry.get("base_url")
+    document: Any = entry["openapi"]
+    url: Any = entry.get("base_url")
     if isinstance(document, str) and not _is_url(document) and not document.startswith("${"):
         document = load(Path(located(document, base)))
     if not url and isinstance(document, Mapping):
         # Where it leads is shown before the server is approved, and stays as it is
         with suppress(LookupError, TypeError):
             url = document["servers"][0]["url"]
-        if not _is_url(url):
+        # A document is not a configuration: nothing in it is replaced by a variable
+        if not _is_url(url) or "${" in url:
             url = None
     return {"openapi": document, "base_url": url, "headers": _headers(entry)}
 
