@@ -65,20 +65,27 @@ def test_imports_of_the_sdk_are_the_same_in_its_package(notebook, tmp_path, line
     assert call["read_by_model"] == "0.25 kg"
 
 
-@pytest.mark.parametrize("for_sdk", [False, True])
-def test_imports_after_a_call_go_over_too(notebook, tmp_path, for_sdk):
+@pytest.mark.parametrize(
+    ("cell", "block"),
+    [
+        ("from toolbench.compat import openhands as sdk\nsdk()", "with sdk():"),
+        # As if the tools were in a file of their own
+        ("__import__('toolbench.compat').compat.openhands()", "with toolbench.compat.openhands():"),
+    ],
+)
+def test_imports_after_a_call_go_over_too(notebook, tmp_path, cell, block):
     """`openhands()` alone is enough in a cell; a package for toolbench needs no SDK."""
-    imports = textwrap.dedent(BLOCK.partition("\n")[2])
-    notebook.run("from toolbench.compat import openhands as sdk\nsdk()", imports, WEIGH)
-    folder = export_package(notebook["weigh"], tmp_path / "p", openhands=for_sdk)
-    code = (folder / "weigh/definition.py").read_text("utf-8")
-    requires = (folder / "pyproject.toml").read_text("utf-8")
-    assert ("with sdk():\n    from openhands.sdk import Action" in code) is not for_sdk
-    assert ('dependencies = ["openhands-sdk"]' in requires) is for_sdk
-    if not for_sdk:
-        assert "openhands-sdk" not in requires
-        run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        subprocess.run(run, cwd=folder, check=True, capture_output=True)
+    notebook.run(cell, textwrap.dedent(BLOCK.partition("\n")[2]), WEIGH)
+    for_sdk = export_package(notebook["weigh"], tmp_path / "sdk", openhands=True)
+    ours = export_package(notebook["weigh"], tmp_path / "ours")
+    required = [(folder / "pyproject.toml").read_text("utf-8") for folder in (for_sdk, ours)]
+    assert 'dependencies = ["openhands-sdk"]' in required[0]
+    assert "openhands-sdk" not in required[1]
+    assert "toolbench" not in (for_sdk / "weigh/definition.py").read_text("utf-8")
+    code = (ours / "weigh/definition.py").read_text("utf-8")
+    assert f"{block}\n    from openhands.sdk import Action" in code
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    subprocess.run(run, cwd=ours, check=True, capture_output=True)
 
 
 def test_other_code_in_the_block_has_advice(notebook, tmp_path):

@@ -29,20 +29,22 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
 def with_context_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements*, where each import of the SDK stands in a `with openhands():`.
 
-    A package for toolbench has its own imports only this way: the call `openhands()` in a cell
-    gives no name, so it is left out.
+    A package for toolbench can import from the SDK only this way. The notebook did it by a call, which
+    gives no name and is left out, or before it loaded the file of the tools.
     """
     changed, context = list[Statement](), ""
     for statement in statements:
         for name in _names_of_context(statement.node):
             context = name
-        if context and "openhands" in _tops(statement.node):
-            code = f"with {context}():\n    {ast.unparse(statement.node)}"
-            [node] = ast.parse(code).body
-            new = statement_of(node, code)
-            changed.append(replace(new, cell=statement.cell, end=statement.end))
-        else:
+        if "openhands" not in _tops(statement.node):
             changed.append(statement)
+            continue
+        if not context:
+            code, context = f"import {_HOME}", f"{_HOME}.openhands"
+            changed.append(statement_of(ast.parse(code).body[0], code))
+        code = f"with {context}():\n    {ast.unparse(statement.node)}"
+        block = statement_of(ast.parse(code).body[0], code)
+        changed.append(replace(block, cell=statement.cell, end=statement.end))
     return changed
 
 
