@@ -45,8 +45,8 @@ def openhands() -> AbstractContextManager[None]:
     """
     if _Finder not in sys.meta_path:
         _check_not_installed()
-        # The last one: it answers for what is not installed. Two threads may both add it, which
-        # does no harm
+        # The last one: it answers for what is not installed. Two threads may both add it: the second
+        # is never asked
         sys.meta_path.append(_Finder)
     return _Installed()
 
@@ -61,7 +61,8 @@ def _check_not_installed() -> None:
         spec = find_spec(SDK)
     except ModuleNotFoundError:
         return
-    if spec is not None:
+    # Another thread may have added ours since
+    if spec is not None and not isinstance(spec.loader, _Loader):
         msg = (
             f"The OpenHands SDK is installed here ({spec.origin}), so files would import its "
             "classes, which toolbench cannot run: use an environment without it."
