@@ -10,7 +10,7 @@ from toolbench.core.coercion import observation_of
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.mcp.recording.matcher import Matcher
 from toolbench.mcp.recording.player import NOT_RECORDED
-from toolbench.mcp.recording.tape import Exchange, Tape
+from toolbench.mcp.recording.tape import Exchange, Tape, mapping_of
 from toolbench.redaction import without_numbers
 
 
@@ -135,13 +135,8 @@ class RecordedAnswers:
         if recorded is None:
             raise RpcError(self._matcher.missing(method, params), NOT_RECORDED)
         response = without_numbers(self._tape.outcome(recorded) or {})
-        result, error = response.get("result"), response.get("error")
+        result, error = response.get("result"), mapping_of(response.get("error"))
         if isinstance(result, Mapping):
             return dict(result)
-        if not isinstance(error, Mapping):
-            msg = "The recorded request got no answer."
-            raise RpcError(msg, NOT_RECORDED)
-        code = error.get("code")
-        if not isinstance(code, int):
-            code = NOT_RECORDED
-        raise RpcError(str(error.get("message")), code, error.get("data"))
+        message = error.get("message", "The recorded request got no answer.")
+        raise RpcError(str(message), error.get("code", NOT_RECORDED), error.get("data"))

@@ -53,13 +53,12 @@ class Skill:
         files = {file.path: file.uri for file in self.files}
         if path in files:
             return files[path]
-        folder = _folder(self.uri)
         if path in (*files.values(), self.uri):
             return path
-        if self.is_dynamic or path == "SKILL.md":
-            if path == "SKILL.md":
-                return self.uri
-            return folder + path
+        if path == "SKILL.md":
+            return self.uri
+        if self.is_dynamic:
+            return _folder(self.uri) + path
         msg = f"The skill {self.name!r} has no file {path!r}.{did_you_mean(path, files)}"
         raise ToolNotFoundError(msg)
 

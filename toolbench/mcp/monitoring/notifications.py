@@ -252,13 +252,6 @@ class Inbox:
 
 
 def _number(value: Any) -> float | None:
-    if not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        # A JSON number has no largest value
-        return None
-    if not isfinite(number):
-        return None
-    return number
+    if isinstance(value, int | float) and isfinite(value):
+        return float(value)
+    return None
