@@ -89,7 +89,8 @@ class TestEditing:
         assert texts(c)[0].startswith("42")
         text = json.dumps(sent(c), ensure_ascii=False)
         assert "changed the arguments" in text and "40" in text
-        assert history()[0].arguments == {"a": 40, "b": 2}
+        # The two calls ran at the same time
+        assert {"a": 40, "b": 2} in [record.arguments for record in history()]
         check_answered(c)
 
     def test_refuses_what_does_not_fit(self):
