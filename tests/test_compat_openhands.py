@@ -245,6 +245,8 @@ def test_a_call_holds_until_the_process_ends(tmp_path, is_block):
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(text, range(20))) == {"toolbench.tools.glob.impl"}
     assert builtins.__import__ is before
+    # As `%pip install` does
+    importlib.invalidate_caches()
     assert importlib.import_module("openhands.sdk").ToolDefinition is ToolDefinition
 
 

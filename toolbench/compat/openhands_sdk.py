@@ -43,11 +43,11 @@ def openhands() -> AbstractContextManager[None]:
         ToolbenchError: If the OpenHands SDK is installed. It needs fastmcp below 4, toolbench needs
             a newer one: the two cannot share an environment.
     """
-    if _Finder not in sys.meta_path:
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         _check_not_installed()
         # The last one: it answers for what is not installed. Two threads may both add it: the second
         # is never asked
-        sys.meta_path.append(_Finder)
+        sys.meta_path.append(_Finder())
     return _Installed()
 
 
@@ -73,9 +73,8 @@ def _check_not_installed() -> None:
 class _Finder(MetaPathFinder):
     """An import finder, which finds toolbench's module for each module of the SDK."""
 
-    @classmethod
     def find_spec(
-        cls,
+        self,
         fullname: str,
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,
