@@ -197,6 +197,11 @@ def kind(name, **properties):
         (one(TEXT), text("^a+$"), "x: any text before, matches ^a+$ now"),
         (text("^a+$"), one(TEXT), "x: matches ^a+$ before, any text now"),
         (
+            {**one({"$ref": "#/$defs/d"}), "$defs": {"d": TEXT}},
+            {**one({"$ref": "#/$defs/d"}), "$defs": {"d": WHOLE}},
+            "x: string before, integer now",
+        ),
+        (
             one({"enum": ["a", "b", "d"]}),
             one({"enum": ["a", "c"]}),
             'x: "b", "d" are no longer allowed and "c" is allowed now (3 values before, 2 now)',
