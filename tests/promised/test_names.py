@@ -92,6 +92,7 @@ def objects(tmp_path_factory):
             "toolbench.llm.models.ScriptedModel": agent.llm,
             "toolbench.mcp.MCPClient": client,
             "toolbench.mcp.MCPServerSession": client.servers["shop"],
+            "toolbench.mcp.MCPToolExecutor": client[0].executor,
             "toolbench.Schema": split_bill.action_from_arguments({"total": 1}),
             "toolbench.serving.Served": served,
             "toolbench.widgets.evaluation_views.case_form.CaseForm": CaseForm([split_bill], cases),
