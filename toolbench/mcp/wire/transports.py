@@ -17,10 +17,9 @@ from mcp import ClientSession
 from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.http import HttpTransport
+from toolbench.mcp.wire.http import HttpTransport, SseTransport
 from toolbench.mcp.wire.memory import MemoryTransport
 from toolbench.mcp.wire.openapi import OpenApiTransport
-from toolbench.mcp.wire.sse import SseTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
 
