@@ -90,7 +90,7 @@ class Servers:
 
     @property
     def all(self) -> list["MCPServerSession"]:
-        """All sessions, also those without a name."""
+        """All sessions, even those without a name."""
         state = self._state
         return [*state.present.values(), *state.former.values(), *state.waiting, *state.others]
 

@@ -118,10 +118,11 @@ class MCPServerSession:
         self.notices = self.connection.notices
         """Notes for the person; they are moved to the next result of a call."""
         self._subscriptions = Subscriptions(self, timeout)
-        key = None if approvals is None else server_key(entry)
-        self.trust = Trust(name, key, approvals, self._when_approved) if key and approvals else None
+        self.trust: Trust | None = None
         """Compares what the server offers with what was approved; None if no approval is
         required."""
+        if approvals is not None and (key := server_key(entry)):
+            self.trust = Trust(name, key, approvals, self._when_approved)
         self.tools = ToolList(self, self.trust)
         """The tools: a sequence; `disabled` has the tools that cannot be called."""
         if recorder is not None:

@@ -235,7 +235,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             return self
         newest: Self | None = self._successor  # type: ignore[assignment]
         if newest is None or (newest._listed or newest) is not listed:
-            newest = listed.model_copy(update=self._own) if self._own else listed
+            newest = listed
+            if self._own:
+                newest = listed.model_copy(update=self._own)
             object.__setattr__(self, "_successor", newest)
         return newest
 
@@ -293,7 +295,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         check_present(data, "server", "remote_name")
         tool: Any = connected.tool(data["server"], data["remote_name"])
         name = data.get("name", tool.name)
-        loaded: Self = tool if tool.name == name else tool.model_copy(update={"name": name})
+        if tool.name != name:
+            tool = tool.model_copy(update={"name": name})
+        loaded: Self = tool
         return loaded
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
@@ -406,7 +410,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         if self.notes:
             others = self.entry.keys() - _READ_PARTS
             return {**{key: deepcopy(self.entry[key]) for key in others}, **exported}
-        own = {"name", "inputSchema"} | (set() if output_schema is None else {"outputSchema"})
+        own = {"name", "inputSchema"}
+        if output_schema is not None:
+            own.add("outputSchema")
         return {
             **deepcopy(dict(self.entry)),
             **{key: exported[key] for key in own},
