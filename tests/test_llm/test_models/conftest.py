@@ -5,6 +5,7 @@ import pytest
 
 from test_llm.samples import sdk
 from test_llm.test_models.provider_server import KEY, provider_server
+from toolbench.core.background_loop import portal
 from toolbench.llm import system_message, user_message
 from toolbench.llm.models import as_model
 from toolbench.llm.models.transport.address_model import AddressModel
@@ -83,4 +84,19 @@ def model(request, server):
     provider, make = MODELS[request.param]
     model = make(server.url)
     assert model.provider == provider
-    return model
+    yield model
+    close(model)
+
+
+def close(model):
+    """Close the client of *model*, as its owner does: an async one in the loop that it was used in."""
+    client = getattr(model, "_client", model)
+    if is_in_thread(model) or client is model:
+        client.close()
+    else:
+        portal.call(getattr(client, "aclose", None) or client.close)
+
+
+def is_in_thread(model):
+    """Whether *model* has a sync client, which is called in a thread that nothing can stop."""
+    return hasattr(model, "_client") and not model._is_async

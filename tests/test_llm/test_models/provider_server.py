@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from select import select
 from threading import Event, Thread
 from typing import Any
 
@@ -28,7 +29,9 @@ class Reply:
     body: Any = None
     """Instead of events: one JSON value, or a text that is none, or bytes as they are sent."""
     then: str = "end"
-    """After the events: "end", "cut" the connection, or "stall" until the client goes."""
+    """After the events: "end", "cut" the connection, "stall" until the client goes, or "pause"."""
+    rest: Iterable[Any] = ()
+    """The events after a stall or a pause, once `go_on` is set; only after a pause the answer ends."""
     before: bytes = b""
     """What stands before the first event."""
 
@@ -52,6 +55,8 @@ class ProviderServer:
         self.stalling = Event()
         self.was_left = Event()
         """The client closed its connection while the server stalled."""
+        self.go_on = Event()
+        """The server, which stalls, sends the rest."""
 
     @property
     def bodies(self):
@@ -68,6 +73,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     script: ProviderServer
     protocol_version = "HTTP/1.1"
+    # Else each event of a connection that is used again waits 40 ms for the client
+    disable_nagle_algorithm = True
 
     def log_message(self, *args):
         pass
@@ -89,9 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         reply = self.script.replies.pop(0)
         if reply.body is not None:
             self.json(reply.status, reply.headers, reply.body)
-        elif reply.then == "silence":
-            self.stall()
-        else:
+        elif reply.then != "silence" or not self.stall():
             self.stream(reply)
 
     def json(self, status, headers, value):
@@ -110,28 +115,44 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        before = reply.before
-        for event in reply.events:
+        self.events(reply.events, reply.before)
+        if reply.then == "pause":
+            self.stall()
+            self.events(reply.rest)
+            self.piece(b"")
+        elif reply.then in ("stall", "silence"):
+            if not self.stall():
+                self.wait_for_the_end(reply.rest)
+        elif reply.then == "cut":
+            self.close_connection = True
+        else:
+            self.piece(b"")
+
+    def events(self, events, before=b""):
+        for event in events:
             kind = event.get("type") if isinstance(event, dict) else None
             head = f"event: {kind}\n" if kind else ""
             data = event if isinstance(event, str) else json.dumps(event)
             self.piece(before + f"{head}data: {data}\n\n".encode())
             before = b""
-        if reply.then == "stall":
-            self.stall()
-        elif reply.then == "cut":
-            self.close_connection = True
-        else:
-            self.piece(b"")
 
     def piece(self, data):
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         self.wfile.flush()
 
     def stall(self):
+        """Wait until the client goes, or `go_on` is set; tell whether it went."""
         self.close_connection = True
         self.script.stalling.set()
+        while not self.script.go_on.is_set():
+            if select([self.connection], [], [], 0.01)[0]:
+                self.wait_for_the_end()
+                return True
+        return False
+
+    def wait_for_the_end(self, events=()):
         try:
+            self.events(events)
             if not self.connection.recv(1):
                 self.script.was_left.set()
         except ConnectionError:

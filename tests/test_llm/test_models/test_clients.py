@@ -1,20 +1,20 @@
 """The real client packages, and plain HTTP, against a server that speaks their protocols."""
 
+import asyncio
 import gc
 import json
 import resource
 import socket
 import threading
 from contextlib import suppress
-from types import SimpleNamespace
 
 import psutil
 import pytest
-from patience import join
+from patience import PATIENCE, join
 from payload_bombs import bomb
 
 from test_llm.samples import GREP, sdk
-from test_llm.test_models.conftest import MODELS, hello
+from test_llm.test_models.conftest import MODELS, close, hello
 from test_llm.test_models.provider_server import (
     CUT_OFF,
     KEY,
@@ -31,7 +31,6 @@ from toolbench.errors import ModelConnectionError, ModelError
 from toolbench.llm import parse_tool_calls, respond_all, user_message
 from toolbench.llm.models import Usage, as_model
 from toolbench.llm.models.transport.address_model import AddressModel
-from toolbench.llm.models.transport.sdk import http_package_of
 from toolbench.network import MOST_BYTES
 
 ARGUMENTS = {"pattern": "TODO", "limit": 5}
@@ -220,6 +219,7 @@ class TestFailures:
                 model = make(url)
                 with pytest.raises(ModelConnectionError, match="could not be reached"):
                     model.complete(hello(model))
+                close(model)
 
     def test_leave_the_model_usable(self, model, server):
         """The conversation goes on with the next request."""
@@ -251,6 +251,8 @@ class TestFailures:
 class TestRedirects:
     def test_take_no_key_to_another_host(self, model, server):
         """A server that names another host does not have the key sent there."""
+        if model.provider == "gemini":
+            pytest.skip("Google's package follows redirects with its key; choose-a-model says so")
         with provider_server() as other:
             url = other.url.replace("127.0.0.1", "localhost")
             other.reply(*[spoken(model.provider, "Caught")] * 4)
@@ -262,17 +264,6 @@ class TestRedirects:
             assert len(server.requests) == 1
             sent = [headers for _, headers, _ in other.requests]
             assert KEY not in str(sent)
-
-    def test_are_refused_where_the_http_client_follows(self, server):
-        """The user's HTTP client is not changed: one sentence says how to make it."""
-        http = sdk("httpx").AsyncClient(follow_redirects=True)
-        options = {"base_url": server.url, "httpx_async_client": http}
-        client = sdk("google.genai").Client(api_key=KEY, http_options=options)
-        model = as_model((client, "toy-1"))
-        with pytest.raises(ModelError, match="follow_redirects"):
-            model.complete(hello(model))
-        assert http.follow_redirects
-        assert server.requests == []
 
 
 class TestClients:
@@ -318,17 +309,71 @@ class TestClients:
             model.complete(hello(model))
         assert urls == [f"{url}/chat/completions"] * 2
 
-    def test_bring_the_http_package_they_are_built_on(self):
-        """Also older ones, which are built on httpx: no other has to be there."""
-        client = sdk("openai").OpenAI(api_key=KEY)
-        assert isinstance(client._client, http_package_of(client).Client)
+    @pytest.mark.parametrize("kind", ["Azure", "Azure, async", "Vertex", "a class of the user"])
+    def test_are_asked_as_they_are(self, kind, server):
+        """What the user's client adds to a request comes to the server: paths, headers, tokens."""
+        url, headers = server.url, {"x-team": "red"}
+        azure = {"azure_endpoint": url, "api_version": "1", "default_headers": headers}
+        match kind:
+            case "Azure":
+                client, path = sdk("openai").AzureOpenAI(api_key=KEY, **azure), "/deployments/toy/"
+            case "Azure, async":
+                client = sdk("openai").AsyncAzureOpenAI(api_key=KEY, **azure)
+                path = "/deployments/toy/"
+            case "Vertex":
+                place = {"region": "eu", "project_id": "mine", "base_url": url}
+                vertex = sdk("anthropic").AnthropicVertex
+                client = vertex(access_token=KEY, default_headers=headers, **place)
+                path = "/projects/mine/locations/eu/"
+            case _:
 
-        class SyncHttpxClientWrapper(sdk("httpx").Client):
-            """As in packages that are built on httpx."""
+                class Ours(sdk("openai").OpenAI):
+                    def __init__(self, team):
+                        team = {"x-team": team}
+                        super().__init__(api_key=KEY, base_url=url, default_headers=team)
 
-        with SyncHttpxClientWrapper() as http:
-            older = SimpleNamespace(_client=http)
-            assert http_package_of(older) is sdk("httpx")
+                client, path = Ours("red"), "/chat/completions"
+        model = as_model((client, "toy"))
+        server.reply(spoken(model.provider, "Hi"))
+        assert model.complete(hello(model)).text == "Hi"
+        ((asked, sent, _),) = server.requests
+        assert path in asked
+        assert sent["x-team"] == "red"
+        assert KEY in str(sent)
+        assert KEY not in model.secrets.redactor.text(f"the key is {KEY}")
+        close(model)
+
+    def test_serve_two_conversations_at_once(self, model, server):
+        """One is in the middle of its answer while the other gets a whole one."""
+        events = spoken(model.provider, "Slow").events
+        server.reply(Reply(events[:-3], then="pause", rest=events[-3:]))
+        slow = []
+        thread = threading.Thread(target=lambda: slow.append(model.complete(hello(model)).text))
+        thread.start()
+        assert server.stalling.wait(PATIENCE)
+        server.reply(spoken(model.provider, "Fast"))
+        assert model.complete(hello(model)).text == "Fast"
+        assert slow == []
+        server.go_on.set()
+        join(thread)
+        assert slow == ["Slow"]
+
+    def test_that_are_async_belong_to_one_loop(self, server):
+        """Connections that `await` opened in a cell cannot be used in the background: it says so."""
+        client = sdk("openai").AsyncOpenAI(api_key=KEY, base_url=f"{server.url}/v1")
+        server.reply(*[spoken("openai", "Hi")] * 2)
+        model = as_model((client, "toy"))
+
+        async def in_a_cell():
+            request = {"model": "toy", "messages": [], "stream": True}
+            return [chunk async for chunk in await client.chat.completions.create(**request)]
+
+        loop = asyncio.new_event_loop()
+        assert loop.run_until_complete(in_a_cell())
+        with pytest.raises(ModelError, match=r"another event loop.*an async client of its own"):
+            model.complete(hello(model))
+        loop.run_until_complete(client.close())
+        loop.close()
 
     def test_send_the_options(self, model, server):
         """Such as the temperature, with every request."""
@@ -357,19 +402,11 @@ def test_many_at_once():
     gc.collect()
 
 
-# Chat answers are read up to their "[DONE]", so an address has no connection left of them.
-KEPT_IN_THE_LOOP = [
-    "an address, Responses",
-    *(name for name in MODELS if "async" in name or name.startswith("google")),
-]
-
-
-@pytest.mark.parametrize("name", KEPT_IN_THE_LOOP)
-def test_closing_the_loop_closes_what_models_keep_open(name, server):
+def test_closing_the_loop_closes_what_models_keep_open(server):
     """A connection that outlived its loop could never be closed."""
-    provider, make = MODELS[name]
-    model = make(server.url)
-    server.reply(spoken(provider, "Hi"))
+    # Chat answers are read up to their "[DONE]", so no connection is left of them
+    model = as_model(f"{server.url}/v1#toy", provider="responses")
+    server.reply(spoken("responses", "Hi"))
     model.complete(hello(model))
     assert connections(server)
     portal.close()
@@ -404,8 +441,9 @@ def test_a_key_that_no_header_can_carry(key, server):
 @pytest.mark.slow
 class TestAnswerThatIsTooLong:
     @pytest.mark.parametrize("status", [200, 400])
-    def test_is_refused_after_decompression(self, model, server, status):
-        """1 MB that become 1 GB are not kept, whatever package reads them."""
+    def test_is_refused_after_decompression(self, server, status):
+        """1 MB that become 1 GB are not kept."""
+        model = as_model(f"{server.url}/v1#toy")
         packed = {"Content-Encoding": "gzip"}
         server.reply(Reply(status=status, headers=packed, body=bomb(head=b'{"x":"')))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -96,7 +96,7 @@ class TestSmolLM:
         """Which may end in the middle of an answer, without memory: one sentence, then it is loaded anew."""
 
         def kill(_):
-            os.kill(smollm._process._process.pid, signal.SIGKILL)
+            os.kill(smollm._server[0]._process.pid, signal.SIGKILL)
 
         messages = [{"role": "user", "content": "Tell me a long story."}]
         with pytest.raises(ModelError, match=r"SIGKILL.*Ask again"):
@@ -144,18 +144,23 @@ class TestFiles:
 
 class TestProcess:
     def test_ends_with_the_program(self):
-        """However that ends: here it is killed."""
+        """However that ends: here it is killed, while a fork of it keeps the pipe to llama.cpp open."""
         code = (
-            "import os, signal\nfrom toolbench.llm.models import LocalModel\n"
+            "import os, signal, time\nfrom toolbench.llm.models import LocalModel\n"
             "m = LocalModel(options={'max_tokens': 2})\n"
             "m.complete([{'role': 'user', 'content': 'Hi'}])\n"
-            "print(m._process._process.pid, flush=True)\n"
+            "fork = os.fork()\n"
+            "if fork == 0:\n    os.close(1); os.close(2); time.sleep(600)\n"
+            "print(fork, m._server[0]._process.pid, flush=True)\n"
             "os.kill(os.getpid(), signal.SIGKILL)"
         )
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        pid = int(done.stdout)
-        eventually(lambda: not psutil.pid_exists(pid), what="the end of llama.cpp")
+        fork, pid = map(int, done.stdout.split())
+        try:
+            eventually(lambda: not psutil.pid_exists(pid), what="the end of llama.cpp")
+        finally:
+            os.kill(fork, signal.SIGKILL)
 
     def test_can_be_stopped_while_it_loads(self):
         """Nobody waits for a large file that nobody wants any more."""
@@ -169,10 +174,10 @@ class TestProcess:
         import httpx2
 
         smollm.complete(QUESTION)
-        url = f"{smollm._process.address}/v1/chat/completions"
+        url = f"{smollm._server[0].address}/v1/chat/completions"
         response = httpx2.post(url, json={"messages": QUESTION}, timeout=PATIENCE)
         assert response.status_code == 401
-        assert smollm._process.key not in repr(vars(smollm))
+        assert smollm._server[0].key not in repr(vars(smollm))
 
 
 class TestWritten:

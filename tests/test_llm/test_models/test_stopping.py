@@ -6,7 +6,7 @@ import threading
 import pytest
 from patience import PATIENCE, join
 
-from test_llm.test_models.conftest import hello
+from test_llm.test_models.conftest import hello, is_in_thread
 from test_llm.test_models.provider_server import Reply, refusal, spoken
 from toolbench import tool
 from toolbench.errors import ModelStoppedError
@@ -19,11 +19,12 @@ from toolbench.runs.run import Run
 class TestStopping:
     @pytest.mark.parametrize("when", ["in silence", "in the middle"])
     def test_closes_the_request(self, model, server, when):
-        """At once, also while nothing comes; the server sees it, and what had come is kept."""
-        events = spoken(model.provider, "Some words of it").events[:-3]
-        silent = when == "in silence"
-        server.reply(Reply(*([[]] if silent else [events])))
-        server.replies[0].then = "silence" if silent else "stall"
+        """At once, even while nothing comes; what had come is kept. A sync client ends a little later."""
+        events = spoken(model.provider, "Some words of it").events
+        reply = Reply(events[:-3], then="stall", rest=events[-3:])
+        if when == "in silence":
+            reply = Reply(then="silence", rest=events)
+        server.reply(reply)
         token = CancelToken()
 
         def stop():
@@ -36,14 +37,25 @@ class TestStopping:
             if not stopper.ident:
                 stopper.start()
 
-        if silent:
+        if when == "in silence":
             begin()
         with pytest.raises(ModelStoppedError) as raised:
             model.complete(hello(model), on_chunk=begin, cancel=token)
         join(stopper)
+        if when == "in the middle":
+            assert raised.value.answer.text.startswith("Some")
+        else:
+            assert raised.value.answer is None
+        says_so = "stays connected until the next part" in str(raised.value)
+        assert says_so == is_in_thread(model)
+        self._ends(model, server)
+
+    @staticmethod
+    def _ends(model, server):
+        """The server sees the end of the request; one of a sync client ends with the next event."""
+        if is_in_thread(model):
+            server.go_on.set()
         assert server.was_left.wait(PATIENCE)
-        answer = raised.value.answer
-        assert answer is None if silent else answer.text.startswith("Some")
 
     def test_ends_a_wait(self, model, server):
         """For a server that is busy."""
@@ -63,7 +75,7 @@ class TestStopping:
 
     def test_is_what_an_interrupt_does(self, model, server):
         """Kernel > Interrupt, in the thread that waits: the request is closed, the interrupt goes on."""
-        server.reply(Reply(then="silence"))
+        server.reply(Reply(then="silence", rest=spoken(model.provider, "Late").events))
 
         def interrupt():
             assert server.stalling.wait(PATIENCE)
@@ -74,7 +86,7 @@ class TestStopping:
         with pytest.raises(KeyboardInterrupt):
             model.complete(hello(model))
         join(interrupter)
-        assert server.was_left.wait(PATIENCE)
+        self._ends(model, server)
 
     def test_ends_the_question_which_models_there_are(self, server):
         """A server that never lists its models is left at once."""

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from toolbench.llm.models.local.model import LocalModel as LocalModel
     from toolbench.llm.models.person import PersonModel as PersonModel
     from toolbench.llm.models.person import PersonRequest as PersonRequest
-    from toolbench.llm.models.price import Price as Price
     from toolbench.llm.models.protocol import Answer as Answer
     from toolbench.llm.models.protocol import Chunk as Chunk
     from toolbench.llm.models.protocol import Model as Model
+    from toolbench.llm.models.protocol import Price as Price
     from toolbench.llm.models.protocol import Usage as Usage
     from toolbench.llm.models.recorded_model import RecordedModel as RecordedModel
     from toolbench.llm.models.scripted_model import ScriptedModel as ScriptedModel

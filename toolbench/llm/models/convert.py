@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from toolbench.llm.models.function import FunctionModel
-from toolbench.llm.models.price import Price
-from toolbench.llm.models.protocol import Model, writes_calls
+from toolbench.llm.models.protocol import Model, Price, writes_calls
 from toolbench.llm.models.transport.address_model import AddressModel
-from toolbench.llm.models.transport.sdk import ClientModel, package_of
+from toolbench.llm.models.transport.client_model import ClientModel, package_of
 from toolbench.llm.providers import Provider
 
 

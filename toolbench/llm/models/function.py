@@ -1,18 +1,11 @@
 """Use a function as a model."""
 
-import contextvars
 from collections.abc import Awaitable, Callable
 from functools import partial
-from inspect import (
-    CORO_CREATED,
-    getcoroutinestate,
-    isawaitable,
-    iscoroutine,
-)
+from inspect import CORO_CREATED, getcoroutinestate, isawaitable, iscoroutine
 from threading import current_thread, main_thread
 from typing import Any
 
-from toolbench.core.background_loop import portal
 from toolbench.llm.models.answer import whole_answer
 from toolbench.llm.models.protocol import (
     Answer,
@@ -24,16 +17,15 @@ from toolbench.llm.models.protocol import (
     stopped,
 )
 from toolbench.llm.models.transport.inbox import (
-    Ended,
     Send,
     StoppedError,
-    ending,
-    received,
+    in_loop,
+    in_thread,
+    result,
 )
 from toolbench.llm.providers import Provider
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
-from toolbench.threads import daemon_thread
 from toolbench.values import whole_characters
 
 
@@ -60,7 +52,7 @@ class FunctionModel:
         self._function = function
         self.written_calls = written_calls
         """Whether calls in the model's text are read as calls."""
-        self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.provider = provider
 
     def __repr__(self) -> str:
@@ -94,47 +86,27 @@ class FunctionModel:
                 raise stopped(self.name)
         else:
             try:
-                (returned,) = received(partial(self._start, arguments), cancel)
+                returned = result(in_thread(partial(self._call, arguments)), cancel)
             except StoppedError:
                 raise stopped(self.name) from None
         if isawaitable(returned):
             returned = self._awaited(returned, cancel)
         return whole_answer(returned, self.provider, len(messages), on_chunk)
 
+    def _call(self, arguments: tuple[Any, ...], send: Send) -> None:
+        send(self._function(*arguments))
+
     def _awaited(self, returned: Awaitable[Any], cancel: Cancellable) -> Any:
         """Return the result of an async function, which runs in the background loop."""
+
+        async def work(send: Send) -> None:
+            send(await returned)
+
         try:
-            (value,) = received(partial(_start_awaiting, returned), cancel)
+            return result(in_loop(work), cancel)
         except StoppedError:
             raise stopped(self.name) from None
         finally:
             if iscoroutine(returned) and getcoroutinestate(returned) == CORO_CREATED:
                 # It never began
                 returned.close()
-        return value
-
-    def _start(self, arguments: tuple[Any, ...], send: Send) -> Callable[[], object]:
-        """Call the function in a new thread. The thread goes on if the caller stops waiting.
-
-        *send* gets the result, or the error.
-        """
-
-        def work() -> None:
-            try:
-                send(self._function(*arguments))
-            except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
-                send(Ended(error))
-            else:
-                send(Ended())
-
-        context = contextvars.copy_context()
-        daemon_thread(context.run, work, name="toolbench-model").start()
-        return lambda: None
-
-
-def _start_awaiting(awaitable: Awaitable[Any], send: Send) -> Callable[[], object]:
-    async def work() -> None:
-        with ending(send):
-            send(await awaitable)
-
-    return portal.start(work).cancel

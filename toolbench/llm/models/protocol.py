@@ -87,6 +87,24 @@ class Answer:
         return None
 
 
+@dataclass(frozen=True)
+class Price:
+    """A price in US dollars for a million tokens; a cost that the provider reports has priority."""
+
+    input: float
+    output: float
+
+    def priced(self, answer: Answer) -> Answer:
+        """Return *answer* with its cost, if the cost can be computed."""
+        usage = answer.usage
+        if usage is None or usage.cost is not None:
+            return answer
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return answer
+        cost = usage.input_tokens * self.input + usage.output_tokens * self.output
+        return replace(answer, usage=replace(usage, cost=cost / 1_000_000))
+
+
 @runtime_checkable
 class Model(Protocol):
     """A protocol: a model. `as_model` makes a model from a function, a client or an address.
@@ -129,9 +147,9 @@ def writes_calls(model: Model) -> bool:
     return bool(getattr(model, "written_calls", False))
 
 
-def stopped(model: str) -> ModelStoppedError:
-    """Return the error for a request to *model* that the caller cancelled."""
-    return ModelStoppedError(f"The request to {model} was stopped.")
+def stopped(model: str, after: str = "") -> ModelStoppedError:
+    """Return the error for a request to *model* that the caller cancelled; *after* ends its sentence."""
+    return ModelStoppedError(f"The request to {model} was stopped{after}.")
 
 
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:

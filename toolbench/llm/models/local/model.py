@@ -79,12 +79,14 @@ class LocalModel:
     ) -> None:
         if find_spec("xllamacpp") is None:
             raise MissingExtraError(_EXTRA)
-        file = _weights() if path is None else _checked(Path(path))
+        if path is None:
+            file = _weights()
+        else:
+            file = _checked(Path(path))
         self.name = name or file.stem
         self._settings = Settings(file, context, threads, seed)
         self._options = {"temperature": 0, "seed": seed, "max_tokens": 512} | dict(options or {})
-        self._process: LlamaProcess | None = None
-        self._door: AddressModel | None = None
+        self._server: tuple[LlamaProcess, AddressModel] | None = None
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -112,13 +114,11 @@ class LocalModel:
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        written = None
         if tool_list:
             body["response_format"] = _format(answer_schema(tool_list))
-            written = Written(on_chunk)
-        answer = self._answer_to(body, written.add if written else on_chunk, cancel)
-        if written is not None:
-            answer = _read(answer)
+            answer = _read(self._answer_to(body, Written(on_chunk).add, cancel))
+        else:
+            answer = self._answer_to(body, on_chunk, cancel)
         answer = replace(numbered(answer, len(messages)), model=self.name)
         if answer.message.get("tool_calls"):
             report(answer, on_chunk)
@@ -127,21 +127,20 @@ class LocalModel:
     def close(self) -> None:
         """End the process of llama.cpp; the next request starts a new one."""
         with self._lock:
-            door, process = self._door, self._process
-            self._door = self._process = None
-        if door is not None:
-            door.close()
-        if process is not None:
+            server, self._server = self._server, None
+        if server is not None:
+            process, address = server
+            address.close()
             process.close()
 
     def _answer_to(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
         try:
-            process, door = self._ready(cancel)
+            process, address = self._ready(cancel)
         except StoppedError:
             msg = f"{self.name} was stopped while it was loaded."
             raise ModelStoppedError(msg) from None
         try:
-            return door.ask(body, on_chunk, cancel)
+            return address.ask(body, on_chunk, cancel)
         except ModelConnectionError as error:
             if process.has_ended(within=1):
                 msg = (
@@ -155,12 +154,11 @@ class LocalModel:
 
     def _ready(self, cancel: Cancellable) -> tuple[LlamaProcess, AddressModel]:
         with self._lock:
-            process, door = self._process, self._door
-            if process is None or door is None or not process.is_alive:
+            if self._server is None or not self._server[0].is_alive:
                 process = LlamaProcess(self._settings, cancel)
-                door = AddressModel(f"{process.address}/v1#local", api_key=process.key)
-                self._process, self._door = process, door
-            return process, door
+                address = AddressModel(f"{process.address}/v1#local", api_key=process.key)
+                self._server = (process, address)
+            return self._server
 
 
 def _format(schema: Json) -> Json:
@@ -180,8 +178,9 @@ def _read(answer: Answer) -> Answer:
 def _weights() -> Path:
     # Not imported: its dependencies may be missing here
     package = find_spec(WEIGHTS)
-    folder = Path(package.origin or "").parent if package is not None else None
-    files = sorted(folder.glob("*.gguf")) if folder is not None else []
+    files = []
+    if package is not None:
+        files = sorted(Path(package.origin or "").parent.glob("*.gguf"))
     if not files:
         msg = (
             "There are no weights here: give the path of a GGUF file, or install the small model "

@@ -6,16 +6,16 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 from weakref import finalize
 
 from toolbench.errors import ModelError
-from toolbench.llm.models.transport.inbox import Ended, Send, received
+from toolbench.llm.models.transport.inbox import Send, in_thread, result
+from toolbench.processes.guard import process_guard
 from toolbench.runs.control import Cancellable
+from toolbench.threads import daemon_thread
 
 _SCRIPT = Path(__file__).with_name("llama_server.py")
 # Lines of the log that are kept
@@ -60,6 +60,8 @@ class LlamaProcess:
             start_new_session=True,
         )
         self._end = finalize(self, _end, self._process)
+        # Not a method: the thread would keep this object, which is never collected then
+        daemon_thread(_watch, self._process, self._log, name="toolbench-llama").start()
         try:
             self.address = self._loaded(cancel)
         except BaseException:
@@ -101,7 +103,7 @@ class LlamaProcess:
         with suppress(BrokenPipeError):
             stream.write(json.dumps({**settings, "key": self.key}) + "\n")
             stream.flush()
-        line = "".join(received(self._read, cancel))
+        line = result(in_thread(self._read_line), cancel)
         try:
             answer = json.loads(line)
         except ValueError:
@@ -116,29 +118,28 @@ class LlamaProcess:
         )
         raise ModelError(msg)
 
-    def _read(self, send: Send) -> Callable[[], object]:
-        output, errors = self._process.stdout, self._process.stderr
-        assert output is not None  # noqa: S101 - as above
-        assert errors is not None  # noqa: S101 - as above
-
-        def first_line() -> None:
-            send(output.readline())
-            send(Ended())
-
-        def keep_log() -> None:
-            # The stream is closed
-            with suppress(ValueError):
-                self._log.extend(errors)
-
-        for work in (first_line, keep_log):
-            Thread(target=work, name="toolbench-llama", daemon=True).start()
-        return lambda: None
+    def _read_line(self, send: Send) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - as above
+        send(self._process.stdout.readline())
 
     def _last_words(self) -> str:
         """Return the first error in the log of the process, in brackets; empty if there is none."""
-        lines = [" ".join(line.split()) for line in self._log]
-        errors = [line for line in lines if "error" in line.lower()]
-        return f" ({errors[0][:200].rstrip('.')})" if errors else ""
+        for line in list(self._log):
+            if "error" in line.lower():
+                return f" ({' '.join(line.split())[:200].rstrip('.')})"
+        return ""
+
+
+def _watch(process: "subprocess.Popen[str]", log: "deque[str]") -> None:
+    """Let *process* end with this program, even if that is killed, and keep the end of its log."""
+    assert process.stderr is not None  # noqa: S101 - `Popen` got PIPE
+    process_guard.add(process.pid)
+    try:
+        # The stream is closed
+        with suppress(ValueError):
+            log.extend(process.stderr)
+    finally:
+        process_guard.discard(process.pid)
 
 
 def _end(process: "subprocess.Popen[str]") -> None:

@@ -3,27 +3,22 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from asyncio import AbstractEventLoop, run_coroutine_threadsafe
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urldefrag, urlsplit
+from weakref import finalize
 
 from pydantic import SecretStr
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.price import Price
-from toolbench.llm.models.transport.client_pool import Pooled
+from toolbench.llm.models.protocol import Price, stopped
 from toolbench.llm.models.transport.faults import HttpRefusal, fault_of
-from toolbench.llm.models.transport.inbox import (
-    Send,
-    Start,
-    StoppedError,
-    ending,
-    received,
-)
+from toolbench.llm.models.transport.inbox import Send, Start, StoppedError, in_loop, result
 from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
 from toolbench.llm.providers import Provider
 from toolbench.network import MOST_BYTES
@@ -95,7 +90,8 @@ class AddressModel(StreamedModel):
         elif api_key is not None and not _CARRIED.fullmatch(api_key):
             raise ValueError(_not_carried("api_key"))
         place = f"{parts.scheme}://{parts.hostname}"
-        place += f":{parts.port}" if parts.port else ""
+        if parts.port:
+            place += f":{parts.port}"
         super().__init__(
             name or model or place,
             provider,
@@ -111,13 +107,12 @@ class AddressModel(StreamedModel):
             written_calls=written_calls,
         )
         self._base = base
-        self._pooled = Pooled(
-            partial(_new_client, self.secrets.get("api_key")), methodcaller("aclose")
-        )
+        self._connections = _Connections(self.secrets.get("api_key"))
+        finalize(self, self._connections.close).atexit = False
 
     def close(self) -> None:
         """Close open connections; a later request opens new ones."""
-        self._pooled.close()
+        self._connections.close(within=5.0)
 
     def models(self) -> list[str]:
         """Return the names of the server's models.
@@ -128,25 +123,32 @@ class AddressModel(StreamedModel):
         return self._names(current_run())
 
     def _names(self, cancel: Cancellable) -> list[str]:
+        answer = self._listed(cancel)
+        data = answer
+        if isinstance(answer, dict):
+            data = answer.get("data", answer)
+        if not isinstance(data, list | None):
+            msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"
+            raise ModelError(self.secrets.redactor.sentence(msg))
+        names = []
+        for item in data or ():
+            if isinstance(item, dict) and isinstance(item.get("id"), str) and item["id"]:
+                names.append(item["id"])
+        return names
+
+    def _listed(self, cancel: Cancellable) -> Any:
+        """Return what the server answers to the question which models it has."""
         try:
-            (answer,) = received(self._start_listing, cancel)
+            return result(in_loop(self._list), cancel)
         except StoppedError:
-            raise self._stopped() from None
+            raise stopped(self.name) from None
         except Exception as error:
             # `fault_of` finds the errors of the provider
             fault = fault_of(error, self._place, self.secrets.redactor)
             if fault is None:
                 raise
-            answer = fault.error(1)
-        if isinstance(answer, ModelError):
-            # Outside of `except`: there the error's context would keep the key
-            raise answer
-        data = answer.get("data", answer) if isinstance(answer, dict) else answer
-        if not isinstance(data, list | None):
-            msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"
-            raise ModelError(self.secrets.redactor.sentence(msg))
-        ids = [item.get("id") for item in data or () if isinstance(item, dict)]
-        return [id_ for id_ in ids if isinstance(id_, str) and id_]
+        # Outside of `except`: there the error's context would keep the key
+        raise fault.error(1)
 
     def _prepare(self, cancel: Cancellable) -> None:
         if not self.model:
@@ -156,43 +158,70 @@ class AddressModel(StreamedModel):
         names = self._names(cancel)
         if len(names) == 1:
             return names[0]
-        several = f"has {', '.join(names[:10])}" if names else "lists none"
+        several, example = "lists none", "model-name"
+        if names:
+            several, example = f"has {', '.join(names[:10])}", names[0]
         msg = (
             f"{self._place} {several}: write the name of the model after the address, such as "
-            f"'…/v1#{names[0] if names else 'model-name'}'."
+            f"'…/v1#{example}'."
         )
         raise ModelError(msg)
 
-    def _start_listing(self, send: Send) -> Callable[[], object]:
-        return portal.start(self._list, send).cancel
-
     async def _list(self, send: Send) -> None:
-        with ending(send):
-            send(await self._model_list())
-
-    def _start(self, body: Json) -> Start:
-        def start(send: Send) -> Callable[[], object]:
-            return portal.start(self._stream, body, send).cancel
-
-        return start
-
-    async def _stream(self, body: Json, send: Send) -> None:
-        with ending(send):
-            async with self._pooled.here().stream(
-                "POST", self._url(_PATHS[self.provider]), json=body
-            ) as response:
-                await _pass_on(response, send)
-
-    async def _model_list(self) -> Any:
-        async with self._pooled.here().stream("GET", self._url("models")) as response:
+        async with self._connections.client().stream("GET", self._url("models")) as response:
             body = await _body_of(response)
             if response.status_code >= 300:
                 raise _refusal(response, body)
-            return _value_in(body)
+            send(_value_in(body))
+
+    def _start(self, body: Json) -> Start:
+        return in_loop(partial(self._stream, body))
+
+    async def _stream(self, body: Json, send: Send) -> None:
+        url = self._url(_PATHS[self.provider])
+        async with self._connections.client().stream("POST", url, json=body) as response:
+            await _pass_on(response, send)
 
     def _url(self, path: str) -> str:
         base, mark, query = self._base.partition("?")
         return f"{base.rstrip('/')}/{path}{mark}{query}"
+
+
+class _Connections:
+    """The open connections of an `AddressModel`: an HTTP client, made anew for each background loop.
+
+    A connection of an earlier loop would never answer. The connections are closed before the loop
+    stops. The model is not referred to here, so that it can be collected; then they are closed too.
+    """
+
+    def __init__(self, key: SecretStr | None) -> None:
+        self._key = key
+        self._open: tuple[AbstractEventLoop, AsyncClient] | None = None
+
+    def client(self) -> "AsyncClient":
+        """Return the client of the background loop; call this in that loop only."""
+        if self._open is None or self._open[0] is not portal.loop:
+            self._open = (portal.loop, _new_client(self._key))
+            portal.close_first(self.aclose)
+        return self._open[1]
+
+    def close(self, within: float | None = None) -> None:
+        """Close the connections from any thread, and wait at most *within* seconds; None: do not wait."""
+        if self._open is None or not self._open[0].is_running():
+            self._open = None
+            return
+        # A failed close does no harm
+        with suppress(Exception):
+            closing = run_coroutine_threadsafe(self.aclose(), self._open[0])
+            if within is not None:
+                closing.result(within)
+
+    async def aclose(self) -> None:
+        """Close the connections, in their loop."""
+        portal.is_closed(self.aclose)
+        if self._open is not None:
+            client, self._open = self._open[1], None
+            await client.aclose()
 
 
 def _new_client(key: SecretStr | None) -> "AsyncClient":
@@ -202,7 +231,9 @@ def _new_client(key: SecretStr | None) -> "AsyncClient":
         Timeout,
     )
 
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    headers = {}
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key.get_secret_value()}"
     return AsyncClient(
         headers=headers,
         timeout=Timeout(SILENCE, connect=CONNECT_WITHIN),

@@ -1,13 +1,16 @@
 """Let a thread wait for the chunks that another thread or the background loop receives."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event
 from typing import Any
 
+from toolbench.core.background_loop import portal
 from toolbench.runs.control import Cancellable
+from toolbench.threads import daemon_thread
 
 
 class StoppedError(Exception):
@@ -29,29 +32,60 @@ the end. It returns at once, with a function that closes the request."""
 _STOPPED = object()
 
 
-@contextmanager
-def ending(send: Send) -> Iterator[None]:
-    """Make a `with` block. At its end, send `Ended`, with the error of the block, if there is one.
+def in_thread(work: Callable[[Send], object]) -> Start:
+    """Return a `Start` that calls `work(send)` in a new thread.
 
-    An exception that only stops the block, for example when the background loop closes,
-    is raised again.
+    Nothing can stop a thread. If the caller stops waiting, the thread is left behind: the next call
+    of *send* raises `StoppedError` there, which ends *work*.
     """
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - the thread that waits raises it
-        send(Ended(error))
-    except BaseException:
-        # The loop is closed, or the request
-        send(Ended(ConnectionError("it was closed here")))
-        raise
-    else:
-        send(Ended())
+
+    def start(send: Send) -> Callable[[], object]:
+        was_left = Event()
+
+        def pass_on(item: Any) -> None:
+            if was_left.is_set():
+                raise StoppedError
+            send(item)
+
+        def run() -> None:
+            try:
+                work(pass_on)
+            except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
+                send(Ended(error))
+            else:
+                send(Ended())
+
+        daemon_thread(copy_context().run, run, name="toolbench-model").start()
+        return was_left.set
+
+    return start
+
+
+def in_loop(work: Callable[[Send], Awaitable[object]]) -> Start:
+    """Return a `Start` that awaits `work(send)` in the background loop. To close it cancels the task."""
+
+    def start(send: Send) -> Callable[[], object]:
+        async def run() -> None:
+            try:
+                await work(send)
+            except Exception as error:  # noqa: BLE001 - the thread that waits raises it
+                send(Ended(error))
+            except BaseException:
+                # The task was cancelled, or the loop is closed
+                send(Ended(ConnectionError("it was closed here")))
+                raise
+            else:
+                send(Ended())
+
+        return portal.start(run).cancel
+
+    return start
 
 
 def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
     """Yield the chunks that *start* receives, as they arrive.
 
-    The request is always closed at the end, also after an interrupt. After a cancel the caller
+    The request is always closed at the end, even after an interrupt. After a cancel the caller
     does not wait until the request is closed.
 
     Raises:
@@ -78,6 +112,12 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
         # It may be closed already
         with suppress(Exception):
             close()
+
+
+def result(start: Start, cancel: Cancellable) -> Any:
+    """Return the only item that *start* receives; the errors are those of `received`."""
+    [value] = received(start, cancel)
+    return value
 
 
 def pause(seconds: float, cancel: Cancellable) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 from toolbench.errors import BodyError, ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.answer import as_answer, numbered, report
-from toolbench.llm.models.price import Price
 from toolbench.llm.models.protocol import (
     Answer,
     Chunk,
     Messages,
     OfferedTools,
     OnChunk,
+    Price,
     offered,
     stopped,
 )
@@ -74,6 +74,8 @@ class StreamedModel:
         self.price = price
         """The price of a million tokens, if given."""
         self._options = dict(options or {})
+        self._after_stop = ""
+        """What a stop cannot end at once, as the end of a sentence."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name} ({self.provider}) at {self._place}>"
@@ -96,19 +98,24 @@ class StreamedModel:
         self._prepare(cancel)
         body = self._body(messages, offered(tools, self.provider))
         answer = numbered(self.ask(body, on_chunk, cancel), len(messages))
-        return answer if self.price is None else self.price.priced(answer)
+        if self.price is not None:
+            answer = self.price.priced(answer)
+        return answer
 
     def ask(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
         """Return the answer to *body*, a whole request; retries and errors are as in `complete`."""
         # Half a character, as in an odd name of a file, would end the conversation for good
         body = whole_characters(body)
+        if cancel.cancelled:
+            raise stopped(self.name)
         for tries in count(1):
-            coming = _Coming(self.provider, on_chunk)
+            so_far = _AnswerSoFar(self.provider, on_chunk)
             try:
-                self._receive(self._start(body), coming, cancel)
-                return coming.whole()
+                for chunk in received(self._start(body), cancel):
+                    so_far.add(chunk)
+                return so_far.whole()
             except StoppedError:
-                raise self._stopped(coming) from None
+                raise self._stopped(so_far, self._after_stop) from None
             except _CallbackError as failed:
                 raise failed.error from None
             except Exception as error:  # noqa: BLE001 - a provider's package may raise any error
@@ -117,11 +124,11 @@ class StreamedModel:
             if isinstance(failure, ValueError) and (reason := _why_unwritable(body)):
                 msg = f"The request to {self.name} cannot be written as JSON: {reason}."
                 raise ModelError(self.secrets.redactor.sentence(msg))
-            seconds = self._again(failure, tries, coming, on_chunk)
+            seconds = self._again(failure, tries, so_far, on_chunk)
             try:
                 pause(seconds, cancel)
             except StoppedError:
-                raise self._stopped(coming) from None
+                raise self._stopped(so_far) from None
         # `_again` raises at last
         raise AssertionError
 
@@ -136,30 +143,27 @@ class StreamedModel:
     def _start(self, body: Json) -> Start:
         raise NotImplementedError
 
-    @staticmethod
-    def _receive(start: Start, coming: "_Coming", cancel: Cancellable) -> None:
-        for chunk in received(start, cancel):
-            coming.add(chunk)
-
     def _again(
         self,
         error: Exception,
         tries: int,
-        coming: "_Coming",
+        so_far: "_AnswerSoFar",
         on_chunk: OnChunk | None,
     ) -> float:
         """Return the seconds to wait before the next try. If there is no next try, raise the error."""
         if isinstance(error, ModelError):
             masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
-            masked.answer = coming.partial()
+            masked.answer = so_far.partial()
             raise masked from None
         fault = fault_of(error, self._place, self.secrets.redactor)
         if fault is None:
             raise error
-        seconds = None if coming.has_begun else fault.wait(tries)
+        seconds = None
+        if not so_far.has_begun:
+            seconds = fault.wait(tries)
         if seconds is None:
             failure = fault.error(tries)
-            failure.answer = coming.partial()
+            failure.answer = so_far.partial()
             raise failure from None
         if on_chunk is not None:
             on_chunk(
@@ -171,9 +175,9 @@ class StreamedModel:
             )
         return seconds
 
-    def _stopped(self, coming: "_Coming | None" = None) -> ModelStoppedError:
-        error = stopped(self.name)
-        error.answer = None if coming is None else coming.partial()
+    def _stopped(self, so_far: "_AnswerSoFar", after: str = "") -> ModelStoppedError:
+        error = stopped(self.name, after)
+        error.answer = so_far.partial()
         return error
 
 
@@ -185,7 +189,7 @@ class _CallbackError(Exception):
         self.error = error
 
 
-class _Coming:
+class _AnswerSoFar:
     """Collects an answer that arrives in chunks."""
 
     def __init__(self, provider: Provider, on_chunk: OnChunk | None) -> None:
@@ -286,8 +290,9 @@ def _refuse_failure(data: Mapping[str, Any]) -> None:
     error = data.get("error")
     kind = data.get("type")
     if kind == "error" or (error and not kind):
-        inner = error if isinstance(error, Mapping) else {"message": error or data}
-        message = inner.get("message") or data.get("message") or inner
+        message = error or data
+        if isinstance(error, Mapping):
+            message = error.get("message") or data.get("message") or error
         msg = f"The model's provider broke off the answer: {message}"
         raise ModelError(msg)
 
