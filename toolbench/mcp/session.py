@@ -19,7 +19,7 @@ from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
-from toolbench.mcp.elicitation import Answerer, OnProgress
+from toolbench.mcp.elicitation import Answerer, OnProgress, wait_answering
 from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
 from toolbench.mcp.lists.completions import Completions, complete
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt, PromptList
@@ -453,8 +453,8 @@ class MCPServerSession:
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request as it is, and return its result as the server sent it.
 
-        Questions that the server asks before the result go to the handlers of the session. Without
-        one they are declined, because no run is there through which the user could be asked.
+        Questions that the server asks before the result go to the handler of `answering`, else to
+        those of the session, else to the user.
 
         Args:
             method: The method, such as `resources/read`.
@@ -468,9 +468,13 @@ class MCPServerSession:
             msg = f"{method!r} cannot be sent as it is. {ELSEWHERE[method]}"
             raise ToolbenchError(msg)
         self.keep_secret(Secrecy({}).secrets_in(dict(params)))
-        call = Call(seconds=self._seconds)
-        ask = partial(self.connection.request, verb=f"answer {method!r}")
-        return portal.call(ask, method, params, call)
+
+        async def sent(*, answerer: Answerer | None) -> dict[str, Any]:
+            call = Call(seconds=self._seconds, answerer=answerer)
+            verb = f"answer {method!r}"
+            return await self.connection.request(method, params, call, verb=verb)
+
+        return wait_answering(sent, answerer=self.answerer)
 
     async def call_tool(
         self,
