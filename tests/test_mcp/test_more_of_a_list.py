@@ -1,5 +1,7 @@
 """What a server did not send at once: more completions, and the resources that a result links to."""
 
+import json
+
 import pytest
 
 from test_mcp.peers import scripted
@@ -16,7 +18,10 @@ def server(client, tmp_path):
     """A function: the session with a server that answers *method* with *result*."""
 
     def connect(method, result):
-        script = {"initialize": [{"result": INFO}], method: [{"result": result}]}
+        answer = {"result": result}
+        if "error" in result:
+            answer = result
+        script = {"initialize": [{"result": INFO}], method: [answer]}
         return client.connect("s", scripted(tmp_path / "script", script))
 
     return connect
@@ -42,11 +47,25 @@ class TestCompletions:
         assert completions == ["a", "b"]
         assert (completions.total, completions.has_more) == (total, more)
 
-    @pytest.mark.parametrize("result", [{}, {"completion": 3}, {"completion": {}}])
+    @pytest.mark.parametrize(
+        "result",
+        [{}, {"completion": 3}, {"completion": {}}, {"error": {"code": -32603, "message": "no"}}],
+    )
     def test_that_are_none_have_no_more(self, server, result):
-        """An answer without completions is an empty list."""
+        """An answer without completions, or an error in its place, is an empty list."""
         completions = server("completion/complete", result).complete("p", "a")
         assert (completions, completions.has_more) == ([], False)
+
+    def test_are_of_a_prompt_or_a_template(self, server):
+        """A text with variables is a template."""
+        session = server("completion/complete", {"completion": {"values": ["a"]}})
+        for target in ("p", "x://{a}"):
+            assert session.complete(target, "a") == ["a"]
+        sent = session.traffic.find(method="completion/complete", kind="request")
+        assert [json.loads(message.text)["params"]["ref"] for message in sent] == [
+            {"type": "ref/prompt", "name": "p"},
+            {"type": "ref/resource", "uri": "x://{a}"},
+        ]
 
 
 class TestLinks:
