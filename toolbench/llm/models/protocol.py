@@ -80,7 +80,9 @@ class Answer:
             )
         if self.finish_reason == "refusal":
             words = text or str(self.message.get("refusal") or "")
-            reason = f": {clip(words, 500)}" if words else "."
+            reason = "."
+            if words:
+                reason = f": {clip(words, 500)}"
             return f"The model, or its provider, refused to answer{reason}"
         if not text and not self.parsed.calls and not self.images:
             return "The model answered nothing: neither text nor a call of a tool. Ask again, or in other words."

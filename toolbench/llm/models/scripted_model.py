@@ -70,12 +70,16 @@ class ScriptedModel:
             raise stopped(self.name)
         with self._lock:
             place = len(self.requests)
-            last = self.requests[-1] if self.requests else ([], [])
+            last: tuple[list[Json], list[Json]] = ([], [])
+            if self.requests:
+                last = self.requests[-1]
             tool_list = offered(tools, self.provider)
             sent = (_shared(messages, last[0]), _shared(tool_list, last[1]))
             self.requests.append(sent)
         if place >= len(self._script):
-            owner = "this ScriptedModel" if self.name == _NO_NAME else self.name
+            owner = self.name
+            if owner == _NO_NAME:
+                owner = "this ScriptedModel"
             msg = (
                 f"The script of {owner} is over: it has "
                 f"{counted(len(self._script), 'answer')}, and this is request {place + 1}. "

@@ -63,8 +63,12 @@ class Fault:
         """Return the seconds to wait after the try with the number *tries*; None if there is no other try."""
         if not self.is_passing or tries >= TRIES:
             return None
-        seconds = 2.0 ** (tries - 1) if self.retry_after is None else self.retry_after
-        return seconds if seconds <= LONGEST_WAIT else None
+        seconds = self.retry_after
+        if seconds is None:
+            seconds = 2.0 ** (tries - 1)
+        if seconds > LONGEST_WAIT:
+            return None
+        return seconds
 
     def error(self, tries: int) -> ModelError:
         """Return the error to raise after *tries* tries have failed."""
@@ -73,7 +77,9 @@ class Fault:
             words += f" It was tried {tries} times."
         if self.is_passing and (self.retry_after or 0) > LONGEST_WAIT:
             words += f" The server asks to wait {counted(round(self.retry_after or 0), 'second')}."
-        error = (ModelConnectionError if self.is_connection else ModelError)(words)
+        error = ModelError(words)
+        if self.is_connection:
+            error = ModelConnectionError(words)
         error.status = self.status
         return error
 
@@ -94,7 +100,9 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
     status = status_of(error)
     if status is not None:
         words = redactor.sentence(_words(error))
-        reason = f"{place} {_verb(status)} ({status}){f': {words}' if words else ''}"
+        reason = f"{place} {_verb(status)} ({status})"
+        if words:
+            reason += f": {words}"
         return Fault(reason, status, retry_after=_retry_after(error))
     if any(map(_is_of_a_header, _causes(error))):
         return Fault(
@@ -149,7 +157,9 @@ def _verb(status: int) -> str:
         return "says there are too many requests"
     if status < 400:
         return "redirects the request, and redirects are not followed"
-    return "failed" if status >= 500 else "refused the request"
+    if status >= 500:
+        return "failed"
+    return "refused the request"
 
 
 def _words(error: BaseException) -> str:
@@ -158,18 +168,25 @@ def _words(error: BaseException) -> str:
     for value in (body, getattr(error, "details", None)):
         if isinstance(value, list) and value:
             value = value[0]
-        inner = value.get("error", value) if isinstance(value, dict) else None
-        message = inner.get("message") if isinstance(inner, dict) else inner
+        message = None
+        if isinstance(value, dict):
+            message = value.get("error", value)
+        if isinstance(message, dict):
+            message = message.get("message")
         if isinstance(message, str) and message:
             return _short(message)
     if isinstance(body, str):
-        return "" if body.lstrip().startswith("<") else _short(body)
+        if body.lstrip().startswith("<"):
+            return ""
+        return _short(body)
     return _short(str(getattr(error, "message", None) or ""))
 
 
 def _short(words: str) -> str:
     words = " ".join(words.split())
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+    if len(words) > _LONGEST:
+        words = f"{words[:_LONGEST]}…"
+    return words
 
 
 def _retry_after(error: BaseException) -> float | None:
