@@ -62,13 +62,18 @@ class PersonRequest:
             raise ToolNotFoundError(msg)
         function = functions[name]
         schema = next((function[key] for key in _SCHEMAS if key in function), None)
-        return dict(schema) if schema else {"type": "object"}
+        if not schema:
+            return {"type": "object"}
+        return dict(schema)
 
     def answer(self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Answer:
         """Return an answer with *text* and *calls*; each call is a tool's name and its arguments."""
         parts = [ToolCallPart(name, dict(arguments)) for name, arguments in calls]
         message = model_message(text, parts, self.provider)
-        return Answer(message, "tool_calls" if calls else "stop")
+        reason = "stop"
+        if calls:
+            reason = "tool_calls"
+        return Answer(message, reason)
 
     @property
     def text(self) -> str:
@@ -80,7 +85,8 @@ class PersonRequest:
                 known.append(name)
             else:
                 lines.append(json.dumps(tool, ensure_ascii=False))
-        lines += [f"as before: {', '.join(known)}"] if known else []
+        if known:
+            lines.append(f"as before: {', '.join(known)}")
         tool_lines = "\n".join(lines) or "none"
         return "\n\n".join([*turns, f"[tools]\n{tool_lines}"])
 
@@ -215,7 +221,9 @@ def _content(reply: Reply) -> dict[str, Any]:
 
 def _function(tool: Json) -> Json:
     inner = tool.get("function")
-    return inner if isinstance(inner, dict) else tool
+    if isinstance(inner, dict):
+        return inner
+    return tool
 
 
 def _words(message: Json) -> str:

@@ -62,7 +62,9 @@ def _turn(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _arguments(value: Any) -> str:
-    return value if isinstance(value, str) and value else json.dumps(value or {})
+    if isinstance(value, str) and value:
+        return value
+    return json.dumps(value or {})
 
 
 def _text(content: Any) -> str:
@@ -109,7 +111,9 @@ def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
         return {}
     if node.nullable:
         choices.append({"type": "null"})
-    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+    if len(choices) == 1:
+        return choices[0]
+    return {"anyOf": choices}
 
 
 def _plain(node: Node, above: tuple[str, ...]) -> Json:
@@ -124,8 +128,9 @@ def _plain(node: Node, above: tuple[str, ...]) -> Json:
             return {"type": node.type, **_list(node, above)}
         case "object":
             return {"type": node.type, **_object(node, above)}
-    formats = {"format": node.format} if node.format in _FORMATS else {}
-    return {"type": node.type, **formats}
+    if node.format in _FORMATS:
+        return {"type": node.type, "format": node.format}
+    return {"type": node.type}
 
 
 def _limits(node: Node, keywords: Iterable[str]) -> Json:
@@ -135,10 +140,10 @@ def _limits(node: Node, keywords: Iterable[str]) -> Json:
 
 def _list(node: Node, above: tuple[str, ...]) -> Json:
     sizes = _limits(node, ("minItems", "maxItems"))
-    sizes_here = {key: size for key, size in sizes.items() if size <= _MOST_ITEMS}
-    return (
-        sizes_here if node.items is None else {**sizes_here, "items": _reduced(node.items, above)}
-    )
+    schema: Json = {key: size for key, size in sizes.items() if size <= _MOST_ITEMS}
+    if node.items is not None:
+        schema["items"] = _reduced(node.items, above)
+    return schema
 
 
 def _object(node: Node, above: tuple[str, ...]) -> Json:
@@ -209,7 +214,9 @@ def _decoded(raw: str, at: int) -> tuple[str, int]:
     The string may be incomplete.
     """
     match = _STRING.match(raw, at)
-    piece = match[0] if match else ""
+    piece = ""
+    if match:
+        piece = match[0]
     if half := _HALF.search(piece):
         piece = piece[: half.start()]
     return json.loads(f'"{piece}"', strict=False), at + len(piece)
