@@ -27,7 +27,7 @@ from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.message import Message
 from toolbench.llm.models import Answer, CancelToken, Usage
-from toolbench.llm.models.protocol import Chunk, OnChunk, writes_calls
+from toolbench.llm.models.protocol import Chunk, OnChunk, with_message, writes_calls
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.exception_text import sentence_of
@@ -211,7 +211,7 @@ class Sender:
             answer.parsed, tools, provider=self.model.provider, written_calls=is_writing
         )
         if kept is not answer.parsed:
-            answer = answer.with_message(kept)
+            answer = with_message(answer, kept)
             calls = [replace(call, thought=call.thought and kept.thought) for call in calls]
         if calls:
             events = self._take_calls(answer, calls)

@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.compose import model_message
-from toolbench.llm.models.protocol import Answer, Chunk, OnChunk
+from toolbench.llm.models.protocol import Answer, Chunk, OnChunk, with_message
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import plain, shown_arguments
@@ -84,7 +84,7 @@ def _read(data: Json, provider: Provider) -> Answer:
         finish = "tool_calls"
     usage = response.usage and response.usage.checked()
     answer = Answer({}, finish, usage, response.id, response.model)
-    return answer.with_message(response.message)
+    return with_message(answer, response.message)
 
 
 def _provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
@@ -114,9 +114,8 @@ def numbered(answer: Answer, place: int) -> Answer:
     provider = message.provider
     if provider is None or provider == "gemini" or all(call.id for call in message.calls):
         return answer
-    return answer.with_message(
-        message.with_ids(lambda number, id_: id_ or f"call_{place}_{number}")
-    )
+    numbered_calls = message.with_ids(lambda number, id_: id_ or f"call_{place}_{number}")
+    return with_message(answer, numbered_calls)
 
 
 def whole_answer(value: Any, provider: Provider, place: int, on_chunk: OnChunk | None) -> Answer:

@@ -51,14 +51,6 @@ class Answer:
         """The message, read into its parts."""
         return read_message(self.message).message
 
-    def with_message(self, message: Message) -> "Answer":
-        """Return this answer with *message*, which was read from a message of its provider."""
-        written = WIRES[message.provider or "openai"].write(message)[0]
-        changed = replace(self, message=written)
-        # Known already: it is not read a second time
-        vars(changed)["parsed"] = message
-        return changed
-
     @property
     def text(self) -> str:
         """The model's text, without its thinking."""
@@ -105,6 +97,15 @@ class Price:
             return answer
         cost = usage.input_tokens * self.input + usage.output_tokens * self.output
         return replace(answer, usage=replace(usage, cost=cost / 1_000_000))
+
+
+def with_message(answer: Answer, message: Message) -> Answer:
+    """Return *answer* with *message*, which was read from a message of its provider."""
+    written = WIRES[message.provider or "openai"].write(message)[0]
+    changed = replace(answer, message=written)
+    # Known already: it is not read a second time
+    vars(changed)["parsed"] = message
+    return changed
 
 
 @runtime_checkable
