@@ -28,7 +28,8 @@ from toolbench.widgets import ToolPanel
 
 READS = ToolAnnotations(readOnlyHint=True)
 WIPES = ToolAnnotations(destructiveHint=True)
-TEXT = {"type": "object", "properties": {"of": {"type": "string"}}, "required": ["of"]}
+SECRET = {"type": "string", "writeOnly": True}
+TEXT = {"type": "object", "properties": {"of": SECRET}, "required": ["of"]}
 
 
 class Shop(FakeMCPServer):
@@ -265,11 +266,15 @@ class TestATool:
         assert not shop.calls
 
     def test_whose_arguments_changed_takes_the_new_ones(self, shop):
-        """A call that was made for the old schema is checked by the new one."""
-        tool = shop.client["peek"]
+        """A call that was made for the old schema is checked by the new one; so are its secrets."""
+        tool, session = shop.client["peek"], shop.client.servers["shop"]
+        session.call("peek", {"of": "green"})
         shop.turn("Look.", READS, schema=TEXT)
         assert "of" in asked(tool, Person()).observation.text
         assert asked(tool, Person(), {"of": "tea"}).state == "ok"
+        session.call("peek", {"of": "tea-4711"})
+        assert session.traffic.find("green")
+        assert not session.traffic.find("tea-4711")
 
     def test_keeps_what_a_copy_changed(self, shop):
         """A copy is judged by the server's hints, unless the person gave it others."""

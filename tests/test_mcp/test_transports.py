@@ -6,9 +6,11 @@ import logging
 import os
 import ssl
 import textwrap
+from typing import Annotated
 
 import pytest
 from fastmcp import FastMCP
+from pydantic import Field
 
 from test_mcp.peers import GOOD, light, serving, serving_app
 from toolbench.errors import ServerError
@@ -235,23 +237,27 @@ class TestHttp:
         assert len(session.traffic.find(method="server/discover", kind="request")) == 1
 
     def test_headers_and_tokens_are_sent_and_never_shown(self, client):
-        """A bearer token and headers reach the server, and nothing that is shown."""
+        """A bearer token and headers reach the server, and nothing that is shown.
+
+        So does an argument of which the server wants a header, as the newer protocol has it.
+        """
         requests = []
         server = FastMCP("guarded")
 
         @server.tool
-        def who() -> str:
+        def who(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
             from fastmcp.server.dependencies import get_http_headers
 
             headers = get_http_headers(include_all=True)
-            requests.append((headers.get("authorization"), headers.get("x-key")))
+            names = "authorization", "x-key", "mcp-param-region"
+            requests.append([headers.get(name) for name in names])
             return f"you sent {headers.get('authorization')}"
 
         entry = {"auth": "s3cret-bearer", "headers": {"X-Key": "s3cret-header"}}
         with serving(server) as url:
             session = client.connect("guarded", {"url": url, **entry})
-            text = session.tool("who")({}).text
-            assert requests == [("Bearer s3cret-bearer", "s3cret-header")]
+            text = session.tool("who")({"region": "eu"}).text
+            assert requests == [["Bearer s3cret-bearer", "s3cret-header", "eu"]]
             assert "s3cret" not in text + repr(session.entry) + session.traffic.to_ndjson()
             client.sync_close()
 
