@@ -790,6 +790,24 @@ def keyword_of(node: Node) -> str:
     return alternatives_in(node.raw)[0]
 
 
+def takes_exactly_one(node: Node) -> bool:
+    """Tell whether *node* or a part of it has a `oneOf`, so that a value that fits two does not fit."""
+    visited: dict[int, Any] = {}
+    todo = [node.raw]
+    while todo and len(visited) < _MOST:
+        part, _ = node.view.resolve(todo.pop())
+        if not isinstance(part, Mapping) or id(part) in visited:
+            continue
+        if "oneOf" in part:
+            return True
+        # It is kept, so that its id stays its own
+        visited[id(part)] = part
+        for keyword in TOGETHER:
+            todo += sequence(part, keyword)
+    # With more of them there may be one
+    return bool(todo)
+
+
 def merged_alternatives(node: Node) -> list[Node]:
     """Return the nodes of the alternatives that were merged into *node*.
 

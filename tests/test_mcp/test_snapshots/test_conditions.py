@@ -84,7 +84,7 @@ NARROWED = {
     "texts of a pattern are shorter": (one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 9}), one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 4})),
     "a range has a gap": (one(between(0, 10)), one(union(between(0, 5), between(7, 10)))),
     "one alternative only": (one(union(between(0, 5), between(3, 9))), one(union(between(0, 5), between(3, 9), keyword="oneOf"))),
-    "a limit beyond each value that is tried": (one({**TEXT, "maxLength": 65_536}), one({**TEXT, "maxLength": 40_000})),
+    "a limit of a long text": (one({**TEXT, "maxLength": 65_536}), one({**TEXT, "maxLength": 40_000})),
     "a number of keys beyond each value that is tried": (keys(maxProperties=500), keys(maxProperties=300)),
     "a value of any type gets a limit": (one({}), one({"minItems": 1})),
     "a limit of another type is added": (one({"minLength": 2}), one({"minLength": 2, "multipleOf": 1})),
@@ -93,6 +93,7 @@ NARROWED = {
     "no long alternative": (one(union({**TEXT, "maxLength": 3}, {**TEXT, "minLength": 3})), one({**TEXT, "maxLength": 3})),
 }
 EXCHANGED = {
+    "an alternative overlaps another, which has no type": (one(union({**obj(b=TEXT), "additionalProperties": False}, {"required": ["a"]}, keyword="oneOf")), one(union(obj(b=TEXT), {"required": ["a"]}, keyword="oneOf"))),
     "another alternative takes it too": (keys(additionalProperties=union(TEXT, WHOLE, keyword="oneOf")), keys(additionalProperties=union(TEXT, NUMBER, WHOLE, keyword="oneOf"))),
     "texts that nobody finds become numbers": (text(CODE), one(WHOLE)),
     "lists of texts that nobody finds become a text": (one(items({**TEXT, "pattern": CODE}, minItems=1)), one(TEXT)),
@@ -105,6 +106,7 @@ EXCHANGED = {
 SAME = {
     "a range that was split": (one(between(0, 10)), one(union(between(0, 5), between(6, 10)))),
     "a range of numbers that was split": (one(between(0, 10, NUMBER)), one(union(between(0, 5, NUMBER), between(5, 10, NUMBER)))),
+    "a short range that is listed now": (one(between(1, 2)), one({"enum": [1, 2]})),
     "lengths that were split": (one({**TEXT, "maxLength": 9}), one(union({**TEXT, "maxLength": 5}, {**TEXT, "minLength": 6, "maxLength": 9}))),
 }
 # None of the values that are tried is refused
@@ -112,7 +114,7 @@ UNSHOWN = {
     "a value is ruled out", "a pattern is ruled out", "more values are ruled out", "then asks for more",
     "keys of a pattern are narrower", "keys of a pattern get a rule", "keys of a pattern are refused",
     "fewer keys are allowed", "a tuple is closed", "a list has to contain it twice", "a pattern takes fewer texts",
-    "a limit beyond each value that is tried", "a number of keys beyond each value that is tried",
+    "a number of keys beyond each value that is tried",
     "a pattern becomes a list", "null only",
 }
 # No value shows that a changed condition takes all that it took
