@@ -281,7 +281,7 @@ def texts_near(*nodes: Node) -> Iterator[str]:
 
 def _texts_of(node: Node) -> Iterator[str]:
     """Yield texts that fit the length and the pattern of *node*, plain ones first."""
-    rules = {}
+    rules: dict[str, Any] = {}
     for keyword in ("minLength", "maxLength", "pattern"):
         if keyword in node.schema:
             rules[keyword] = node.schema[keyword]
@@ -304,8 +304,9 @@ def candidates(old: Node, new: Node) -> list[Any]:
     nodes = old, new
     values = [*samples(old), *samples(new), *_OF_EACH_TYPE]
     kinds = {old.type, new.type}
-    if leaves_type_open(old.raw) or leaves_type_open(new.raw):
-        kinds = {"number", "string", "array", "object"}
+    for node in nodes:
+        if leaves_type_open(node.raw) or (node.type is None and not node.branches):
+            kinds = {"number", "string", "array", "object"}
     if kinds & {"integer", "number"}:
         values += numbers_near(old, new)
     if "string" in kinds:

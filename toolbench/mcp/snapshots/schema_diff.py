@@ -273,6 +273,8 @@ class _Comparison:
         text: str,
         example: Any = None,
     ) -> None:
+        if severity in ("breaking", "additive"):
+            self._differing += 1
         if pair.place:
             text = f"{pair.place}: {text}"
         where = f"{pair.where}/{keyword}".strip("/")
@@ -288,7 +290,6 @@ class _Comparison:
         otherwise: str = "",
     ) -> None:
         """Note a breaking difference with the first of *values* that shows it, else with *otherwise*."""
-        self._differing += 1
         source = self._from(self._before, self._after)
         target = self._from(self._after, self._before)
         for value in values[:_MOST_PROOFS]:
@@ -419,7 +420,8 @@ class _Comparison:
         was_allowed, is_allowed = pair.old.fits(None), pair.new.fits(None)
         if was_allowed == is_allowed:
             return
-        text, sides = "null is allowed too now", (None, "null")
+        text = "null is allowed too now"
+        sides: tuple[str | None, str | None] = None, "null"
         if was_allowed:
             text, sides = "null is no longer allowed", ("null", None)
         if was_allowed == self._is_input:
@@ -451,8 +453,8 @@ class _Comparison:
             text = f"{_in_words(rules[0])} before, {_in_words(rules[1])} now"
             self._rule(pair, both, _first_that_differs(*rules), rules, text)
         for keyword, others in _CONDITIONS.items():
-            keywords = keyword, *others
-            self._condition(pair, both, _rules(old, keywords), _rules(new, keywords))
+            group = keyword, *others
+            self._condition(pair, both, _rules(old, group), _rules(new, group))
         self._condition(pair, both, _merged(old, new), _merged(new, old))
 
     def _types(self, pair: _Pair, old: Node, new: Node) -> None:
@@ -674,7 +676,7 @@ def _is_open(node: Node) -> bool:
 
 def _is_whole_object(pair: _Pair) -> bool:
     """Tell whether *pair* is what a tool gets or returns: an object, even if its schema does not say so."""
-    return pair.depth == 0 and {pair.old.type, pair.new.type} <= {"object", None}
+    return pair.depth == 0 and {pair.old.type, pair.new.type} - {None} == {"object"}
 
 
 def _may_take_null(node: Node, pair: _Pair) -> bool:
