@@ -81,6 +81,8 @@ def test_is_text_without_control_characters():
     bundle = review._repr_mimebundle_()
     assert "\x1b" not in bundle["text/plain"] + bundle["text/html"]
     assert "\nfine" not in bundle["text/plain"]
+    assert review.warnings
+    assert all(warning.text in unescape(bundle["text/html"]) for warning in review.warnings)
 
 
 def test_counts_what_lint_says_once(session):

@@ -35,6 +35,8 @@ def test_shows_every_change_under_its_meaning():
     assert page.index("breaking") < page.index("routing")
     for change in changes:
         assert change.where in page
+    # Nothing was required before
+    assert "<em>nothing</em>" in page
 
 
 def test_lets_no_markup_of_a_server_through():

@@ -23,6 +23,7 @@ def test_hidden_characters_are_spelled_out(text):
     """Characters that nobody sees are told with what stands there."""
     [warning] = warned(text)
     assert "hidden characters" in warning
+    assert "'Add" in warning
     assert all(ch not in warning for ch in "\u200b\u202e\x1b\U000e0049")
 
 
