@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from difflib import SequenceMatcher, unified_diff
 from os import PathLike
@@ -14,9 +14,10 @@ from warnings import warn
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.unread_calls import kept_message
+from toolbench.llm.calls.unread_calls import kept_message, named_schema, read_arguments
+from toolbench.llm.calls.written_calls import written_calls
+from toolbench.llm.message import Message, Part, TextPart, ToolCallPart, ToolResultPart
 from toolbench.llm.models.answer import report
-from toolbench.llm.models.call_secrets import call_secrets
 from toolbench.llm.models.protocol import (
     Answer,
     Messages,
@@ -31,6 +32,7 @@ from toolbench.llm.models.protocol import (
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.redaction import MARK
+from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import Secrets, remembered
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.control import Cancellable
@@ -78,12 +80,15 @@ class RecordedModel:
         """The file."""
         self._inner = inner
         self._lines = _read(self.path, is_new=inner is not None)
-        first = self._lines[0] if self._lines else {}
-        self.name = str(name or (inner.name if inner else first.get("name")) or "recorded")
-        provider_then: Provider = first.get("provider") or "openai"
-        self.provider: Provider = inner.provider if inner else provider_then
-        self.written_calls = writes_calls(inner) if inner else bool(first.get("written_calls"))
+        first: Json = next(iter(self._lines), {})
+        self.name = str(name or first.get("name") or "recorded")
+        self.provider: Provider = first.get("provider") or "openai"
+        self.written_calls = bool(first.get("written_calls"))
         """Whether calls in the model's text are read as calls."""
+        if inner is not None:
+            self.name = str(name or inner.name or "recorded")
+            self.provider = inner.provider
+            self.written_calls = writes_calls(inner)
         self._answers: defaultdict[str, list[Json]] = defaultdict(list)
         for line in self._lines:
             self._answers[_key(line["request"])].append(line["answer"])
@@ -113,13 +118,14 @@ class RecordedModel:
             ModelDriftError: If there is no recorded answer and no inner model.
             ModelError: If the inner model raises it; the error is not recorded.
         """
-        cancel = current_run() if cancel is None else cancel
+        if cancel is None:
+            cancel = current_run()
         if cancel.cancelled:
             raise stopped(self.name)
         tool_list = offered(tools, self.provider)
         kept = [self._kept(message, tool_list) for message in messages]
         read = [WIRES[self.provider].read(message) for message in kept]
-        redactor = self._redactor.including(call_secrets(read, tool_list))
+        redactor = self._redactor.including(_call_secrets(read, tool_list))
         request = redactor.value(plain({"messages": kept, "tools": tool_list}))
         with self._lock:
             key = self._recorded_key(request)
@@ -138,7 +144,7 @@ class RecordedModel:
             with self._lock:
                 self._request_counts[key] -= 1
             raise
-        redactor = redactor.including(call_secrets([answer.parsed], tool_list))
+        redactor = redactor.including(_call_secrets([answer.parsed], tool_list))
         recorded = replace(answer, message=self._kept(answer.message, tool_list))
         self._record(key, request, recorded, redactor)
         return answer
@@ -163,9 +169,10 @@ class RecordedModel:
         own = _key(request)
         if own in self._answers:
             return own
-        keys = (key for key in self._answers if MARK in key)
-        same = (key for key in keys if _is_same(json.loads(key), request))
-        return next(same, own)
+        for key in self._answers:
+            if MARK in key and _is_same(json.loads(key), request):
+                return key
+        return own
 
     def _record(self, secret_name: str, request: Json, answer: Answer, redactor: Redactor) -> None:
         """Write *request* and *answer* to the file, with all known secrets hidden.
@@ -208,13 +215,14 @@ class RecordedModel:
         if not recorded:
             return f"{self.path.name} holds no answer at all: record it with an inner model."
         nearest = max(recorded, key=lambda old: _likeness(old, new))
-        lines = unified_diff(nearest, new, "recorded", "asked now", lineterm="", n=1)
-        shortened = [_narrow(line) for line in lines]
-        more = len(shortened) - _MOST_LINES
-        rest = f"\n… {more} more lines" if more > 0 else ""
+        difference = list(unified_diff(nearest, new, "recorded", "asked now", lineterm="", n=1))
+        lines = [_narrow(line) for line in difference[:_MOST_LINES]]
+        more = len(difference) - _MOST_LINES
+        if more > 0:
+            lines.append(f"… {more} more lines")
         return (
             f"{self.path.name} has no answer to this request. It differs from the nearest of "
-            f"{len(recorded)} that were recorded:\n" + "\n".join(shortened[:_MOST_LINES]) + rest
+            f"{len(recorded)} that were recorded:\n" + "\n".join(lines)
         )
 
 
@@ -242,8 +250,10 @@ def _read(path: Path, *, is_new: bool) -> list[Json]:
     if rest and not _is_cut_off(rest):
         # Perhaps a file of another kind
         whole = f"{text}\n"
-    lines = [line for line in enumerate(whole.split("\n"), 1) if line[1].strip()]
-    answers = [_recorded(path, number, line) for number, line in lines]
+    answers: list[Json] = []
+    for number, line in enumerate(whole.split("\n"), 1):
+        if line.strip():
+            answers.append(_recorded(path, number, line))
     if is_new and rest:
         write_whole(path, whole, errors=_ANY)
     return answers
@@ -263,21 +273,29 @@ def _recorded(path: Path, number: int, line: str) -> Json:
         value = json.loads(line)
     except ValueError:
         value = None
-    parts = [value.get(k) for k in ("request", "answer")] if isinstance(value, dict) else []
-    if not parts or not all(isinstance(part, dict) for part in parts):
-        msg = f"Line {number} of {path} is not a recorded answer of a model: remove it, or record again."
-        raise ModelError(msg)
-    recorded: Json = value
+    recorded: Json = {}
+    if isinstance(value, dict):
+        recorded = value
+    for key in ("request", "answer"):
+        if not isinstance(recorded.get(key), dict):
+            msg = (
+                f"Line {number} of {path} is not a recorded answer of a model: "
+                "remove it, or record again."
+            )
+            raise ModelError(msg)
     return recorded
 
 
 def _answer(fields: Json) -> Answer:
-    known = {key: fields.get(key) for key in ("finish_reason", "response_id", "model")}
-    usage = fields.get("usage")
+    usage = None
+    if isinstance(fields.get("usage"), dict):
+        usage = Usage(**fields["usage"])
     return Answer(
         json.loads(json.dumps(fields.get("message") or {})),
-        usage=Usage(**usage) if isinstance(usage, dict) else None,
-        **known,
+        fields.get("finish_reason"),
+        usage,
+        fields.get("response_id"),
+        fields.get("model"),
     )
 
 
@@ -321,4 +339,27 @@ def _likeness(one: list[str], other: list[str]) -> float:
 
 
 def _narrow(line: str) -> str:
-    return line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…"
+    if len(line) <= _WIDEST:
+        return line
+    return f"{line[:_WIDEST]}…"
+
+
+def _call_secrets(messages: Iterable[Message], tools: OfferedTools) -> Iterator[str]:
+    """Yield the secret arguments of calls in *messages*. The schemas of *tools* say what is secret."""
+    schemas = dict(map(named_schema, tools))
+    for message in messages:
+        for name, arguments in _calls_in(message.parts):
+            if read := read_arguments(arguments):
+                yield from Secrecy(schemas.get(name, {})).secrets_in(read)
+
+
+def _calls_in(parts: Iterable[Part]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and arguments of each call in *parts*, also of calls that are written as text."""
+    for part in parts:
+        if isinstance(part, ToolCallPart):
+            yield str(part.name), part.arguments
+        elif isinstance(part, ToolResultPart):
+            yield from _calls_in(part.content)
+        elif isinstance(part, TextPart):
+            for call in written_calls(part.text)[0]:
+                yield call.name, call.arguments
