@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from patience import PATIENCE, join
 
-from test_mcp.peers import good
+from test_mcp.peers import good, scripted
 from toolbench import run_tool, tool
 from toolbench.mcp.elicitation import Answer, answering, reporting
 
@@ -179,6 +179,16 @@ class TestProgress:
             assert server.tool("steps")({"count": 3}).text == "done"
         assert steps == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
         assert server.log.total == logged + 3
+
+    def test_is_a_number_that_a_float_can_be(self, client, tmp_path):
+        """JSON has no largest number: one that is too large is left out, and its message is no noise."""
+        message = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"$PROGRESS_TOKEN","progress":%s}}'
+        large, small = message % f"1{'0' * 400}", message % "2"
+        script = {"tools/call": [large, small, {"result": {"content": []}}]}
+        session, steps = client.connect("s", scripted(tmp_path / "script", script)), []
+        with reporting(lambda *step: steps.append(step)):
+            session.call("t")
+        assert (steps, list(session.noise)) == ([(2, None, "")], [])
 
     def test_goes_into_the_run(self, server):
         """In a run the progress is the run's."""

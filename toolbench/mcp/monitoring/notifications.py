@@ -252,6 +252,13 @@ class Inbox:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, int | float) and isfinite(value):
-        return float(value)
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        # A JSON number has no largest value
+        return None
+    if isfinite(number):
+        return number
     return None
