@@ -27,6 +27,12 @@ def test_hidden_characters_are_spelled_out(text):
     assert all(ch not in warning for ch in "\u200b\u202e\x1b\U000e0049")
 
 
+def test_the_quote_is_around_what_is_hidden():
+    """A ^ or ⟨ of the text itself, far before, does not draw the eye away."""
+    [warning] = warned(f"Add a^b or ⟨a⟩{' and so on' * 20} \u202enumbers.")
+    assert "⟨U+202E⟩numbers" in warning
+
+
 def test_descriptions_of_arguments_count():
     """A model reads every text of a schema."""
     argument = {"type": "string", "description": "A\u200bnumber."}

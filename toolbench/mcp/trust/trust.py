@@ -1,6 +1,5 @@
 """Compare what one server offers now with what was approved. A changed server is not called."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -22,8 +21,6 @@ _MAX_CHANGES = 3
 # Characters that are quoted, and how many of them stand before the first hidden one
 _MAX_QUOTE = 100
 _LEAD = 30
-# How `visible` writes a hidden character
-_HIDDEN = re.compile(r"[⟨^]")
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def warnings_of(offer: Mapping[str, Any]) -> Iterator[OfferWarning]:
     for where, text in _texts(offer):
         clean = visible(text)
         if clean != text:
-            found = f"it has hidden characters: {_around_hidden(clean)}."
+            found = f"it has hidden characters: {_around_hidden(text, clean)}."
             yield OfferWarning(visible(where), found)
 
 
@@ -65,12 +62,15 @@ def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 todo.append((f"{where}/{index}", item))
 
 
-def _around_hidden(text: str) -> str:
-    """Return the part of *text*, which `visible` returned, around its first hidden character."""
+def _around_hidden(text: str, clean: str) -> str:
+    """Return the part of *clean*, which is `visible(text)`, around the first hidden character."""
     start = 0
-    if match := _HIDDEN.search(text):
-        start = max(0, match.start() - _LEAD)
-    return repr(" ".join(text[start : start + _MAX_QUOTE].split()))
+    # Not by a mark of `visible`: a text may have one itself, far before what it hides
+    for place, (given, shown) in enumerate(zip(text, clean, strict=False)):
+        if given != shown:
+            start = max(0, place - _LEAD)
+            break
+    return repr(" ".join(clean[start : start + _MAX_QUOTE].split()))
 
 
 # --- the offer -------------------------------------------------------------------------------
