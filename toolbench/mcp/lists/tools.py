@@ -111,9 +111,10 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     def described(self, name: str) -> Mapping[str, Any]:
         """Return the server's description of the tool *name*; empty if the tool is not listed."""
-        if name in self._tools:
-            return self._tools[name].entry
-        return {}
+        tool = self._tools.get(name)
+        if tool is None:
+            return {}
+        return tool.entry
 
     async def list_anew(self, connection: Connection, seconds: float, *, used: float = 0) -> None:
         """Request the list over *connection*, within *seconds*, of which *used* are over.
@@ -150,12 +151,14 @@ class ToolList(ItemList[MCPToolDefinition]):
         return self._secrecy_of(name).hide(arguments)[0]
 
     def _secrecy_of(self, name: str) -> Secrecy:
-        if name not in self._secrecy:
+        # In this order: a new list replaces the tools first, so nothing of an old one is kept with it
+        known, tool = self._secrecy, self._tools.get(name)
+        if name not in known:
             schema: Mapping[str, Any] = {}
-            if name in self._tools:
-                schema = self._tools[name].schema
-            self._secrecy[name] = Secrecy(schema)
-        return self._secrecy[name]
+            if tool is not None:
+                schema = tool.schema
+            known[name] = Secrecy(schema)
+        return known[name]
 
     def _named(self, name: str) -> MCPToolDefinition:
         tool = self.present(name)
