@@ -143,6 +143,15 @@ class TestMistakes:
             ({"a": {"command": ["x", "y"]}}, "not list and list"),
             ({"a": {"command": "x", "env": ["A=1"]}}, "'env' must map names to values"),
             (
+                {"a": {"command": "x", "environment": {"A": "1"}}},
+                "'environment' is not read: .* 'env'",
+            ),
+            (
+                {"a": {"openapi": "/nowhere/a.json"}},
+                "read the OpenAPI document '/nowhere/a.json': No such",
+            ),
+            ({"a": {"openapi": "/dev/zero"}}, "'/dev/zero': it is not a file"),
+            (
                 {"a": {"url": "http://h", "headers": ["a: b"]}},
                 "'headers' must map names",
             ),

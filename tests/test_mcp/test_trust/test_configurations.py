@@ -305,14 +305,30 @@ def test_an_openapi_document_leads_nowhere_else_later(person, monkeypatch):
     document = {"openapi": "3.1.0", "info": {"title": "p", "version": "1"}, "paths": {}}
     where = "http://127.0.0.1:9"
     Path("api.json").write_text(json.dumps({**document, "servers": [{"url": where}]}))
+    monkeypatch.setenv("PLACE", str(Path.cwd()))
+    with pytest.raises(ConsentError, match="did not approve"):
+        add(
+            written(
+                a={"openapi": "${PLACE}/api.json"}, b={"openapi": "${workspaceFolder}/api.json"}
+            )
+        )
+    assert person.questions[-1].count(f"connects to {where}\n") == 2
     file = written(api={"openapi": "api.json", "headers": {"X": "${HOME}"}})
     person.answer = "y"
     with create_mcp_tools(file) as client:
-        assert f"SENDS YOUR VARIABLES HOME to {where}" in person.questions[0]
+        assert f"SENDS YOUR VARIABLES HOME to {where}" in person.questions[-1]
         assert client.servers["api"].entry.server["base_url"] == where
     with pytest.raises(ServerError, match=f"'far' .*{where}"):
         add(written(far={"openapi": f"{where}/api.json"}))
-    assert f"{where}/api.json" in person.questions[1]
+    assert f"{where}/api.json" in person.questions[-1]
+    person.answer = "n"
+    far = "https://x.test/${HOME}?api_key=sk-very-secret-1"
+    with pytest.raises(ConsentError, match="did not approve"):
+        add(written(far={"openapi": far, "base_url": where}))
+    assert (
+        f"SENDS YOUR VARIABLES HOME to {where} or https://x.test/${{HOME}}" in person.questions[-1]
+    )
+    assert "sk-very-secret-1" not in person.questions[-1]
 
 
 def test_two_processes_lose_no_approval_and_no_file_approves_another():

@@ -1,6 +1,7 @@
 """Read a configuration of MCP servers, in the format of FastMCP, an editor or an agent."""
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -13,13 +14,14 @@ from urllib.parse import SplitResult, urlsplit
 from yaml import MarkedYAMLError, YAMLError, safe_load
 
 from toolbench.errors import ServerError
-from toolbench.mcp.config.placeholders import LiveVariables
+from toolbench.mcp.config.placeholders import LiveVariables, expand, with_known
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
 from toolbench.mcp.config.server_entry import (
     ServerEntry,
     Transport,
     UnapprovedEntry,
     located,
+    places,
     read_env_file,
     workspace_of,
 )
@@ -154,6 +156,10 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
             f"{type(command).__name__} and {type(args).__name__}."
         )
         raise ServerError(msg)
+    # As opencode calls them: without them, the server would start and fail later
+    if isinstance(entry.get("environment"), Mapping):
+        msg = "'environment' is not read: write the variables of the program in 'env'."
+        raise ServerError(msg)
     for key in ("cwd", "envFile"):
         if not isinstance(entry.get(key), str | None):
             msg = f"{key!r} must be a str, not {type(entry[key]).__name__}."
@@ -176,8 +182,8 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return the settings of an HTTP service with an OpenAPI document; a file with it is read now."""
     document: Any = entry["openapi"]
     url: Any = entry.get("base_url")
-    if isinstance(document, str) and not _is_url(document) and not document.startswith("${"):
-        document = load(Path(located(document, base)))
+    if isinstance(document, str) and not _is_url(document):
+        document = _document_in(document, base)
     if not url and isinstance(document, Mapping):
         # Where it leads is shown before the server is approved, and stays as it is
         with suppress(LookupError, TypeError):
@@ -186,6 +192,30 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
         if not _is_url(url) or "${" in url:
             url = None
     return {"openapi": document, "base_url": url, "headers": _headers(entry)}
+
+
+def _document_in(place: str, base: Path) -> Any:
+    """Return the OpenAPI document in the file *place*, or *place* if a variable of it leads elsewhere."""
+    shown = located(with_known(place, places(base)), base)
+    try:
+        path = expand(with_known(place, places(base)), os.environ)
+    except ServerError:
+        # Perhaps a variable of the notebook: it is filled in when the server is connected
+        return place
+    if _is_url(path):
+        return place
+    # A value of the environment may be a secret, so the path is named with its references
+    about = f"OpenAPI document {shown!r}"
+    file = Path(located(path, base))
+    # Of a device or a pipe there may be no end; Path raises for a long word
+    if os.path.exists(file) and not os.path.isfile(file):  # noqa: PTH110, PTH113
+        msg = f"Cannot read the {about}: it is not a file."
+        raise ServerError(msg)
+    document = load(file, about)
+    if not isinstance(document, Mapping):
+        msg = f"Cannot read the {about}: it holds no mapping with 'paths'."
+        raise ServerError(msg)
+    return document
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
@@ -301,28 +331,30 @@ def _names_module(value: Any) -> bool:
     return bool(re.search(r"\.py(:\w+)?$|^[\w.]+:\w+$", str(value)))
 
 
-def load(path: Path) -> Any:
+def load(path: Path, about: str = "") -> Any:
     """Return the content of the file at *path*: TOML, YAML, or JSON with the comments that editors allow.
+
+    An error calls the file *about*, by default the configuration at *path*.
 
     Raises:
         ServerError: If the file cannot be read.
     """
-    parse = _PARSERS.get(path.suffix, _json)
+    parse, name = _PARSERS.get(path.suffix, _json), about or f"configuration {str(path)!r}"
     try:
         # Windows editors add a mark
         return parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
+        msg = f"Cannot read the {name}: {error.strerror}."
     except MarkedYAMLError as error:
         # The full error quotes the file
         line = ""
         if mark := error.problem_mark:
             line = f", line {mark.line + 1}"
-        msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
+        msg = f"The {name} cannot be read: {error.problem}{line}."
     except RecursionError:
-        msg = f"The configuration {str(path)!r} cannot be read: it is nested too deeply."
+        msg = f"The {name} cannot be read: it is nested too deeply."
     except (ValueError, YAMLError) as error:
-        msg = f"The configuration {str(path)!r} cannot be read: {error}."
+        msg = f"The {name} cannot be read: {error}."
     raise ServerError(msg)
 
 

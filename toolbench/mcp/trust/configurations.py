@@ -164,15 +164,16 @@ class _Content:
         yield _Part("folder", folder, f"from the folder {folder}")
 
     def _of_document(self, settings: Mapping[str, Any], variables: str) -> Iterator[_Part]:
-        place = "in the file"
+        place, line = "in the file", "offers the OpenAPI document that was read with this file"
         if isinstance(settings.get("openapi"), str):
-            place = settings["openapi"]
-        yield _Part("document", place, f"reads the OpenAPI document {place}")
+            place = _hidden("", settings["openapi"])
+            line = f"reads the OpenAPI document {_ascii(place)}"
+        yield _Part("document", place, line)
         address, headers = settings.get("base_url"), settings.get("headers")
-        yield from self._of_address(address or "", headers or {}, None, variables)
+        yield from self._of_address(address or "", headers or {}, None, variables, place)
 
     def _of_address(
-        self, url: str, headers: Mapping[str, str], auth: Any, variables: str
+        self, url: str, headers: Mapping[str, str], auth: Any, variables: str, document: str = ""
     ) -> Iterator[_Part]:
         url = _hidden("", str(url))
         address = _ascii(url or "the address that the document names")
@@ -193,6 +194,8 @@ class _Content:
             auth = _hidden("auth", auth)
             line = f"signs in by {auth}"
         yield _Part("auth", auth, line)
+        if names_in(document):
+            address = f"{address} or {_ascii(document)}"
         if variables:
             self.lines.append(one_line(f"SENDS YOUR VARIABLES {variables} to {address}"))
 
