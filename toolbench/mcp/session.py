@@ -491,13 +491,16 @@ class MCPServerSession:
         """
         if secrets := self.tools.secrets_in(name, arguments):
             self.keep_secret(secrets)
-        # Not here: a server whose connection was lost may come back with other tools
         check = partial(self._check, name, self.tools.present(name))
+        if not self.is_connected:
+            # A lost server is not started for a call that is refused
+            await check()
         call = Call(
             seconds=self.call_seconds,
             tool=name,
             on_progress=on_progress,
             answerer=answerer,
+            # A server whose connection was lost may come back with other tools
             before_sending=check,
         )
         params = {"name": name, "arguments": arguments}

@@ -1,11 +1,13 @@
 """A server that says other things than when it was approved is not called until somebody looks."""
 
+import os
+import signal
 import stat
 import sys
 from threading import Event, Thread, current_thread
 
 import pytest
-from patience import PATIENCE, join
+from patience import PATIENCE, eventually, join
 
 from test_mcp.peers import light, scripted
 from toolbench import Conversation, history
@@ -85,6 +87,11 @@ class TestAServer:
         assert "id_rsa" in refused.text
         assert "%mcp approve s" in refused.text
         assert not session.traffic.find(method="tools/call")
+        # Once it is lost, it is not even started for a call
+        os.kill(session.connection.pid, signal.SIGKILL)
+        eventually(lambda: session.status == "lost")
+        assert session.call("t").text == refused.text
+        assert session.status == "lost"
 
     def test_is_called_again_once_it_is_approved(self, connect):
         """An approval holds, here and for the next connection."""
