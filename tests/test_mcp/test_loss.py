@@ -12,6 +12,7 @@ import pytest
 from patience import PATIENCE, eventually, join
 
 from test_mcp.peers import LIGHT, light, scripted
+from test_mcp.test_mutated_answers.http_server import Http, answering
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
 from toolbench.testing import FakeMCPServer
@@ -25,6 +26,7 @@ INFO = {
         "prompts": {},
     },
 }
+TOOLS = [{"name": "t", "inputSchema": {"type": "object"}}]
 
 DEATH = {"exit": 3, "stderr": "fatal: the disk is gone"}
 LISTS = {
@@ -181,6 +183,33 @@ def test_a_server_that_ends_after_each_start_is_started_once_for_a_call(client, 
         assert "exit code 4" in session.call("x").text
         eventually(lambda: session.status == "lost")
         assert starts.read_text() == number * "+"
+
+
+def test_a_call_is_not_repeated_if_its_server_is_shut_down_with_a_404(client, monkeypatch):
+    """A 404 means a forgotten session only if the connection did not break: half may be done."""
+    answers = {"initialize": INFO, "tools/list": {"tools": TOOLS}}
+    calls, is_lost = [], threading.Event()
+    with answering(answers) as server:
+        answer = server.answer
+
+        def shut_down_at_a_call(request):
+            if request["method"] != "tools/call":
+                return answer(request)
+            calls.append(request)
+            server.over.set()
+            assert is_lost.wait(PATIENCE)
+            return Http("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+
+        monkeypatch.setattr(server, "answer", shut_down_at_a_call)
+        session = client.connect("s", {"url": server.url("sse"), "transport": "sse"})
+        with ThreadPoolExecutor(1) as thread:
+            called = thread.submit(session.call, "t")
+            eventually(lambda: session.status == "lost")
+            server.over.clear()
+            is_lost.set()
+            text = called.result().text
+    assert text.startswith("The connection to server 's' broke during the call.")
+    assert len(calls) == 1
 
 
 class TestDisconnecting:

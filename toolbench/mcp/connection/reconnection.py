@@ -367,6 +367,9 @@ class ReconnectingConnection:
         connection = await self.live(call)
         try:
             return await self._over(connection, ask, call)
+        except BrokenError:
+            # Whatever HTTP status came with it: a server that is shut down may say 404 too
+            raise
         except Exception as error:
             if not forgot_session(error, call):
                 raise
