@@ -209,6 +209,21 @@ class TestReconnect:
         starting.let()
         assert client.reconnect("a").call("x").text == "a"
 
+    def test_starts_nothing_once_all_who_wait_for_it_gave_up(self, starting):
+        """Even if the one who came first gave up first."""
+        session = MCPServerSession("a", read_entry(starting.entry))
+
+        async def given_up():
+            waiting = [asyncio.ensure_future(session.aconnect()) for _ in range(2)]
+            for each in waiting:
+                await some_turns()
+                each.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await each
+
+        portal.call(given_up)
+        assert session.status == "closed"
+
 
 class TestDisconnect:
     def test_leaves_a_server_that_was_connected_meanwhile(self, client, lingering):

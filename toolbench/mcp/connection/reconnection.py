@@ -166,7 +166,7 @@ class ReconnectingConnection:
         """
         while (attempt := self._running) is not None:
             if mode in (None, attempt.requested_mode) and not attempt.is_cancelled:
-                await attempt.outcome()
+                await self._opened(attempt)
                 return
             await attempt.cancel()
         # The person wants to try the newer protocol again
@@ -174,12 +174,14 @@ class ReconnectingConnection:
             older_only_servers.discard(self.entry.identity)
         # The caller knows that the server starts anew: no notice
         self._lost = None
-        attempt = self._begin(mode or self.mode)
+        await self._opened(self._begin(mode or self.mode))
+
+    async def _opened(self, attempt: Attempt) -> None:
         try:
             await attempt.outcome()
         except asyncio.CancelledError:
             # The one who wanted to connect gave up, so nothing may start afterwards, unless another
-            # one has come to wait for it
+            # one waits for it too
             if not attempt.is_awaited:
                 await attempt.cancel()
             raise
