@@ -238,7 +238,8 @@ class Trust:
         changes = offer.changes()
         lines = [f"Server {self._server!r} {what} ({counted(len(changes), 'change')})."]
         for change in changes[:_MAX_CHANGES]:
-            lines.append(f"- {change.text}")
+            # The name of a tool is a server's, and may have lines that look like ours
+            lines.append(f"- {visible(' '.join(change.text.split()))}")
         lines.append(f"Check them, then: %mcp approve {self._server}")
         return "\n".join(lines)
 
