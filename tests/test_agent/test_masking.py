@@ -93,6 +93,58 @@ def test_what_somebody_wrote_is_hidden(provider, tmp_path):
     assert of(c, ActionEvent)[0].tool_call.arguments == arguments
 
 
+ONLY_OF_ITS_PROVIDER = {
+    "openai": {
+        "role": "assistant",
+        "content": "Hi.",
+        "tool_calls": [{"id": "c1", "type": "custom", "custom": {"name": "x", "input": "4711"}}],
+    },
+    "responses": {
+        "role": "assistant",
+        "output": [
+            {"type": "x_call", "input": {"name": "4711"}, "result": "4711"},
+            {
+                "type": "message",
+                "content": [
+                    {"type": "output_text", "text": "4711"},
+                    {"type": "output_text", "text": "it is"},
+                ],
+            },
+        ],
+    },
+    "anthropic": {
+        "role": "assistant",
+        "content": [
+            {"type": "text", "text": "Hi."},
+            {"type": "server_tool_use", "id": "s1", "name": "w", "input": {"name": "4711"}},
+        ],
+    },
+    "gemini": {
+        "role": "model",
+        "parts": [
+            {"text": "Hi."},
+            {"toolCall": {"args": {"name": "4711"}}},
+            {"toolResponse": {"response": {"result": "4711"}}},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("secret", ["4711", LONG])
+def test_what_only_a_provider_knows_is_hidden(provider, secret, tmp_path):
+    """The arguments of a search that it made itself, the free text of a call, a text in blocks."""
+    message = json.loads(json.dumps(ONLY_OF_ITS_PROVIDER[provider]).replace("4711", secret))
+    c = talk_with(secret, [message, "Bye.", "Bye."], provider=provider)
+    c.run()
+    c.send_message("Go on.")
+    c.run()
+    c.save(tmp_path / "c.jsonl")
+    places = [json.dumps(c.agent.llm.requests), json.dumps(c.requests[-1].to_dict())]
+    places += [(tmp_path / "c.jsonl").read_text(), c.to_html()]
+    assert not [place for place in places if secret in place]
+
+
 def test_what_is_told_of_a_tool_is_hidden():
     """A description may quote a secret; the names of the tool and its arguments stay."""
 

@@ -53,6 +53,8 @@ _PROTOCOL = frozenset(
 )
 """Fields of a part, as its provider sent it, that are not searched if they are strings: ids, types,
 names and signatures. Any other field is searched, also one that no module here knows."""
+_WORKLOAD = frozenset({"args", "arguments", "input", "response"})
+"""Fields of a part whose values are the arguments or the result of a call: all strings are searched."""
 _BY_NAME = frozenset(
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
 )
@@ -93,8 +95,13 @@ class Masking:
         """Return *message* with secrets hidden in each of its parts."""
         if not self._redactor:
             return message
-        parts = tuple(self._part(part) for part in message.parts)
-        return replace(message, parts=parts, raw=self._raw(message.raw))
+        parts: list[Part] = []
+        for part in message.parts:
+            masked = self._part(part)
+            if message.provider == "responses" and isinstance(masked, TextPart | ThinkingPart):
+                masked = self._of_blocks(masked)
+            parts.append(masked)
+        return replace(message, parts=tuple(parts), raw=self._raw(message.raw))
 
     def written(self, message: Json, provider: Provider) -> Json:
         """Return *message*, in *provider*'s format, with secrets hidden in each of its parts."""
@@ -173,6 +180,16 @@ class Masking:
                 return replace(part, content=tuple(content), raw=raw)
         return OtherPart(raw)
 
+    def _of_blocks(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
+        """Return *part* with the text of its masked blocks.
+
+        A short secret is hidden as a whole word only, and where blocks are joined it is none.
+        """
+        if part.raw is None or part.raw.get("type") not in ("message", "reasoning"):
+            return part
+        read = WIRES["responses"].read_parts([part.raw])
+        return replace(part, text=self._text(read.text or read.thinking))
+
     def _arguments(self, arguments: Any) -> Any:
         if isinstance(arguments, str):
             return self._json_text(arguments)
@@ -188,10 +205,15 @@ class Masking:
             return part
         masked: dict[str, Any] = {}
         for key, value in part.items():
+            # The base64 text of an image
+            is_image = key == "data" or (
+                key == "result" and part.get("type") == "image_generation_call"
+            )
             if key in _PROTOCOL and not isinstance(value, list | tuple | Mapping):
                 masked[key] = value
-            elif key in ("data", "result") and isinstance(value, str):
-                # An image
+            elif key in _WORKLOAD:
+                masked[key] = self._values(value)
+            elif is_image and isinstance(value, str):
                 masked[key] = self._long.text(value)
             else:
                 masked[key] = self._raw(value)
@@ -202,6 +224,9 @@ class Masking:
         try:
             parsed = json.loads(arguments)
         except ValueError:
+            return self._text(arguments)
+        # A PIN alone is a JSON number, too
+        if not isinstance(parsed, list | dict):
             return self._text(arguments)
         masked = self._values(parsed)
         if masked == parsed:
