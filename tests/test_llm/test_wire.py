@@ -51,6 +51,11 @@ SENT = {
         {"role": "user", "content": [{"type": "input_file", "file_id": "f1"}]},
         {"role": "user", "content": [{"type": "input_image", "image_url": PIXEL}]},
         {"type": "function_call_output", "call_id": "c1", "output": "3 lines"},
+        {
+            "type": "function_call_output",
+            "call_id": "c2",
+            "output": [{"type": "input_text", "text": "A"}, {"type": "input_file", "file_id": "f"}],
+        },
         {"type": "item_reference", "id": "rs_1"},
         {
             "role": "assistant",

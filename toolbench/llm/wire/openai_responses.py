@@ -64,8 +64,11 @@ class ResponsesWire(Wire):
             return Message("assistant", tuple(parts), "responses", head)
         if head.get("type") == "function_call_output":
             content = tuple(_content_parts(head.get("output")))
-            texts = tuple(part for part in content if isinstance(part, TextPart | ImagePart))
-            result = ToolResultPart(head.get("call_id"), "", texts)
+            known = tuple(part for part in content if isinstance(part, TextPart | ImagePart))
+            if len(known) < len(content):
+                # With a file, which only this provider knows
+                return Message("user", (OtherPart(head),), "responses", {})
+            result = ToolResultPart(head.get("call_id"), "", known)
             return Message("tool", (result,), "responses", head)
         if "role" not in head:
             return Message("user", (OtherPart(head),), "responses", {})
