@@ -168,6 +168,9 @@ class ModelScriptError(ModelError, LookupError):
 class ModelStoppedError(ModelError):
     """A request to a model was stopped."""
 
+    after: str = ""
+    """What the stop could not end at once, as the end of a sentence; normally empty."""
+
 
 class RegistrationError(ToolbenchError, ValueError):
     """The registry cannot register an object, or no tool can be made from it."""

@@ -27,6 +27,7 @@ from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.message import Message
 from toolbench.llm.models import Answer, CancelToken, Usage
+from toolbench.llm.models.answer import as_answer
 from toolbench.llm.models.protocol import Chunk, OnChunk, with_message, writes_calls
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
@@ -113,10 +114,13 @@ class Sender:
                 self._context.messages, tools, on_chunk=self._pass_piece, cancel=token
             )
             self.sent.answered(answer.usage)
+            if answer.parsed.provider != self.model.provider:
+                # A message with text only does not show its provider
+                answer = as_answer(answer, self.model.provider)
             return self._take(answer)
         except Exception as error:  # noqa: BLE001 - a model may be a user's code
             if isinstance(error, ModelStoppedError) and token.cancelled:
-                agent_state.end("paused", "the request was interrupted")
+                agent_state.end("paused", f"the request was interrupted{error.after}")
                 return []
             return self._failed(sentence_of(error)) + self._without_images(error)
         finally:

@@ -8,7 +8,8 @@ from patience import PATIENCE, join
 
 from test_llm.test_models.conftest import hello, is_in_thread
 from test_llm.test_models.provider_server import Reply, refusal, spoken
-from toolbench import tool
+from toolbench import Conversation, tool
+from toolbench.agent import Agent
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import CancelToken, as_model
 from toolbench.runs.control import stop
@@ -56,6 +57,24 @@ class TestStopping:
         if is_in_thread(model):
             server.go_on.set()
         assert server.was_left.wait(PATIENCE)
+
+    def test_of_a_conversation_says_what_it_left(self, model, server):
+        """A sync client that stays connected, which may cost something, is no secret of the model."""
+        server.reply(Reply(then="silence", rest=spoken(model.provider, "Late").events))
+        c = Conversation(agent=Agent(model))
+        c.send_message("Hello")
+
+        def stop():
+            assert server.stalling.wait(PATIENCE)
+            c.interrupt()
+
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        assert c.run() == "paused"
+        join(stopper)
+        says_so = "stays connected until the next part" in c.events[-1].detail
+        assert says_so == is_in_thread(model)
+        self._ends(model, server)
 
     def test_ends_a_wait(self, model, server):
         """For a server that is busy."""

@@ -152,7 +152,9 @@ def writes_calls(model: Model) -> bool:
 
 def stopped(model: str, after: str = "") -> ModelStoppedError:
     """Return the error for a request to *model* that the caller cancelled; *after* ends its sentence."""
-    return ModelStoppedError(f"The request to {model} was stopped{after}.")
+    error = ModelStoppedError(f"The request to {model} was stopped{after}.")
+    error.after = after
+    return error
 
 
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
