@@ -14,6 +14,7 @@ from toolbench.agent import (
     StopEvent,
 )
 from toolbench.errors import ModelError
+from toolbench.llm.compose import model_message
 from toolbench.llm.models import Answer, ScriptedModel, Usage, as_model
 from toolbench.llm.models.protocol import Chunk
 
@@ -199,6 +200,64 @@ def test_a_call_written_as_text_is_answered_as_text():
     assert "<tool_response>\n2\n</tool_response>" in requests[-1][-1]["content"]
     check_sent(requests[-1])
     assert of(c, ObservationEvent)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_image_that_a_written_call_returned_is_sent(provider):
+    """Beside the text that answers the call, in the user's message."""
+    call = '<tool_call>{"name": "look", "arguments": {}}</tool_call>'
+    model = ScriptedModel([call, "A cat."], provider=provider)
+    model.written_calls = True
+    c = talk(model, [look])
+    assert c.run() == "answered"
+    assert "tool_response" in str(sent(c)[-1]) and "iVBORw0KGgo" in str(sent(c)[-1])
+
+
+class Plain(ScriptedModel):
+    """A user's own model, which makes its answers by hand."""
+
+    def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+        return Answer(super().complete(messages, tools).message)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("kind", [Plain, ScriptedModel])
+def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind):
+    """It looks like a message of any provider, and has what only its own knows."""
+    [item] = model_message("Hi.", provider="responses")["output"]
+    message = {
+        "openai": {"role": "assistant", "content": "Hi.", "annotations": [{"url": "x"}]},
+        "responses": {"role": "assistant", "output": [{**item, "id": "m1"}]},
+        "anthropic": {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "Hi.", "citations": [{"cited_text": "x"}]}],
+        },
+        "gemini": {"role": "model", "parts": [{"text": "Hi.", "thoughtSignature": "c2ln"}]},
+    }[provider]
+    c = talk(kind([Answer(message), "Bye."], provider=provider))
+    c.run()
+    c.send_message("Go on.")
+    assert c.run() == "answered"
+    assert sent(c)[-2] == message == of(c, MessageEvent)[1].message
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_conversation_with_gemini_goes_on_with_another_provider(provider, tmp_path):
+    """Gemini's calls have no ids; others refuse a call without a result of its id."""
+    script = [calls_of("gemini", ("add", {"a": 1}), ("add", {"a": 1})), "Twice."]
+    for part in script[0]["parts"]:
+        part["functionCall"].pop("id", None)
+    c = talk(ScriptedModel(script, provider="gemini"))
+    c.run()
+    c.save(tmp_path / "talk.jsonl")
+    other = Agent(ScriptedModel(["More."], provider=provider), [add])
+    loaded = Conversation.load(tmp_path / "talk.jsonl", agent=other)
+    loaded.send_message("Go on.")
+    assert loaded.run() == "answered"
+    check_answered(loaded)
+    assert "tool_response" not in str(sent(loaded))
+    if provider == "openai":
+        check_sent(sent(loaded))
 
 
 class TestAFork:

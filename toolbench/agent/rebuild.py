@@ -84,7 +84,7 @@ class Rebuild:
         return is_second
 
     def _take(self, event: Event) -> None:
-        event = self._agent_state.log.restore(self._read_again(event), event.id)
+        event = self._agent_state.log.restore(self._with_id(self._read_again(event)), event.id)
         match event:
             case ActionEvent():
                 if event.metadata is None or event.metadata.index == 0:
@@ -107,6 +107,15 @@ class Rebuild:
             case Condensation() if event.forgotten:
                 self.close()
                 self._agent_state.context.condense(frozenset(event.forgotten), event.summary)
+
+    def _with_id(self, event: Event) -> Event:
+        """Return *event*; if it is a call without an id, as of Gemini, with the id that other providers need."""
+        if self._is_same or self._agent_state.context.provider == "gemini":
+            return event
+        if not isinstance(event, ActionEvent) or event.tool_call.id is not None:
+            return event
+        id_ = self._agent_state.new_call_id(event.tool_call_id)
+        return replace(event, tool_call=replace(event.tool_call, id=id_))
 
     def end(self) -> None:
         """Add the last round of calls, whose calls without an answer wait, and complete the log."""

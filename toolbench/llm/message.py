@@ -222,10 +222,10 @@ class Response:
 
 
 def with_written_results(messages: Iterable[Message], provider: Provider) -> Iterator[Message]:
-    """Yield *messages*, but results of calls that the model did not send become texts of the user.
+    """Yield *messages*, but results of calls that the model did not send become messages of the user.
 
-    A model that writes calls as text gets their results as text too: its provider does not know such
-    a call, and refuses a result for it. A result belongs to the last message of the model; in
+    A model that writes calls as text gets their results as text too, with their images: its provider
+    does not know such a call, and refuses a result for it. A result belongs to the last message of the model; in
     OpenAI's Responses, to any message before it. Gemini knows its calls by name.
     """
     sent: set[Any] = set()
@@ -234,28 +234,28 @@ def with_written_results(messages: Iterable[Message], provider: Provider) -> Ite
             if provider != "responses":
                 sent = set()
             for call in message.calls:
-                sent.add(call.name if provider == "gemini" else call.id)
+                sent.add(_known_as(call, provider))
         if not message.results:
             yield message
             continue
-        parts: list[Part] = []
+        kept: list[Part] = []
+        told: list[Message] = []
         for part in message.parts:
-            if not isinstance(part, ToolResultPart):
-                parts.append(part)
-                continue
-            known = part.name if provider == "gemini" else part.id
-            parts.append(part if known in sent else TextPart(_written(part)))
-        yield _retold(message, tuple(parts))
+            if isinstance(part, ToolResultPart) and _known_as(part, provider) not in sent:
+                told.append(Message("user", (TextPart(_written(part)), *part.images)))
+            else:
+                kept.append(part)
+        if not told:
+            yield message
+        elif kept:
+            yield replace(message, parts=tuple(kept))
+        yield from told
 
 
-def _retold(message: Message, parts: tuple[Part, ...]) -> Message:
-    """Return *message* with *parts*; if none of them is a result any more, it is the user's."""
-    if parts == message.parts:
-        return message
-    changed = replace(message, parts=parts)
-    if changed.results:
-        return changed
-    return Message("user", parts)
+def _known_as(part: ToolCallPart | ToolResultPart, provider: Provider) -> Any:
+    if provider == "gemini":
+        return part.name
+    return part.id
 
 
 def _written(result: ToolResultPart) -> str:

@@ -60,7 +60,8 @@ def _checked(answer: Answer, provider: Provider) -> Answer:
         raise ModelError(msg)
     wire = WIRES[_provider_of(answer.message, provider)]
     usage = answer.usage and answer.usage.checked()
-    return replace(answer, message=wire.of_answer(answer.message), usage=usage)
+    message = wire.read(wire.of_answer(answer.message))
+    return with_message(replace(answer, usage=usage), message)
 
 
 def _read(data: Json, provider: Provider) -> Answer:

@@ -69,8 +69,9 @@ class GeminiWire(Wire):
         """Read *data*, a message of a conversation."""
         head = dict(data)
         role = string(head.get("role")) or "assistant"
-        if role == "model":
+        if role in ("assistant", "model"):
             role = "assistant"
+            head["role"] = "model"
         content = head.get("parts", head.get("content"))
         if isinstance(content, str):
             return Message(role, (TextPart(content),), "gemini", {"role": head.get("role")})
