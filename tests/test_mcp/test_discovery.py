@@ -111,6 +111,14 @@ class TestDiscover:
         text = repr(discover(home / "project")) + discover(home / "project")[0].summary
         assert "verysecret" not in text
 
+    @pytest.mark.parametrize("place", ["url", "openapi"])
+    def test_says_which_variables_go_where(self, home, place):
+        """A value of the environment leaves this machine with the headers of either kind of address."""
+        entry = {place: "https://x/api", "headers": {"A": "${DOCS_TOKEN}"}}
+        write(home / ".cursor/mcp.json", {"mcpServers": {"x": entry}})
+        [found] = discover(home / "project")
+        assert found.summary.endswith(", sends your variables DOCS_TOKEN")
+
     def test_finds_nothing_where_nothing_is(self, home):
         """A fresh machine has no servers, and says so without an error."""
         assert discover(home) == []

@@ -41,7 +41,7 @@ class DiscoveredServer:
         if entry is None:
             return self.problem
         line = f"{entry.transport}: {entry.target}"
-        names = sorted(set(names_in([entry.url, entry.headers, entry.auth])))
+        names = sorted(set(names_in([entry.url, entry.headers, entry.auth, entry.settings])))
         if names:
             return f"{line}, sends your variables {', '.join(names)}"
         return line
