@@ -313,6 +313,9 @@ def test_an_openapi_document_leads_nowhere_else_later(person, monkeypatch):
             )
         )
     assert person.questions[-1].count(f"connects to {where}\n") == 2
+    Path("b.json").write_text(json.dumps({**document, "servers": [{"url": f"{where}/${{HOME}}"}]}))
+    with pytest.raises(ServerError, match=r"has \$\{, which is not filled in: set 'base_url'"):
+        add(written(api={"openapi": "b.json"}), approve=True)
     file = written(api={"openapi": "api.json", "headers": {"X": "${HOME}"}})
     person.answer = "y"
     with create_mcp_tools(file) as client:

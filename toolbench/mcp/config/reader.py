@@ -188,9 +188,12 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
         # Where it leads is shown before the server is approved, and stays as it is
         with suppress(LookupError, TypeError):
             url = document["servers"][0]["url"]
-        # A document is not a configuration: nothing in it is replaced by a variable
-        if not _is_url(url) or "${" in url:
+        if not _is_url(url):
             url = None
+        # A document is no configuration: nothing in it is replaced by a variable
+        elif "${" in url:
+            msg = "The server's URL in the OpenAPI document has ${, which is not filled in: set 'base_url'."
+            raise ServerError(msg)
     return {"openapi": document, "base_url": url, "headers": _headers(entry)}
 
 
