@@ -6,16 +6,30 @@ from dataclasses import replace
 
 import pytest
 
-from test_llm.recorded import KINDS, MESSAGES
-from test_llm.samples import sdk
+from test_llm.recorded import MESSAGES
 from toolbench.llm.calls import parse_tool_calls, respond
 from toolbench.llm.compose import model_message, user_message
-from toolbench.llm.message import ImagePart, Message, TextPart, ToolCallPart, ToolResultPart
+from toolbench.llm.message import (
+    ImagePart,
+    Message,
+    OtherPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolbench.llm.models import Answer
 from toolbench.llm.models.answer import as_answer
 from toolbench.llm.wire import WIRES
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 PROVIDERS = [provider for provider in WIRES if provider != "mcp"]
+CONTENTS = {
+    "openai": ["content", "tool_calls", "tool_call_id"],
+    "responses": ["content", "output", "type", "call_id"],
+    "anthropic": ["content"],
+    "gemini": ["parts"],
+}
+"""Where a message has its parts."""
 SENT = {
     "openai": [
         {"role": "system", "content": "Be kind.", "name": "teacher"},
@@ -23,6 +37,8 @@ SENT = {
         {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "UklG"}}]},
         {"role": "user", "content": [{"type": "image_url", "image_url": {"url": PIXEL}}]},
         {"role": "assistant", "content": None, "refusal": "No.", "audio": {"id": "a1"}},
+        {"content": "Yes.", "role": "assistant", "refusal": None, "function_call": None},
+        {"role": "function", "name": "grep", "content": None},
         {"role": "assistant", "reasoning_content": "Hm.", "content": "Yes.", "annotations": []},
         {"role": "assistant", "reasoning": "Hm.", "reasoning_details": [{"data": "gAAA"}]},
         {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
@@ -34,7 +50,7 @@ SENT = {
                 {
                     "id": "c1",
                     "type": "custom",
-                    "custom": {"name": "grep", "input": "TODO"},
+                    "custom": {"input": "TODO", "name": "grep"},
                 },
                 {
                     "id": "c2",
@@ -57,6 +73,10 @@ SENT = {
             "output": [{"type": "input_text", "text": "A"}, {"type": "input_file", "file_id": "f"}],
         },
         {"type": "item_reference", "id": "rs_1"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "3 lines"},
+        {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "3 lines"}]},
+        {"type": "additional_tools", "role": "developer", "tools": []},
+        {"content": "Yes.", "role": "assistant", "phase": "final_answer"},
         {
             "role": "assistant",
             "output": [
@@ -76,11 +96,12 @@ SENT = {
         },
     ],
     "anthropic": [
-        {"role": "user", "content": "Hello"},
+        {"content": "Hello", "role": "user"},
         {"role": "user", "content": [{"type": "document", "source": {"type": "text"}}]},
         {
             "role": "assistant",
             "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"},
                 {"type": "redacted_thinking", "data": "EqQB"},
                 {"type": "text", "text": "Yes.", "citations": [{"cited_text": "yes"}]},
                 {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
@@ -109,8 +130,10 @@ SENT = {
                 {"executableCode": {"code": "1", "language": "PYTHON"}},
                 {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
                 {"functionCall": {"name": "grep", "args": {"a": 1}}, "thoughtSignature": "EqQB"},
+                {"functionCall": {"name": "now"}},
             ],
         },
+        {"parts": [{"text": "Yes.", "thoughtSignature": None}], "role": "model"},
         {"role": "user", "parts": [{"functionResponse": {"name": "grep", "response": {"x": 1}}}]},
     ],
 }
@@ -135,17 +158,22 @@ def test_a_message_goes_back_as_it_came(provider):
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_another_provider_gets_the_parts_it_can_take(provider):
     """Text, calls and results of each provider go to each other one, without what only the first knows."""
+    wire = WIRES[provider]
     said = as_answer(MESSAGES[provider], provider).parsed
-    for other, wire in WIRES.items():
-        if other in (provider, "mcp"):
-            continue
-        [written] = wire.write(said)
-        assert "EqQB" not in as_bytes(written)
-        read = wire.read(written)
-        assert read.text == said.text
-        assert [call.name for call in read.calls] == [call.name for call in said.calls]
-        module, name = KINDS[other]
-        assert sdk(module) and name
+    for message in [said, *map(wire.read, SENT[provider])]:
+        for other in PROVIDERS:
+            if other == provider:
+                continue
+            written = WIRES[other].write(message)
+            assert "EqQB" not in as_bytes(written)
+            read = [WIRES[other].read(one) for one in written]
+            assert "".join(one.text for one in read) == message.text
+            names = [call.name for one in read for call in one.calls]
+            assert names == [call.name for call in message.calls]
+            assert not [part for one in read for part in one.parts if isinstance(part, OtherPart)]
+            for one in written:
+                assert {} not in list(one.get("output", ()))
+                assert one.keys() <= {"role", *CONTENTS[other]}
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -167,6 +195,13 @@ def test_what_is_made_here_is_read_again(provider):
     images = [image for message in read for image in message.images]
     images += [image.url for result in found for image in result.images]
     assert images == [PIXEL, PIXEL]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_answer_has_the_role_of_the_model(provider):
+    """An answer that a function returned can be sent: Gemini takes no role "assistant"."""
+    message = model_message("Yes.", provider=provider)
+    assert as_answer(Answer(message), provider).message == message
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

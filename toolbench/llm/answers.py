@@ -70,7 +70,9 @@ def result_part(
     Raises:
         ValueError: If the call has neither an error nor an observation.
     """
-    result = call.observation if observation is None else observation
+    result = observation
+    if result is None:
+        result = call.observation
     if result is None:
         msg = f"The call of {call.name!r} has no error: run it and give its observation."
         raise ValueError(msg)

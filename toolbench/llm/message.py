@@ -6,6 +6,7 @@ goes back unchanged to the same provider; another provider gets the part without
 `toolbench.llm.wire` read and write messages in the format of each provider.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -15,6 +16,8 @@ from toolbench.llm.providers import Provider
 
 IMAGE = "[an image]"
 """The text in place of an image where a provider takes only text."""
+DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
+"""A `data:` URL; its groups are the media type and the base64 text."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,13 @@ class ImagePart:
     url: str
     """A `data:` or `https:` URL."""
     raw: Json | None = None
+
+    @property
+    def words(self) -> str:
+        """The words for the image where a tool's result may hold only text."""
+        if data := DATA_URL.match(self.url):
+            return f"[image: {data[1]}]"
+        return f"[image: {self.url}]"
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,17 @@ class ToolResultPart:
     def images(self) -> "list[ImagePart]":
         """The images of the result."""
         return [part for part in self.content if isinstance(part, ImagePart)]
+
+    @property
+    def text(self) -> str:
+        """The result as text, with words in place of each image."""
+        lines: list[str] = []
+        for part in self.content:
+            if isinstance(part, TextPart):
+                lines.append(part.text)
+            else:
+                lines.append(part.words)
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -127,6 +148,12 @@ class Message:
         """The images as `data:` or `https:` URLs, in their order."""
         return [part.url for part in self.parts if isinstance(part, ImagePart)]
 
+    def sent_to(self, provider: Provider) -> "Message":
+        """Return the message without what only its own provider knows, unless that is *provider*."""
+        if self.provider == provider:
+            return self
+        return Message(self.role, tuple(_common(self.parts)), provider)
+
     def with_ids(self, new_id: Callable[[int, Any], Any]) -> "Message":
         """Return the message with the id `new_id(number, id)` for each call; *number* counts from 0."""
         number = -1
@@ -138,6 +165,15 @@ class Message:
             else:
                 parts.append(part)
         return replace(self, parts=tuple(parts))
+
+
+def _common(parts: Iterable[Part]) -> Iterator[Any]:
+    """Yield *parts* as each provider can be told them."""
+    for part in parts:
+        if isinstance(part, ToolResultPart):
+            yield replace(part, content=tuple(_common(part.content)), raw=None)
+        elif not isinstance(part, OtherPart):
+            yield replace(part, raw=None)
 
 
 @dataclass(frozen=True)
@@ -259,15 +295,23 @@ def _known_as(part: ToolCallPart | ToolResultPart, provider: Provider) -> Any:
 
 
 def _written(result: ToolResultPart) -> str:
-    lines = [part.text if isinstance(part, TextPart) else IMAGE for part in result.content]
+    lines: list[str] = []
+    for part in result.content:
+        if isinstance(part, TextPart):
+            lines.append(part.text)
+        else:
+            lines.append(IMAGE)
     text = "\n".join(lines)
     return f"<tool_response>\n{text}\n</tool_response>"
 
 
 def instructions(messages: Sequence[Message]) -> str:
     """Return the joined texts of the messages with the role "system"."""
-    texts = [message.text for message in messages if message.role == "system"]
-    return "\n\n".join(text for text in texts if text)
+    texts: list[str] = []
+    for message in messages:
+        if message.role == "system" and message.text:
+            texts.append(message.text)
+    return "\n\n".join(texts)
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:

@@ -8,11 +8,34 @@ from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.json_text import NotJsonError, embedded, read_json
 from toolbench.llm.message import Message, Response, TextPart
+from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import Stream, Wire, first_of, items_of, plain, string
 from toolbench.values import clip
 
-_STREAMED = ("choices", "candidates", "promptFeedback", "usageMetadata")
+_WHOLE: Mapping[str, Provider] = {
+    "choices": "openai",
+    "candidates": "gemini",
+    "output": "responses",
+    "tool_calls": "openai",
+    "message": "openai",
+    "parts": "gemini",
+}
+"""Keys that only a whole message or response of a provider has; the first counts."""
+_PARTS: Mapping[str, Provider] = {
+    "functionCall": "gemini",
+    "function_call": "gemini",
+    "params": "mcp",
+    "arguments": "mcp",
+    "text": "gemini",
+}
+"""Keys that only a part of a provider's message has, if it has no type; the first counts."""
+_STREAMED: Mapping[str, Provider] = {
+    "choices": "openai",
+    "candidates": "gemini",
+    "promptFeedback": "gemini",
+    "usageMetadata": "gemini",
+}
 """Keys of the chunks of providers that give their chunks no type."""
 
 
@@ -51,48 +74,49 @@ def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
     Raises:
         BodyError: If *text* has no JSON.
     """
-    try:
-        text = text if isinstance(text, str) else text.decode()
-    except UnicodeDecodeError as error:
-        msg = f"The message is not text: {error}."
-        raise BodyError(msg) from None
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            msg = f"The message is not text: {error}."
+            raise BodyError(msg) from None
     try:
         value, repairs = read_json(text)
     except NotJsonError as error:
-        values, around = embedded(text)
-        if not values:
+        value, around = embedded(text)
+        if not value:
             msg = f"The message is not JSON: {error}."
             raise BodyError(msg) from None
-        note = "the text around its JSON was read as the model's thought"
-        if len(values) == 1:
-            return values[0], around, [note]
-        return values, around, [note]
+        if len(value) == 1:
+            value = value[0]
+        return value, around, ["the text around its JSON was read as the model's thought"]
     return value, "", repairs
 
 
 def _read(data: Any) -> Response | None:
     """Read *data*: a whole response, a message, a list of parts, or one part; None if it is none."""
+    parts = [data]
     if isinstance(data, list):
         parts = items_of(data)
-        for part in parts:
-            if (wire := _wire_of_part(part)) is not None:
-                return Response(wire.read_parts(parts))
+    elif not isinstance(data, dict):
         return None
-    if not isinstance(data, dict):
+    elif (wire := _wire_of_whole(data)) is not None:
+        if first_of(data.get("content"), "parts") is not None:
+            # A candidate of Gemini
+            data = dict(data["content"])
+        return wire.read_response(data)
+    elif "role" in data or "content" in data:
         return None
-    if (wire := _wire_of_whole(data)) is not None:
-        return wire.read_response(_content_of_candidate(data))
-    if "role" in data or "content" in data:
-        return None
-    if (wire := _wire_of_part(data)) is not None:
-        return Response(wire.read_parts([data]))
+    for part in parts:
+        if (wire := _wire_of_part(part)) is not None:
+            return Response(wire.read_parts(parts))
     return None
 
 
 def _wire_of_whole(data: Json) -> Wire | None:
-    for key in ("choices", "candidates", "output", "tool_calls", "message", "parts"):
+    for key, provider in _WHOLE.items():
         if data.get(key) is not None:
-            return next(wire for wire in WIRES.values() if key in wire.whole_keys)
+            return WIRES[provider]
     # The old form of OpenAI; Gemini has `args`
     if first_of(data.get("function_call"), "arguments") is not None:
         return WIRES["openai"]
@@ -109,14 +133,6 @@ def _wire_of_whole(data: Json) -> Wire | None:
     return None
 
 
-def _content_of_candidate(data: Json) -> Json:
-    """Return *data*; of a candidate of Gemini, its content."""
-    content = data.get("content")
-    if first_of(content, "parts") is not None:
-        return dict(content or {})
-    return data
-
-
 def _wire_of_part(part: Any) -> Wire | None:
     """Return the format of *part* of a message; None if no provider has such a part."""
     if not isinstance(part, Mapping):
@@ -125,9 +141,9 @@ def _wire_of_part(part: Any) -> Wire | None:
     for wire in WIRES.values():
         if kind in wire.part_types:
             return wire
-    for key in ("functionCall", "function_call", "params", "arguments", "text"):
+    for key, provider in _PARTS.items():
         if key in part:
-            return next(wire for wire in WIRES.values() if key in wire.part_keys)
+            return WIRES[provider]
     return None
 
 
@@ -175,10 +191,12 @@ def stream_of(chunk: Any) -> Stream:
         raise _foreign(chunk)
     kind = chunk.get("type")
     if isinstance(kind, str):
-        return WIRES["responses" if kind.startswith("response.") else "anthropic"].stream()
-    for key in _STREAMED:
+        if kind.startswith("response."):
+            return WIRES["responses"].stream()
+        return WIRES["anthropic"].stream()
+    for key, provider in _STREAMED.items():
         if key in chunk:
-            return WIRES["openai" if key == "choices" else "gemini"].stream()
+            return WIRES[provider].stream()
     raise _foreign(chunk)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import (
+    DATA_URL,
     Chunk,
     ImagePart,
     Message,
@@ -26,16 +27,17 @@ from toolbench.llm.message import (
     with_written_results,
 )
 from toolbench.llm.wire.wire import (
-    DATA_URL,
     UNREADABLE,
     GrowingText,
     Stream,
     Wire,
     as_object,
+    as_sent_again,
     as_sent_first,
     as_strings,
     call_id,
     grow,
+    head_of,
     items_of,
     joined_turns,
     string,
@@ -69,13 +71,12 @@ class AnthropicWire(Wire):
         role = string(head.get("role")) or "assistant"
         content = head.get("content")
         if isinstance(content, str):
-            parts: tuple[Part, ...] = ()
-            if content:
-                parts = (TextPart(content),)
-            return Message(role, parts, "anthropic", head)
-        blocks = [block for block in items_of(content) if isinstance(block, Mapping)]
-        read = [_part(dict(block), is_model=role == "assistant") for block in blocks]
-        return Message(role, tuple(part for part in read if part), "anthropic", head)
+            return Message(role, tuple(_texts(content)), "anthropic", head)
+        parts: list[Part] = []
+        for block in items_of(content):
+            if isinstance(block, Mapping):
+                parts += _parts(dict(block), is_model=role == "assistant")
+        return Message(role, tuple(parts), "anthropic", head)
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, the blocks of an answer."""
@@ -100,17 +101,19 @@ class AnthropicWire(Wire):
 
     def write(self, message: Message) -> list[Json]:
         """Write *message*; all results of calls are in one message of the user."""
-        is_own = message.provider == "anthropic"
-        head = dict(message.raw or {}) if is_own else {}
-        role = "user" if message.role == "tool" else message.role
-        if isinstance(head.get("content"), str) or (not head and _is_words(message)):
-            return [{"role": role, **head, "content": message.text}]
-        blocks = [_block(part, is_own=is_own) for part in message.parts]
-        return [{"role": role, **head, "content": [block for block in blocks if block]}]
+        message = message.sent_to("anthropic")
+        role = message.role
+        if role == "tool":
+            role = "user"
+        head = head_of(message, role)
+        if isinstance(head.get("content"), str) or (message.raw is None and _is_words(message)):
+            return [{**head, "content": message.text}]
+        blocks = [block for part in message.parts if (block := _block(part))]
+        return [{**head, "content": blocks}]
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as a `tool_use` block."""
-        return _call(call, None)
+        return _call(call)
 
     def request(
         self,
@@ -149,31 +152,34 @@ def _is_words(message: Message) -> bool:
     return isinstance(message.parts[0], TextPart)
 
 
-def _part(block: Json, *, is_model: bool) -> Part | None:
-    """Return *block* as a part; None for one of the model that no request could carry again."""
+def _texts(content: str) -> Iterator[TextPart]:
+    if content:
+        yield TextPart(content)
+
+
+def _parts(block: Json, *, is_model: bool) -> Iterator[Part]:
+    """Yield *block* as a part; nothing for one of the model that no request could carry again."""
     kind = block.get("type")
-    if not isinstance(kind, str):
-        return None if is_model else OtherPart(block)
-    text = block.get(kind)
+    text = block.get(str(kind))
     match kind:
         case "text" | "thinking" | "refusal" if not isinstance(text, str):
-            return None
+            return
         case "text" | "refusal":
-            return TextPart(string(text), block)
+            yield TextPart(string(text), block)
         case "thinking":
-            return ThinkingPart(string(text), block)
+            yield ThinkingPart(string(text), block)
         case "tool_use":
-            arguments = as_sent_first(block.get("input"))
-            return ToolCallPart(
-                string(block.get("name")), arguments, call_id(block.get("id")), raw=block
-            )
+            name, arguments = string(block.get("name")), as_sent_first(block.get("input"))
+            yield ToolCallPart(name, arguments, call_id(block.get("id")), raw=block)
         case "tool_result":
             content = tuple(_result_content(block.get("content")))
             is_error = bool(block.get("is_error"))
-            return ToolResultPart(block.get("tool_use_id"), "", content, is_error, block)
+            yield ToolResultPart(block.get("tool_use_id"), "", content, is_error, block)
         case "image" if url := _url_of(block):
-            return ImagePart(url, block)
-    return OtherPart(block)
+            yield ImagePart(url, block)
+        case _:
+            if isinstance(kind, str) or not is_model:
+                yield OtherPart(block)
 
 
 def _result_content(content: Any) -> Iterator[TextPart | ImagePart]:
@@ -181,12 +187,10 @@ def _result_content(content: Any) -> Iterator[TextPart | ImagePart]:
         yield TextPart(content)
         return
     for block in items_of(content):
-        if not isinstance(block, Mapping):
-            continue
-        if isinstance(block.get("text"), str):
-            yield TextPart(block["text"], dict(block))
-        elif url := _url_of(block):
-            yield ImagePart(url, dict(block))
+        if isinstance(block, Mapping):
+            for part in _parts(dict(block), is_model=False):
+                if isinstance(part, TextPart | ImagePart):
+                    yield part
 
 
 def _url_of(block: Mapping[str, Any]) -> str | None:
@@ -219,37 +223,31 @@ def _refuse(word: str) -> None:
     raise ValueError(word)
 
 
-def _block(part: Part, *, is_own: bool) -> Json | None:
-    """Return *part* as a block; None for what Anthropic does not take from another provider."""
-    raw = part.raw if is_own else None
+def _block(part: Part) -> Json | None:
+    """Return *part* as a block; None for thinking of another provider."""
     match part:
-        case TextPart(text):
-            if raw is None:
-                return {"type": "text", "text": text}
+        case TextPart(text, None):
+            return {"type": "text", "text": text}
+        case TextPart(text, raw) if raw is not None:
             return {**raw, raw["type"]: text}
-        case ThinkingPart(text) if raw is not None:
+        case ThinkingPart(text, raw) if raw is not None:
             return {**raw, "thinking": text}
         case ToolCallPart():
-            return _call(part, raw)
-        case ToolResultPart() if raw is None:
+            return _call(part)
+        case ToolResultPart(raw=None):
             return _result(part)
-        case ImagePart(url) if raw is None:
+        case ImagePart(url, None):
             return _image(url)
-    return raw
+    return part.raw
 
 
-def _call(call: ToolCallPart, raw: Json | None) -> Json:
-    if raw is None:
+def _call(call: ToolCallPart) -> Json:
+    if call.raw is None:
         made = as_object(call.arguments)
         return {"type": "tool_use", "id": call.id, "name": call.name, "input": made}
-    arguments = call.arguments
-    # As it was wrapped, because it was no object
-    if as_sent_first(raw.get("input")) == arguments:
-        arguments = raw.get("input")
-    elif isinstance(raw.get("input"), Mapping) and not isinstance(arguments, Mapping):
-        arguments = {UNREADABLE: arguments}
-    written = {**raw, "id": call.id, "name": call.name}
-    if arguments is not None or "input" in raw:
+    written = {**call.raw, "id": call.id, "name": call.name}
+    arguments = as_sent_again(call.arguments, call.raw.get("input"))
+    if arguments is not None or "input" in call.raw:
         written["input"] = arguments
     return written
 

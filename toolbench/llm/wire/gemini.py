@@ -6,11 +6,11 @@ no id. Results are a message of the user, under the name of the call.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import (
+    DATA_URL,
     Chunk,
     ImagePart,
     Message,
@@ -28,15 +28,16 @@ from toolbench.llm.message import (
     with_written_results,
 )
 from toolbench.llm.wire.wire import (
-    DATA_URL,
     UNREADABLE,
     GrowingText,
     Stream,
     Wire,
     as_object,
+    as_sent_again,
     as_sent_first,
     call_id,
     first_of,
+    head_of,
     items_of,
     joined_turns,
     json_text,
@@ -46,13 +47,13 @@ from toolbench.llm.wire.wire import (
     without_none,
 )
 
+_ROLES = {"assistant": "model", "tool": "user"}
+
 
 class GeminiWire(Wire):
     """The format of Gemini."""
 
     provider = "gemini"
-    whole_keys = ("candidates", "parts")
-    part_keys = ("functionCall", "function_call", "text")
     reasons = {  # noqa: RUF012 - a constant of the class
         "max_tokens": "length",
         "blocklist": "refusal",
@@ -74,10 +75,12 @@ class GeminiWire(Wire):
             head["role"] = "model"
         content = head.get("parts", head.get("content"))
         if isinstance(content, str):
-            return Message(role, (TextPart(content),), "gemini", {"role": head.get("role")})
-        parts = [part for part in items_of(content) if isinstance(part, Mapping)]
-        read = [_part(dict(part), is_model=role == "assistant") for part in parts]
-        return Message(role, tuple(part for part in read if part), "gemini", head)
+            return Message(role, (TextPart(content),), "gemini")
+        parts: list[Part] = []
+        for part in items_of(content):
+            if isinstance(part, Mapping):
+                parts += _parts(dict(part), is_model=role == "assistant")
+        return Message(role, tuple(parts), "gemini", head)
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts* of an answer."""
@@ -106,16 +109,14 @@ class GeminiWire(Wire):
 
     def write(self, message: Message) -> list[Json]:
         """Write *message*; all results of calls are in one message of the user."""
-        is_own = message.provider == "gemini"
-        head = dict(message.raw or {}) if is_own else {}
-        role = {"assistant": "model", "tool": "user"}.get(message.role, message.role)
-        written = [_written(part, is_own=is_own) for part in message.parts]
-        parts = [part for part in written if part]
-        return [{"role": role, **head, "parts": parts}]
+        message = message.sent_to("gemini")
+        role = _ROLES.get(message.role, message.role)
+        parts = [part for one in message.parts if (part := _written(one))]
+        return [{**head_of(message, role), "parts": parts}]
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as a `functionCall` part."""
-        return _call(call, None)
+        return _call(call)
 
     def request(
         self,
@@ -143,27 +144,28 @@ class GeminiWire(Wire):
         return _GeminiStream()
 
 
-def _part(raw: Json, *, is_model: bool) -> Part | None:
-    """Return *raw* as a part; None for one of the model that no request could carry again."""
+def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
+    """Yield *raw* as a part; nothing for one of the model that no request could carry again."""
     if is_model:
         _mend(raw)
         if not raw.keys() - {"thought"}:
-            return None
+            return
+    text, url = raw.get("text"), _url_of(raw)
     call = first_of(raw, "functionCall", "function_call")
-    if isinstance(call, Mapping):
-        arguments = as_sent_first(call.get("args"))
-        return ToolCallPart(string(call.get("name")), arguments, call_id(call.get("id")), raw=raw)
     response = first_of(raw, "functionResponse", "function_response")
-    if isinstance(response, Mapping):
-        return _read_result(response, raw)
-    if url := _url_of(raw):
-        return ImagePart(url, raw)
-    text = raw.get("text")
-    if not isinstance(text, str):
-        return OtherPart(raw)
-    if raw.get("thought"):
-        return ThinkingPart(text, raw)
-    return TextPart(text, raw)
+    if isinstance(call, Mapping):
+        name, arguments = string(call.get("name")), as_sent_first(call.get("args") or {})
+        yield ToolCallPart(name, arguments, call_id(call.get("id")), raw=raw)
+    elif isinstance(response, Mapping):
+        yield _read_result(response, raw)
+    elif url:
+        yield ImagePart(url, raw)
+    elif not isinstance(text, str):
+        yield OtherPart(raw)
+    elif raw.get("thought"):
+        yield ThinkingPart(text, raw)
+    else:
+        yield TextPart(text, raw)
 
 
 def _mend(raw: Json) -> None:
@@ -171,34 +173,32 @@ def _mend(raw: Json) -> None:
     for key in ("functionCall", "function_call"):
         if isinstance(raw.get(key), Mapping):
             raw[key] = _mended_call(raw[key])
-        else:
-            raw.pop(key, None)
+        elif raw.get(key) is not None:
+            del raw[key]
     for key in ("inlineData", "inline_data"):
-        if not isinstance(first_of(raw.get(key), "data"), str):
-            raw.pop(key, None)
+        if raw.get(key) is not None and not isinstance(first_of(raw[key], "data"), str):
+            del raw[key]
     for key in ("text", "thoughtSignature", "thought_signature"):
-        if not isinstance(raw.get(key), str):
-            raw.pop(key, None)
+        if not isinstance(raw.get(key), str | None):
+            del raw[key]
 
 
 def _mended_call(call: Mapping[str, Any]) -> Json:
-    arguments = call.get("args")
+    mended = {**call, "name": string(call.get("name"))}
+    arguments = mended.get("args", {})
     if arguments is None:
-        arguments = {}
+        mended["args"] = {}
     elif not isinstance(arguments, Mapping):
-        arguments = {UNREADABLE: json_text(arguments)}
-    mended = {**call, "name": string(call.get("name")), "args": dict(arguments)}
-    if "id" in mended and not call_id(mended["id"]):
-        del mended["id"]
+        mended["args"] = {UNREADABLE: json_text(arguments)}
+    if not call_id(mended.get("id")):
+        mended.pop("id", None)
     return mended
 
 
 def _read_result(response: Mapping[str, Any], raw: Json) -> ToolResultPart:
     values = as_mapping(response.get("response"))
     value = next(iter(values.values()), "")
-    content: list[TextPart | ImagePart] = [
-        TextPart(value if isinstance(value, str) else str(value))
-    ]
+    content: list[TextPart | ImagePart] = [TextPart(str(value))]
     for part in items_of(response.get("parts")):
         if url := _url_of(as_mapping(part)):
             content.append(ImagePart(url))
@@ -211,7 +211,9 @@ def _url_of(raw: Mapping[str, Any]) -> str | None:
     if blob.get("data"):
         kind = str(first_of(blob, "mimeType", "mime_type") or "image/png")
         data = str(blob["data"]).translate(str.maketrans("-_", "+/"))
-        return f"data:{kind};base64,{data}" if kind.startswith("image/") else None
+        if kind.startswith("image/"):
+            return f"data:{kind};base64,{data}"
+        return None
     file = as_mapping(first_of(raw, "fileData", "file_data"))
     return string_or_none(first_of(file, "fileUri", "file_uri"))
 
@@ -231,41 +233,36 @@ def _usage(data: Mapping[str, Any]) -> Usage | None:
     return Usage(tokens_in, tokens_out)
 
 
-def _written(part: Part, *, is_own: bool) -> Json | None:
-    """Return *part* as Gemini's; None for what Gemini does not take from another provider."""
-    raw = part.raw if is_own else None
+def _written(part: Part) -> Json | None:
+    """Return *part* as Gemini's; None for thinking of another provider."""
     match part:
-        case TextPart(text):
+        case TextPart(text, raw):
             return {**(raw or {}), "text": text}
-        case ThinkingPart(text) if raw is not None:
+        case ThinkingPart(text, raw) if raw is not None:
             return {**raw, "text": text}
         case ToolCallPart():
-            return _call(part, raw)
-        case ToolResultPart() if raw is None:
+            return _call(part)
+        case ToolResultPart(raw=None):
             return _result(part)
-        case ImagePart(url) if raw is None:
+        case ImagePart(url, None):
             return _image(url)
-    return raw
+    return part.raw
 
 
-def _call(call: ToolCallPart, raw: Json | None) -> Json:
-    if raw is None:
-        made: Json = {}
-        if call.id:
-            made["id"] = call.id
-        return {"functionCall": {**made, "name": call.name, "args": as_object(call.arguments)}}
-    key = "functionCall" if isinstance(raw.get("functionCall"), Mapping) else "function_call"
-    before = raw[key]
-    arguments = call.arguments
-    # As it was wrapped, because it was no object
-    if as_sent_first(before.get("args")) == arguments:
-        arguments = before.get("args")
-    elif not isinstance(arguments, Mapping):
-        arguments = {UNREADABLE: arguments}
-    written = {**before, "name": call.name, "args": arguments}
+def _call(call: ToolCallPart) -> Json:
+    made: Json = {}
     if call.id:
-        written["id"] = call.id
-    return {**raw, key: written}
+        made["id"] = call.id
+    if call.raw is None:
+        return {"functionCall": {**made, "name": call.name, "args": as_object(call.arguments)}}
+    key = "functionCall"
+    if not isinstance(call.raw.get(key), Mapping):
+        key = "function_call"
+    before = call.raw[key]
+    made["name"] = call.name
+    if call.arguments or "args" in before:
+        made["args"] = as_sent_again(call.arguments, before.get("args"))
+    return {**call.raw, key: {**before, **made}}
 
 
 def _result(result: ToolResultPart) -> Json:
@@ -277,11 +274,13 @@ def _result(result: ToolResultPart) -> Json:
     for part in result.content:
         if isinstance(part, TextPart):
             lines.append(part.text)
-        elif data := DATA_URL.match(part.url):
-            embedded.append({"inlineData": {"mimeType": data[1], "data": data[2]}})
+        elif DATA_URL.match(part.url):
+            embedded.append(_image(part.url))
         else:
-            lines.append(f"[image: {part.url}]")
-    key = "error" if result.is_error else "output"
+            lines.append(part.words)
+    key = "output"
+    if result.is_error:
+        key = "error"
     response["response"] = {key: "\n".join(lines)}
     if embedded:
         response["parts"] = embedded
@@ -297,7 +296,7 @@ def _image(url: str) -> Json:
 def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
     """Return the parts of *message* that a request can carry."""
     parts = [without_none(part) for part in message.get("parts") or ()]
-    return [part for part in parts if part.get("text") != ""]
+    return [part for part in parts if part and part.get("text") != ""]
 
 
 # --- joining chunks -------------------------------------------------------------------
@@ -329,7 +328,9 @@ class _GeminiStream(Stream):
     def _add_part(self, part: Mapping[str, Any]) -> None:
         """Add a part that is not a call; pieces of the same text become one part."""
         part = {key: value for key, value in part.items() if value is not None}
-        last = self._parts[-1] if self._parts else {}
+        last: Json = {}
+        if self._parts:
+            last = self._parts[-1]
         is_text = isinstance(part.get("text"), str) and isinstance(last.get("text"), GrowingText)
         if is_text and bool(part.get("thought")) == bool(last.get("thought")):
             last["text"].add(part.pop("text"))
@@ -387,43 +388,35 @@ class _GeminiStream(Stream):
 # --- arguments that arrive value by value ------------------------------------------
 
 _STEP = re.compile(r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE)
-_VALUES = ("string", "number", "bool")
+_VALUES = ("stringValue", "string_value", "numberValue", "number_value", "boolValue", "bool_value")
 # Items in a list that a path may create
 _LONGEST = 10_000
 
 
-def _put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
+def _put(arguments: Json, piece: Mapping[str, Any]) -> None:
     """Put the value of *piece* into *arguments* at the path of *piece*.
 
     If both the old and the new value are strings, the new string is added to the old one.
     Source: google-genai, `types.PartialArg`.
     """
-    steps: list[str | int] = []
+    root = {"$": arguments}
+    holder: Any = root
+    step: str | int = "$"
     for match in _STEP.finditer(str(first_of(piece, "jsonPath", "json_path") or "")):
         if match[3]:
-            steps.append(int(match[3]))
+            holder, step = _inside(holder, step, []), int(match[3])
         else:
-            steps.append(match[1] or re.sub(r"\\(.)", r"\1", match[2]))
-    if not steps or not isinstance(steps[0], str):
-        return
-    holder: Any = arguments
-    for step, following in pairwise(steps):
-        holder = _inside(holder, step, [] if isinstance(following, int) else {})
-    last, value = steps[-1], _value(piece)
-    if not _has_room(holder, last):
-        return
-    before = holder[last] if isinstance(last, int) else holder.get(last)
+            holder, step = _inside(holder, step, {}), match[1] or _unescaped(match[2])
+    value = first_of(piece, *_VALUES)
+    before = _inside(holder, step, None)
     if isinstance(before, str) and isinstance(value, str):
         value = before + value
-    holder[last] = value
+    if holder is not root and _has_room(holder, step):
+        holder[step] = value
 
 
-def _value(piece: Mapping[str, Any]) -> Any:
-    for kind in _VALUES:
-        value = first_of(piece, f"{kind}Value", f"{kind}_value")
-        if value is not None:
-            return value
-    return None
+def _unescaped(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name)
 
 
 def _inside(holder: Any, step: str | int, new: Any) -> Any:
@@ -433,11 +426,11 @@ def _inside(holder: Any, step: str | int, new: Any) -> Any:
     """
     if not _has_room(holder, step):
         return None
-    if isinstance(step, int):
-        if holder[step] is None:
-            holder[step] = new
-        return holder[step]
-    return holder.setdefault(step, new)
+    if isinstance(step, str):
+        return holder.setdefault(step, new)
+    if holder[step] is None:
+        holder[step] = new
+    return holder[step]
 
 
 def _has_room(holder: Any, step: str | int) -> bool:

@@ -5,23 +5,22 @@ from typing import Any
 
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import (
-    ImagePart,
+    DATA_URL,
     Message,
+    TextPart,
     ToolCallPart,
     ToolResultPart,
     as_mapping,
 )
-from toolbench.llm.wire.openai_chat import OpenAIChatWire, image_words
-from toolbench.llm.wire.wire import DATA_URL, first_of
+from toolbench.llm.wire.openai_chat import OpenAIChatWire
+from toolbench.llm.wire.wire import first_of
 
 
 class MCPWire(OpenAIChatWire):
     """The format of MCP's calls; a model that is said to speak it gets messages as OpenAI's do."""
 
     provider = "mcp"
-    whole_keys = ()
     part_types = frozenset()
-    part_keys = ("params", "arguments")
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, requests or their `params`, as the calls of one message."""
@@ -42,13 +41,12 @@ class MCPWire(OpenAIChatWire):
     def _written_result(result: ToolResultPart) -> Json:
         content: list[Json] = []
         for part in result.content:
-            data = DATA_URL.match(part.url) if isinstance(part, ImagePart) else None
-            if data:
-                content.append({"type": "image", "data": data[2], "mimeType": data[1]})
-            elif isinstance(part, ImagePart):
-                content.append({"type": "text", "text": image_words(part.url)})
-            else:
+            if isinstance(part, TextPart):
                 content.append({"type": "text", "text": part.text})
+            elif data := DATA_URL.match(part.url):
+                content.append({"type": "image", "data": data[2], "mimeType": data[1]})
+            else:
+                content.append({"type": "text", "text": part.words})
         return {"content": content, "isError": result.is_error}
 
     def write_call(self, call: ToolCallPart) -> Json:

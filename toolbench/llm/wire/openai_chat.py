@@ -27,15 +27,16 @@ from toolbench.llm.message import (
 )
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire.wire import (
-    DATA_URL,
     GrowingText,
     Stream,
     Wire,
     as_strings,
     call_id,
+    content_of,
     failure_of,
     first_of,
     grow,
+    head_of,
     items_of,
     json_text,
     plain,
@@ -45,15 +46,12 @@ from toolbench.llm.wire.wire import (
 )
 
 _THINKING = ("reasoning_content", "reasoning")
-_STRINGS = ("refusal", *_THINKING)
-"""Fields of a model's message that are left out if they are no strings."""
 
 
 class OpenAIChatWire(Wire):
     """The format of OpenAI's chat completions."""
 
     provider: ClassVar[Provider] = "openai"
-    whole_keys: ClassVar[Sequence[str]] = ("choices", "tool_calls", "message")
     part_types = frozenset({"function", "custom"})
     reasons = {  # noqa: RUF012 - a constant of the class
         "function_call": "tool_calls",
@@ -66,16 +64,15 @@ class OpenAIChatWire(Wire):
         """Read *data*, a message of a conversation."""
         head = dict(data)
         role = string(head.get("role")) or "assistant"
+        if role == "assistant":
+            _mend(head)
+            return Message(role, tuple(_parts(head)), "openai", head)
+        parts = tuple(_content_parts(head.get("content")))
         if role == "tool":
-            content = tuple(_content_parts(head.get("content")))
-            texts = tuple(part for part in content if isinstance(part, TextPart | ImagePart))
-            part = ToolResultPart(head.get("tool_call_id"), string(head.get("name")), texts)
-            return Message(role, (part,), "openai", head)
-        if role != "assistant":
-            parts = tuple(_content_parts(head.get("content")))
-            return Message(role, parts, "openai", head)
-        _mend(head)
-        return Message(role, tuple(_parts(head)), "openai", head)
+            content = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
+            id_, name = head.get("tool_call_id"), string(head.get("name"))
+            parts = (ToolResultPart(id_, name, content),)
+        return Message(role, parts, "openai", head)
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, an answer's `tool_calls`."""
@@ -114,66 +111,19 @@ class OpenAIChatWire(Wire):
 
     def write(self, message: Message) -> list[Json]:
         """Write *message*; a result of a call cannot hold images, which follow as the user's."""
+        message = message.sent_to("openai")
         if message.role == "tool" or message.results:
-            return self._written_results(message)
-        head = _head_of(message)
-        if message.role != "assistant":
-            return [head | {"content": _content(message.parts, head.get("content"))}]
-        for part in message.parts:
-            if isinstance(part, ThinkingPart) and part.raw:
-                head |= dict.fromkeys(part.raw, part.text)
-        texts = [part for part in message.parts if _is_content(part)]
-        if texts:
-            head["content"] = _content(texts, head.get("content"))
-        elif message.raw is None or message.provider != "openai":
-            head["content"] = None if message.calls else ""
-        images: list[Any] = []
-        for part in message.parts:
-            if isinstance(part, ImagePart) and part.raw is not None and "images" in part.raw:
-                images.append(part.raw["images"])
-        if images:
-            head["images"] = images
-        self._put_calls(head, message)
+            return _results(message)
+        head = head_of(message, message.role)
+        if message.role == "assistant":
+            return [_of_model(head, message)]
+        if message.parts or "content" not in head:
+            head["content"] = content_of(message.parts, head.get("content"), _block)
         return [head]
-
-    def _put_calls(self, head: Json, message: Message) -> None:
-        calls: list[Json] = []
-        for call in message.calls:
-            if (
-                call.raw is not None
-                and "function_call" in call.raw
-                and message.provider == "openai"
-            ):
-                function = _function(call.raw["function_call"], call)
-                head["function_call"] = function
-            else:
-                raw = call.raw if message.provider == "openai" else None
-                calls.append(_call(call, raw))
-        if calls:
-            head["tool_calls"] = calls
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as an entry of `tool_calls`."""
-        return _call(call, None)
-
-    def _written_results(self, message: Message) -> list[Json]:
-        written: list[Json] = []
-        images: list[Json] = []
-        for result in message.results:
-            text = _result_text(result)
-            if message.provider == "openai" and message.raw is not None:
-                head = dict(message.raw)
-                content = _content(result.content, head.get("content"))
-                written.append(head | {"tool_call_id": result.id, "content": content})
-                continue
-            written.append({"role": "tool", "tool_call_id": result.id or "", "content": text})
-            if result.images:
-                title = f"What the call {result.id or result.name} of {result.name} returned:"
-                images.append({"type": "text", "text": title})
-                images += [_image(part) for part in result.images]
-        if images:
-            written.append({"role": "user", "content": images})
-        return written
+        return _call(call)
 
     def request(
         self,
@@ -206,21 +156,20 @@ def _mend(head: Json) -> None:
     """Take out of *head*, a message of the model, what no request can carry."""
     content = head.get("content")
     if isinstance(content, list | tuple):
-        head["content"] = [
-            plain(part) for part in content if isinstance(plain(part), Mapping | str)
-        ]
+        items = [plain(part) for part in content]
+        head["content"] = [part for part in items if isinstance(part, Mapping | str)]
     elif not isinstance(content, str | None):
         head["content"] = None
-    for key in _STRINGS:
-        if key in head and not isinstance(head[key], str):
+    for key in ("refusal", *_THINKING):
+        if not isinstance(head.get(key), str | None):
             del head[key]
     for key in ("tool_calls", "images"):
         if key in head:
             head[key] = [item for item in items_of(head[key]) if isinstance(item, Mapping)]
     if not head.get("tool_calls"):
         head.pop("tool_calls", None)
-    if not isinstance(head.get("function_call"), Mapping):
-        head.pop("function_call", None)
+    if not isinstance(head.get("function_call"), Mapping | None):
+        del head["function_call"]
 
 
 def _parts(head: Json) -> Iterator[Part]:
@@ -255,97 +204,96 @@ def _content_parts(content: Any) -> Iterator[Part]:
             continue
         if not isinstance(block, Mapping):
             continue
-        kind = block.get("type")
+        kind, url = block.get("type"), block.get("image_url")
+        url = as_mapping(url).get("url", url)
         text = first_of(block, "refusal", "text")
-        if kind in ("text", "refusal") and isinstance(text, str):
-            yield TextPart(text, dict(block))
-        elif kind == "image_url" and isinstance(url := _url_of(block), str):
+        if kind in ("text", "refusal"):
+            if isinstance(text, str):
+                yield TextPart(text, dict(block))
+        elif kind == "image_url" and isinstance(url, str):
             yield ImagePart(url, dict(block))
-        elif isinstance(kind, str) and kind not in ("text", "refusal"):
+        elif isinstance(kind, str):
             yield OtherPart(dict(block))
 
 
-def _url_of(block: Mapping[str, Any]) -> Any:
-    image = block.get("image_url")
-    if isinstance(image, Mapping):
-        return image.get("url")
-    return image
+def _of_model(head: Json, message: Message) -> Json:
+    """Return *head* with the parts of *message*, which is the model's."""
+    texts: list[Part] = []
+    images: list[Any] = []
+    for part in message.parts:
+        raw = part.raw or {}
+        if isinstance(part, ThinkingPart):
+            head |= dict.fromkeys(raw, part.text)
+        elif "images" in raw:
+            images.append(raw["images"])
+        elif not isinstance(part, ToolCallPart):
+            texts.append(part)
+    if texts:
+        head["content"] = content_of(texts, head.get("content"), _block)
+    elif message.raw is None:
+        head["content"] = ""
+        if message.calls:
+            head["content"] = None
+    if images:
+        head["images"] = images
+    _put_calls(head, message.calls)
+    return head
 
 
-def _head_of(message: Message) -> Json:
-    if message.provider == "openai" and message.raw is not None:
-        return dict(message.raw)
-    return {"role": message.role}
-
-
-def _is_content(part: Part) -> bool:
-    if isinstance(part, TextPart | OtherPart):
-        return True
-    return isinstance(part, ImagePart) and not _is_of_router(part)
-
-
-def _is_of_router(part: Part) -> bool:
-    return isinstance(part, ImagePart) and part.raw is not None and "images" in part.raw
-
-
-def _content(parts: Sequence[Part], before: Any) -> Any:
-    """Return *parts* as `content`; *before* is what it was, whose form (text or a list) stays."""
-    if not parts:
-        return "" if before is None else before
-    is_text = all(isinstance(part, TextPart) for part in parts)
-    if is_text and (isinstance(before, str) or (before is None and len(parts) == 1)):
-        return "".join(part.text for part in parts if isinstance(part, TextPart))
-    return [_block(part) for part in parts]
+def _put_calls(head: Json, calls: Sequence[ToolCallPart]) -> None:
+    written: list[Json] = []
+    for call in calls:
+        if call.raw is not None and "function_call" in call.raw:
+            head["function_call"] = _function(call.raw["function_call"], call)
+        else:
+            written.append(_call(call))
+    if written:
+        head["tool_calls"] = written
 
 
 def _block(part: Part) -> Json:
-    match part:
-        case TextPart(text, raw):
-            if raw is None or raw.get("type") not in ("text", "refusal"):
-                return {"type": "text", "text": text}
-            return {**raw, raw["type"]: text}
-        case ImagePart():
-            return _image(part)
-        case OtherPart(raw):
-            return raw
-    return {"type": "text", "text": ""}
+    if isinstance(part, TextPart):
+        raw = part.raw or {"type": "text"}
+        return {**raw, raw["type"]: part.text}
+    if isinstance(part, ImagePart):
+        return part.raw or {"type": "image_url", "image_url": {"url": part.url}}
+    return part.raw or {}
 
 
-def _image(part: ImagePart) -> Json:
-    if part.raw is not None and part.raw.get("type") == "image_url":
-        return part.raw
-    return {"type": "image_url", "image_url": {"url": part.url}}
-
-
-def _call(call: ToolCallPart, raw: Json | None) -> Json:
-    if raw is None:
-        function = {"name": call.name, "arguments": json_text(call.arguments)}
-        return {"id": call.id, "type": "function", "function": function}
-    written = {**raw, "id": call.id}
-    custom = raw.get("custom")
-    if raw.get("type") == "custom" and isinstance(custom, Mapping):
-        return {**written, "custom": {"name": call.name, "input": json_text(call.arguments)}}
-    written.pop("custom", None)
-    return {**written, "type": "function", "function": _function(raw.get("function"), call)}
+def _call(call: ToolCallPart) -> Json:
+    if call.raw is None:
+        return {"id": call.id, "type": "function", "function": _function({}, call)}
+    written = {**call.raw, "id": call.id}
+    custom = written.pop("custom", None)
+    if written.get("type") == "custom" and isinstance(custom, Mapping):
+        made = {**custom, "name": call.name, "input": json_text(call.arguments)}
+        return {**call.raw, "id": call.id, "custom": made}
+    return {**written, "type": "function", "function": _function(written.get("function"), call)}
 
 
 def _function(before: Any, call: ToolCallPart) -> Json:
-    arguments = json_text(call.arguments)
-    return {**as_mapping(before), "name": call.name, "arguments": arguments}
+    return {**as_mapping(before), "name": call.name, "arguments": json_text(call.arguments)}
 
 
-def _result_text(result: ToolResultPart) -> str:
-    lines: list[str] = []
-    for part in result.content:
-        lines.append(part.text if isinstance(part, TextPart) else image_words(part.url))
-    return "\n".join(lines)
-
-
-def image_words(url: str) -> str:
-    """Return the words for the image at *url* where only text is accepted."""
-    if data := DATA_URL.match(url):
-        return f"[image: {data[1]}]"
-    return f"[image: {url}]"
+def _results(message: Message) -> list[Json]:
+    """Return the results in *message*; their images, and other parts, follow as the user's."""
+    written: list[Json] = []
+    others: list[Json] = []
+    for part in message.parts:
+        if not isinstance(part, ToolResultPart):
+            others.append(_block(part))
+        elif message.raw is not None:
+            content = content_of(part.content, message.raw.get("content"), _block)
+            written.append({**message.raw, "tool_call_id": part.id, "content": content})
+        else:
+            written.append({"role": "tool", "tool_call_id": part.id or "", "content": part.text})
+            if part.images:
+                title = f"What the call {part.id or part.name} of {part.name} returned:"
+                others.append({"type": "text", "text": title})
+                others += [_block(image) for image in part.images]
+    if others:
+        written.append({"role": "user", "content": others})
+    return written
 
 
 def _accepted(turn: Json) -> Json:
@@ -355,14 +303,14 @@ def _accepted(turn: Json) -> Json:
     """
     turn = dict(turn)
     images = turn.pop("images", None)
+    content, calls = turn.get("content"), turn.get("tool_calls")
     if turn.get("role") == "assistant":
-        content = turn.get("content")
         if isinstance(content, list):
-            turn["content"] = [_as_words(part) for part in content]
-        elif images and not content and not turn.get("tool_calls"):
+            turn["content"] = [_as_words(block) for block in content]
+        elif images and not content and not calls:
             turn["content"] = IMAGE
     # With calls, some providers require it
-    if not turn.get("tool_calls"):
+    if not calls:
         turn.pop("reasoning_content", None)
     return turn
 

@@ -28,8 +28,10 @@ from toolbench.llm.wire.wire import (
     Wire,
     as_strings,
     call_id,
+    content_of,
     failure_of,
     first_of,
+    head_of,
     items_of,
     json_text,
     string,
@@ -43,7 +45,6 @@ class ResponsesWire(Wire):
     """The format of OpenAI's Responses API."""
 
     provider = "responses"
-    whole_keys = ("output",)
     part_types = frozenset({"function_call", "message", "reasoning"})
     reasons = {  # noqa: RUF012 - a constant of the class
         "completed": "stop",
@@ -56,12 +57,12 @@ class ResponsesWire(Wire):
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*: a message, an item of the conversation, or a response."""
         head = dict(data)
-        if "output" in head and head.get("type") != "function_call_output":
-            parts: list[Part] = []
+        if "output" in head and "type" not in head:
+            items: list[Part] = []
             for item in items_of(head["output"]):
                 if isinstance(item, Mapping):
-                    parts += _item_parts(dict(item))
-            return Message("assistant", tuple(parts), "responses", head)
+                    items += _item_parts(dict(item))
+            return Message("assistant", tuple(items), "responses", head)
         if head.get("type") == "function_call_output":
             content = tuple(_content_parts(head.get("output")))
             known = tuple(part for part in content if isinstance(part, TextPart | ImagePart))
@@ -70,9 +71,9 @@ class ResponsesWire(Wire):
                 return Message("user", (OtherPart(head),), "responses", {})
             result = ToolResultPart(head.get("call_id"), "", known)
             return Message("tool", (result,), "responses", head)
-        if "role" not in head:
+        if "role" not in head or head.get("type", "message") != "message":
             return Message("user", (OtherPart(head),), "responses", {})
-        parts = list(_content_parts(head.get("content")))
+        parts = _content_parts(head.get("content"))
         return Message(string(head["role"]), tuple(parts), "responses", head)
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
@@ -104,21 +105,24 @@ class ResponsesWire(Wire):
 
     def write(self, message: Message) -> list[Json]:
         """Write *message*; each result of a call is an item of its own."""
-        is_own = message.provider == "responses"
-        head = dict(message.raw or {}) if is_own else {}
+        message = message.sent_to("responses")
         if message.results:
-            return [_result(part, head) for part in message.results]
-        if message.role == "assistant" and (not is_own or "output" in head):
-            items = [_item(part, is_own=is_own) for part in message.parts]
-            return [{"role": "assistant", **head, "output": items}]
-        if is_own and not head:
+            written = [_result(part, message.raw) for part in message.results]
+            others = [part for part in message.parts if not isinstance(part, ToolResultPart)]
+            if others:
+                written += self.write(Message("user", tuple(others)))
+            return written
+        head = head_of(message, message.role)
+        if message.role == "assistant" and (message.raw is None or "output" in head):
+            items = [item for part in message.parts if (item := _item(part))]
+            return [{**head, "output": items}]
+        if message.raw == {}:
             return [part.raw for part in message.parts if isinstance(part, OtherPart)]
-        content = _content(message.parts, head.get("content"), is_own=is_own)
-        return [{"role": message.role, **head, "content": content}]
+        return [{**head, "content": content_of(message.parts, head.get("content"), _block)}]
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as an item of `output`."""
-        return _item(call, is_own=False)
+        return _call(call)
 
     def request(
         self,
@@ -173,7 +177,9 @@ def _texts_in(blocks: Any) -> list[Json]:
     texts: list[Json] = []
     for block in items_of(blocks):
         if isinstance(block, Mapping) and isinstance(block.get("type"), str):
-            key = "refusal" if block["type"] == "refusal" else "text"
+            key = "text"
+            if block["type"] == "refusal":
+                key = "refusal"
             if isinstance(block.get(key), str):
                 texts.append(dict(block))
     return texts
@@ -200,67 +206,41 @@ def _content_parts(content: Any) -> Iterator[Part]:
             yield OtherPart(raw)
 
 
-def _item(part: Part, *, is_own: bool) -> Json:
-    raw = part.raw if is_own else None
+def _item(part: Part) -> Json | None:
+    """Return *part* as an item of the model; None for thinking and images of another provider."""
     match part:
         case ToolCallPart():
-            if raw is None:
-                raw = {"type": "function_call", "call_id": None, "name": None, "arguments": None}
-            arguments = json_text(part.arguments)
-            return {**raw, "call_id": part.id, "name": part.name, "arguments": arguments}
-        case TextPart(text):
-            return _with_text(raw, "content", text)
-        case ThinkingPart(text) if raw is not None:
-            return _with_text(raw, "summary", text)
-        case ImagePart() if raw is None:
-            return {}
-    return raw or {}
-
-
-def _with_text(raw: Json | None, key: str, text: str) -> Json:
-    """Return *raw*, an item whose text is in blocks under *key*, with *text*."""
-    if raw is not None and _words(raw[key]) == text:
-        return raw
-    if key == "summary":
-        return {**(raw or {}), key: [{"type": "summary_text", "text": text}]}
-    blocks = [{"type": "output_text", "text": text, "annotations": []}]
-    return {"type": "message", "role": "assistant", **(raw or {}), key: blocks}
-
-
-def _content(parts: Sequence[Part], before: Any, *, is_own: bool) -> Any:
-    """Return *parts* as `content`; *before* is what it was, whose form (text or a list) stays."""
-    if not parts:
-        return "" if before is None else before
-    is_text = all(isinstance(part, TextPart) for part in parts)
-    if is_text and (isinstance(before, str) or (before is None and len(parts) == 1)):
-        return "".join(part.text for part in parts if isinstance(part, TextPart))
-    return [_block(part, is_own=is_own) for part in parts]
-
-
-def _block(part: Part, *, is_own: bool) -> Json:
-    match part:
+            return _call(part)
         case TextPart(text, raw):
-            if raw is None or not is_own:
-                raw = {"type": "input_text", "text": text}
-            return {**raw, "text": text}
-        case ImagePart(url, raw):
-            if raw is None or not is_own:
-                raw = {"type": "input_image", "image_url": url, "detail": "auto"}
-            return raw
-        case OtherPart(raw):
-            return raw
-    return {"type": "input_text", "text": ""}
+            if raw is not None and _words(raw["content"]) == text:
+                return raw
+            blocks = [{"type": "output_text", "text": text, "annotations": []}]
+            return {"type": "message", "role": "assistant", **(raw or {}), "content": blocks}
+        case ThinkingPart(text, raw) if raw is not None and _words(raw["summary"]) != text:
+            return {**raw, "summary": [{"type": "summary_text", "text": text}]}
+    return part.raw
 
 
-def _result(result: ToolResultPart, head: Json) -> Json:
-    if head:
-        content = _content(result.content, head.get("output"), is_own=True)
+def _call(call: ToolCallPart) -> Json:
+    made = {"call_id": call.id, "name": call.name, "arguments": json_text(call.arguments)}
+    return {**(call.raw or {"type": "function_call"}), **made}
+
+
+def _block(part: Part) -> Json:
+    if isinstance(part, TextPart):
+        return {**(part.raw or {"type": "input_text"}), "text": part.text}
+    if isinstance(part, ImagePart) and part.raw is None:
+        return {"type": "input_image", "image_url": part.url, "detail": "auto"}
+    return part.raw or {}
+
+
+def _result(result: ToolResultPart, head: Json | None) -> Json:
+    if head is not None:
+        content = content_of(result.content, head.get("output"), _block)
         return {**head, "call_id": result.id, "output": content}
-    output: str | list[Json] = "\n".join(
-        part.text for part in result.content if isinstance(part, TextPart)
-    )
+    output: str | list[Json] = result.text
     if result.images:
-        output = [_block(part, is_own=False) for part in result.content]
+        output = [_block(part) for part in result.content]
     return {"type": "function_call_output", "call_id": result.id or "", "output": output}
 
 

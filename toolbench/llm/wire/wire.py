@@ -6,13 +6,12 @@ was read and is written unchanged is the message that was sent, byte for byte.
 """
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from toolbench.jsonschema.types import Json
-from toolbench.llm.message import Chunk, Message, Response, ToolCallPart, Usage
+from toolbench.llm.message import Chunk, Message, Part, Response, TextPart, ToolCallPart, Usage
 from toolbench.llm.providers import Provider
 from toolbench.values import clip
 
@@ -21,20 +20,13 @@ UNREADABLE = "unreadable_arguments"
 # Characters of the arguments of a call in one chunk
 LONGEST_ARGUMENTS = 1_000_000
 
-DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
-"""A `data:` URL; its groups are the media type and the base64 text."""
-
 
 class Wire(ABC):
     """The format of one provider."""
 
     provider: ClassVar[Provider]
-    whole_keys: ClassVar[Sequence[str]] = ()
-    """Keys that only a whole message or response of this provider has."""
     part_types: ClassVar[frozenset[str]] = frozenset()
     """The values of `type` in the parts of this provider's messages."""
-    part_keys: ClassVar[Sequence[str]] = ()
-    """Keys that only a part of this provider's messages has."""
     reasons: ClassVar[Mapping[str, str]] = {}
     """What `Answer.finish_reason` says for each word of the provider, if it is another word."""
 
@@ -200,6 +192,15 @@ def as_object(arguments: Any) -> Json:
     return {UNREADABLE: json_text(arguments)}
 
 
+def as_sent_again(arguments: Any, before: Any) -> Any:
+    """Return the *arguments* of a call whose field was *before*, below `UNREADABLE` if they must be."""
+    if as_sent_first(before) == arguments:
+        return before
+    if isinstance(before, Mapping) and not isinstance(arguments, Mapping):
+        return {UNREADABLE: arguments}
+    return arguments
+
+
 def shown_arguments(arguments: Any) -> str:
     """Return *arguments* as text for a listener."""
     if isinstance(arguments, str):
@@ -212,6 +213,26 @@ def without_none(part: Any) -> Any:
     if not isinstance(part, Mapping):
         return part
     return {key: value for key, value in part.items() if value is not None}
+
+
+def head_of(message: Message, role: str) -> Json:
+    """Return the fields of *message*, in their order; *role* is the word of the provider."""
+    head = dict(message.raw or {})
+    if "role" in head:
+        return head
+    return {"role": role, **head}
+
+
+def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json]) -> Any:
+    """Return *parts* as OpenAI's `content`; *before* is what it was, whose form (text or a list) stays.
+
+    *block* writes a part for a list.
+    """
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    is_text = isinstance(before, str) or (before is None and len(parts) <= 1)
+    if is_text and len(texts) == len(parts):
+        return "".join(texts)
+    return [block(part) for part in parts]
 
 
 def joined_turns(
@@ -338,20 +359,15 @@ def _extend(items: list[Any], more: list[Any]) -> None:
         if not isinstance(item, Mapping):
             items.append(item)
             continue
-        earlier = _continued(item, items)
-        if earlier is None:
-            earlier = {}
-            items.append(earlier)
-        grow(earlier, item)
+        continued = [one for one in items if _is_continued(one, item)]
+        if not continued:
+            continued.append({})
+            items += continued
+        grow(continued[0], item)
 
 
-def _continued(item: Mapping[str, Any], items: list[Any]) -> Json | None:
-    """Return the object in *items* that *item* continues, because both have the same number."""
-    if item.get("index") is None:
-        return None
-    for one in items:
-        if isinstance(one, dict) and all(
-            item.get(key) == one.get(key) for key in ("type", "index")
-        ):
-            return one
-    return None
+def _is_continued(one: Any, item: Mapping[str, Any]) -> bool:
+    """Tell whether *item* continues *one*, because both have the same number."""
+    if item.get("index") is None or not isinstance(one, dict):
+        return False
+    return bool(item["index"] == one.get("index") and item.get("type") == one.get("type"))
