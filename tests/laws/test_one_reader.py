@@ -11,7 +11,7 @@ WRITERS = {
     "mcp/snapshots/schema_diff.py",
 }
 """Those that write a provider's dialect, or a schema to try: the keywords may be keys of the dicts they make."""
-TABLES = {"llm/formats/strict.py": "_KNOWN"}
+TABLES = {"llm/formats/tool_formats.py": "_KNOWN"}
 """The words a provider's dialect has, by the file and the name of the table."""
 
 KEYWORDS = {
@@ -30,11 +30,9 @@ COMMON = {
 """What other objects have as well: they count on what is called a schema, or a node."""
 READERS = {
     "core/foreign.py": "takes pydantic's noise out of its schemas",
-    "llm/formats/argument_names.py": "renames properties for a provider",
-    "llm/formats/tool_formats.py": "writes the dialects that take most keywords as they are",
+    "llm/formats/arguments.py": "writes the root and the names that providers want",
+    "llm/formats/tool_formats.py": "writes the dialects that take most keywords, and judges strict mode",
     "llm/formats/gemini.py": "writes Gemini's dialect",
-    "llm/formats/root_schema.py": "writes the root that providers want: an object without alternatives",
-    "llm/formats/strict.py": "judges and writes the dialect of OpenAI's strict mode",
     "mcp/snapshots/schema_diff.py": "compares two schemas rule by rule",
     "mcp/snapshots/samples.py": "makes values at the limits of a schema",
     "mcp/lists/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
@@ -43,11 +41,9 @@ READERS = {
 WALKERS = {
     "agent/masking.py": "hides secrets in each text of a schema, read or not",
     "core/foreign.py": READERS["core/foreign.py"],
-    "llm/formats/argument_names.py": READERS["llm/formats/argument_names.py"],
+    "llm/formats/arguments.py": READERS["llm/formats/arguments.py"],
     "llm/formats/tool_formats.py": READERS["llm/formats/tool_formats.py"],
     "llm/formats/gemini.py": READERS["llm/formats/gemini.py"],
-    "llm/formats/root_schema.py": READERS["llm/formats/root_schema.py"],
-    "llm/formats/strict.py": READERS["llm/formats/strict.py"],
     "redaction/detect.py": "rewrites every default and example in a schema",
 }
 """Those that go through a schema keyword by keyword (`jsonschema.walk`), and why."""

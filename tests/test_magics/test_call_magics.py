@@ -9,7 +9,7 @@ from test_widgets.tooling import finish, shown
 from toolbench import register_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import BodyError
-from toolbench.llm.calls.call_errors import FunctionCallNotExistsError
+from toolbench.llm.calls import FunctionCallNotExistsError
 from toolbench.llm.compose import as_call
 
 GOOD = {"id": "c1", "function": {"name": "add", "arguments": '{"a": "2", "b": 3,}'}}

@@ -8,7 +8,7 @@ from typing import Any
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.types import Json
-from toolbench.llm.formats.argument_names import to_provider
+from toolbench.llm.formats.arguments import to_provider
 from toolbench.llm.message import ImagePart, Message, Part, TextPart, ToolCallPart
 from toolbench.llm.providers import Provider, tool_name
 from toolbench.llm.wire import WIRES

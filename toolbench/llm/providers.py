@@ -1,9 +1,10 @@
-"""The providers of models, and the names of tools and arguments that each accepts."""
+"""The providers of models, the names that each accepts, and the tools that models mean by a name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Literal
 
 Provider = Literal["openai", "responses", "anthropic", "gemini", "mcp"]
@@ -48,6 +49,10 @@ class NameRule:
             valid = f"_{valid}"
         return valid[: self.limit - len(mark)] + mark
 
+    def renamed(self, names: Iterable[str]) -> dict[str, str]:
+        """Return those of *names* that do not fit, each with its valid name."""
+        return {name: self.rename(name) for name in names if not self.fits(name)}
+
 
 _WORD = "a-zA-Z0-9_"
 _OPENAI = NameRule(f"{_WORD}-", f"{_WORD}-", 64, "64 letters, digits, '_' and '-'")
@@ -75,4 +80,52 @@ ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
 def tool_name(name: str, provider: Provider) -> str:
     """Return the name under which *provider* knows the tool called *name*."""
     rule = TOOL_NAMES.get(provider)
-    return name if rule is None else rule.rename(name)
+    if rule is None:
+        return name
+    return rule.rename(name)
+
+
+# --- the names that models use ---------------------------------------------------------
+
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "bash": "terminal",
+        "execute_bash": "terminal",
+        "run_command": "terminal",
+        "shell": "terminal",
+        "ipython": "execute_ipython_cell",
+        "run_ipython": "execute_ipython_cell",
+        "str_replace_editor": "file_editor",
+        "str_replace_based_edit_tool": "file_editor",
+    }
+)
+"""Names that models know from other systems, and our tools for them. Source: OpenHands SDK."""
+
+_PREFIX = re.compile(r"(functions?|tools?|default_api)[.:/]", re.IGNORECASE)
+_TAIL = re.compile(r"[\s<(].*", re.DOTALL)
+
+
+def meant_by(name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES) -> str | None:
+    """Return the name in *known* that *name* means, by alias or by spelling.
+
+    Return None if no name fits, or more than one.
+    """
+    bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
+    folded = _folded(bare)
+    # `BashTool` is `bash`
+    stems = (folded, folded.removesuffix("_tool"))
+    aliased = [aliases.get(other) for other in (name, bare, *stems)]
+    for called in (bare, *aliased):
+        if called in known:
+            return called
+    for stem in stems:
+        alike = [own for own in known if _folded(own) == stem]
+        if len(alike) == 1:
+            return alike[0]
+    return None
+
+
+def _folded(name: str) -> str:
+    """Return *name* in its normal spelling: `grep_files` for `Grep-Files` and `grepFiles`."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")

@@ -24,7 +24,9 @@ class TokenCount:
     @property
     def number(self) -> str:
         """The number alone, for a column of numbers."""
-        return f"{'' if self.exact else '≈ '}{self.tokens:,}"
+        if self.exact:
+            return f"{self.tokens:,}"
+        return f"≈ {self.tokens:,}"
 
 
 def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
@@ -49,7 +51,9 @@ def quick_count(text: str) -> TokenCount:
 
     Loading a tokenizer takes half a second. This is too long for a view that shows the number.
     """
-    return count_tokens(text) if "toktok" in sys.modules else _estimate(text)
+    if "toktok" in sys.modules:
+        return count_tokens(text)
+    return _estimate(text)
 
 
 def _estimate(text: str) -> TokenCount:
@@ -58,5 +62,6 @@ def _estimate(text: str) -> TokenCount:
 
 def offer_of(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None) -> str:
     """Return the text of *tool* that a model reads: name, description, schema of the arguments."""
-    parameters = tool.parameters() if schema is None else schema
-    return f"{tool.name}\n{tool.description or ''}\n{to_json(parameters).decode()}"
+    if schema is None:
+        schema = tool.parameters()
+    return f"{tool.name}\n{tool.description or ''}\n{to_json(schema).decode()}"

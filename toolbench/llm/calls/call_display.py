@@ -9,6 +9,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.page import Tone, key_values, notice, section
 from toolbench.display.render import to_text
+from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.redaction.detect import hide
@@ -22,11 +23,14 @@ _PENDING = "Nothing, until the call is run."
 
 def call_head(call: ToolCall) -> Html:
     """Return the head of a call as HTML: its name, its repairs and its error."""
-    remarks = "".join(notice(words, tone) for words, tone in _remarks(call))
-    thought = notice(f"Thought: {call.thought}", "neutral") if call.thought else ""
+    remarks = ""
+    if call.thought:
+        remarks += notice(f"Thought: {call.thought}", "neutral")
+    for words, tone in _remarks(call):
+        remarks += notice(words, tone)
     return Html(
         f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div style="margin:14px 0 6px">'
-        f"<strong>{escape(_title(call))}</strong></div>{thought}{remarks}</div>"
+        f"<strong>{escape(_title(call))}</strong></div>{remarks}</div>"
     )
 
 
@@ -52,50 +56,60 @@ def calls_bundle(
 
 
 def _html(call: ToolCall, observation: Observation | None) -> Html:
-    table = key_values(_arguments_without_secrets(call)) if call.arguments else ""
+    table = ""
+    if call.arguments:
+        table = key_values(_arguments_without_secrets(call))
     return Html(f"{call_head(call)}{table}{call_answer(call, observation)}")
 
 
 def _text(call: ToolCall, observation: Observation | None) -> str:
+    lines = [_title(call)]
+    if call.thought:
+        lines.append(f"thought: {call.thought}")
+    lines.append(f"arguments: {json_text(_arguments_without_secrets(call))}")
+    for words, _ in _remarks(call):
+        lines.append(words)
     answer = _answer(call, observation)
-    lines = [
-        _title(call),
-        *([f"thought: {call.thought}"] if call.thought else []),
-        f"arguments: {json_text(_arguments_without_secrets(call))}",
-        *(words for words, _ in _remarks(call)),
-        f"{ANSWER}: {_PENDING if answer is None else json_text(answer)}",
-    ]
+    if answer is None:
+        lines.append(f"{ANSWER}: {_PENDING}")
+    else:
+        lines.append(f"{ANSWER}: {json_text(answer)}")
     return "\n".join(lines)
 
 
 def _title(call: ToolCall) -> str:
     facts = call.metadata
-    details = [facts.provider, *([f"id {call.id}"] if call.id else [])]
-    details += [f"rated {call.security_risk}"] if call.security_risk else []
+    details: list[str] = [facts.provider]
+    if call.id:
+        details.append(f"id {call.id}")
+    if call.security_risk:
+        details.append(f"rated {call.security_risk}")
     name = call.name or "no name"
     return f"Call {facts.index + 1} of {facts.total}: {name} ({', '.join(details)})"
 
 
 def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
     """Return the remarks on the call, each with its colour."""
-    remarks: list[tuple[str, Tone]] = [
-        (f"Repaired: {repair}.", "warning") for repair in call.repairs
-    ]
+    remarks: list[tuple[str, Tone]] = []
     if call.summary:
-        remarks.insert(0, (f"The model's summary: {call.summary}", "neutral"))
+        remarks.append((f"The model's summary: {call.summary}", "neutral"))
+    for repair in call.repairs:
+        remarks.append((f"Repaired: {repair}.", "warning"))
     if call.error is not None:
-        return [*remarks, (f"Error: {call.error}", "danger")]
-    if call.tool is None or call.tool.executor is None:
-        return [
-            *remarks,
-            ("The call is valid, but the tool has no executor.", "neutral"),
-        ]
-    return [*remarks, ("Ready to run.", "success")]
+        remarks.append((f"Error: {call.error}", "danger"))
+    elif call.tool is None or call.tool.executor is None:
+        remarks.append(("The call is valid, but the tool has no executor.", "neutral"))
+    else:
+        remarks.append(("Ready to run.", "success"))
+    return remarks
 
 
 def _arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of *call* with their secrets hidden."""
-    masked: dict[str, Any] = hide(call.arguments, call.tool.input_schema if call.tool else {})
+    schema: Json = {}
+    if call.tool:
+        schema = call.tool.input_schema
+    masked: dict[str, Any] = hide(call.arguments, schema)
     return masked
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from functools import partial
-from itertools import count
 from typing import Any, NoReturn
 
 from toolbench.values import each_once
@@ -93,24 +92,28 @@ def _mended(text: str, error: Exception) -> Any:
     from json_repair import loads  # noqa: PLC0415 - 70 ms, only for broken text
 
     refused = NotJsonError(_where(text, error))
-    pieces = _pieces(text) if len(text) <= _LONGEST else None
-    tokens = None if pieces is None else _tokens(pieces)
-    if pieces is None or tokens is None or not _is_balanced(tokens):
+    if len(text) > _LONGEST:
+        raise refused from error
+    pieces = _pieces(text)
+    tokens = _tokens(pieces)
+    if tokens is None or not _is_balanced(tokens):
         raise refused from error
     # The library guesses, and closes brackets that are missing. So the library gets numbers
     # in place of the strings, and the result must have the same tokens as the text.
-    quoted = [piece for piece in pieces if piece.lastgroup in _QUOTED]
-    strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
-    places = count()
-    bare = "".join(
-        f'"@{next(places)}@"' if piece.lastgroup in _QUOTED else piece[0] for piece in pieces
-    )
+    strings: list[str | None] = []
+    bare: list[str] = []
+    for piece in pieces or ():
+        if piece.lastgroup in _QUOTED:
+            bare.append(f'"@{len(strings)}@"')
+            strings.append(_unescaped(piece[piece.lastgroup]))
+        else:
+            bare.append(piece[0])
     try:
-        value = _put_back(loads(bare, skip_json_loads=True), strings)
+        value = _put_back(loads("".join(bare), skip_json_loads=True), strings)
         mended = json.dumps(value, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
         raise refused from error
-    if _tokens(_pieces(mended) or []) != tokens:
+    if _tokens(_pieces(mended)) != tokens:
         raise refused from error
     return _sendable(_exact.decode(mended), text)
 
@@ -136,13 +139,16 @@ def _put_back(value: Any, strings: list[str | None]) -> Any:
         return {_put_back(k, strings): _put_back(v, strings) for k, v in value.items()}
     if isinstance(value, list):
         return [_put_back(item, strings) for item in value]
-    place = _PLACE.fullmatch(value) if isinstance(value, str) else None
-    return strings[int(place[1])] if place else value
+    if isinstance(value, str) and (place := _PLACE.fullmatch(value)):
+        return strings[int(place[1])]
+    return value
 
 
 def _where(text: str, error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
-        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return str(error)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return f"the JSON ends too early, after {text[-30:]!r}"
     near = text[max(0, error.pos - 15) : error.pos + 15]
@@ -186,8 +192,10 @@ def _pieces(text: str) -> list[re.Match[str]] | None:
     return pieces
 
 
-def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
+def _tokens(pieces: list[re.Match[str]] | None) -> list[Token] | None:
     """Return the tokens of *pieces* without commas and quotes; None if a string is ambiguous."""
+    if pieces is None:
+        return None
     tokens: list[Token] = []
     for piece in pieces:
         if piece.lastgroup == "space":
@@ -197,9 +205,9 @@ def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
             return None
         if token == ("mark", ":") and tokens and tokens[-1][0] == "word":
             # A key without quotes
-            tokens[-1] = ("key", tokens[-1][1])
+            tokens[-1] = ("string", tokens[-1][1])
         tokens.append(token)
-    return [("string" if kind == "key" else kind, text) for kind, text in tokens]
+    return tokens
 
 
 def _is_balanced(tokens: list[Token]) -> bool:
@@ -218,7 +226,9 @@ def _token(match: re.Match[str]) -> Token | None:
     value = match[kind]
     if kind in _QUOTED:
         text = _unescaped(value)
-        return None if text is None else ("string", text)
+        if text is None:
+            return None
+        return "string", text
     if kind == "word":
         return kind, _number(_LITERALS.get(value, value))
     return kind, value
@@ -226,8 +236,10 @@ def _token(match: re.Match[str]) -> Token | None:
 
 def _number(word: str) -> str:
     """Return a number in its normal form (`1e3` as `1000.0`), other words unchanged."""
+    if word[0] not in "-0123456789":
+        return word
     try:
-        return repr(_exact.decode(word)) if word[0] in "-0123456789" else word
+        return repr(_exact.decode(word))
     except ValueError:
         return word
 
@@ -242,7 +254,7 @@ def _unescaped(literal: str) -> str | None:
     unknown = {m[3] for m in escapes if m[3]} - {"'"}
     if unknown & _FOREIGN or (unknown and any(m[2] for m in escapes)):
         return None
-    plain = _ESCAPE.sub(lambda m: _literal(m[3]) if m[3] else m[0], literal)
+    plain = _ESCAPE.sub(_as_json, literal)
     plain = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', plain)
     try:
         text: str = _lenient.decode(f'"{plain}"')
@@ -251,9 +263,14 @@ def _unescaped(literal: str) -> str | None:
     return text
 
 
-def _literal(letter: str) -> str:
-    r"""Return JSON text for a backslash and *letter*, an escape that JSON does not have.
+def _as_json(escape: re.Match[str]) -> str:
+    r"""Return JSON text for *escape*; for one that JSON does not have, a backslash and the letter.
 
     `\'` means a quote. For other letters the backslash stays.
     """
-    return letter if letter == "'" else f"\\\\{letter}"
+    letter: str | None = escape[3]
+    if letter is None:
+        return escape[0]
+    if letter == "'":
+        return letter
+    return f"\\\\{letter}"

@@ -13,19 +13,20 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem
 from toolbench.llm.answers import respond, respond_all
-from toolbench.llm.calls.alias_names import ALIASES, meant_by
-from toolbench.llm.calls.call_errors import (
-    FunctionCallNotExistsError,
-    FunctionCallValidationError,
-)
 from toolbench.llm.calls.json_text import NotJsonError, read_json
 from toolbench.llm.calls.repairs import Mending, Repair
-from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
+from toolbench.llm.calls.tool_call import (
+    CallMetadata,
+    FunctionCallNotExistsError,
+    FunctionCallValidationError,
+    ToolCall,
+)
 from toolbench.llm.calls.written_calls import written_calls as calls_in
-from toolbench.llm.formats.argument_names import from_provider, sent_names
+from toolbench.llm.formats.arguments import from_provider, sent_names
 from toolbench.llm.message import Message, Part, Response, TextPart, ThinkingPart, ToolCallPart
-from toolbench.llm.providers import Provider, tool_name
+from toolbench.llm.providers import ALIASES, Provider, meant_by, tool_name
 from toolbench.llm.read import ToolCallAccumulator, read_message
+from toolbench.llm.wire.wire import string
 from toolbench.values import clip
 
 __all__ = [
@@ -54,15 +55,18 @@ class Offer:
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
         """Offer *tools* under *provider*'s names. If tools have the same name, only the first is offered."""
-        all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
-        self._tools = {tool.name: tool for tool in reversed(all_tools)}
+        if isinstance(tools, Mapping):
+            tools = tools.values()
+        self._tools: dict[str, AnyTool] = {}
+        for tool in tools:
+            self._tools.setdefault(tool.name, tool)
         self.provider, self._aliases = provider, aliases
         self._sent: dict[str, AnyTool] | None = None
 
     @property
     def names(self) -> list[str]:
         """The names of the tools, as the model got them."""
-        return [*reversed(self._by_sent_name())]
+        return list(self._by_sent_name())
 
     def find(self, name: str) -> tuple[AnyTool | None, str | None]:
         """Return the tool that *name* means, and a note if *name* is not the exact name of the tool.
@@ -81,12 +85,15 @@ class Offer:
 
     def takes_secret(self, tool: AnyTool | None) -> bool:
         """Return whether *tool* takes a secret; if it is None, whether any tool does."""
-        tools = self._tools.values() if tool is None else [tool]
-        return any(tool.secrecy.has_secrets for tool in tools)
+        if tool is not None:
+            return tool.secrecy.has_secrets
+        return any(tool.secrecy.has_secrets for tool in self._tools.values())
 
     def _by_sent_name(self) -> dict[str, AnyTool]:
         if self._sent is None:
-            self._sent = {tool_name(n, self.provider): t for n, t in self._tools.items()}
+            self._sent = {}
+            for name, tool in self._tools.items():
+                self._sent.setdefault(tool_name(name, self.provider), tool)
         return self._sent
 
 
@@ -134,7 +141,10 @@ def _with_written(response: Response) -> Response:
     calls, words = calls_in(message.text)
     if not calls:
         return response
-    parts: list[Part] = [part for part in message.parts if isinstance(part, ThinkingPart)]
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ThinkingPart):
+            parts.append(part)
     if words:
         parts.append(TextPart(words))
     for place, call in enumerate(calls):
@@ -146,7 +156,7 @@ def _with_written(response: Response) -> Response:
 
 def _call(sent: ToolCallPart, response: Response, index: int, offer: Offer) -> ToolCall:
     message = response.message
-    name = sent.name if isinstance(sent.name, str) else ""
+    name = string(sent.name)
     metadata = CallMetadata(
         provider=offer.provider,
         sent_name=name,
@@ -160,18 +170,19 @@ def _call(sent: ToolCallPart, response: Response, index: int, offer: Offer) -> T
     tool, renamed = offer.find(name)
     if renamed:
         repairs.append(Repair((), f"the tool {renamed}"))
-    facts: dict[str, Any] = {
-        "id": None if sent.id is None else str(sent.id),
-        "name": tool.name if tool else name,
-        "tool": tool,
-        "thought": message.thought if index == 0 else "",
-        "metadata": metadata,
-    }
+    facts: dict[str, Any] = {"id": sent.id, "name": name, "tool": tool, "metadata": metadata}
+    if sent.id is not None:
+        facts["id"] = str(sent.id)
+    if tool is not None:
+        facts["name"] = tool.name
+    if index == 0:
+        facts["thought"] = message.thought
     try:
         arguments = _arguments(sent, name, repairs)
     except FunctionCallValidationError as error:
-        hidden = FunctionCallValidationError(name, [Problem((), _UNQUOTED)])
-        shown = hidden if offer.takes_secret(tool) else error
+        shown = error
+        if offer.takes_secret(tool):
+            shown = FunctionCallValidationError(name, [Problem((), _UNQUOTED)])
         return ToolCall(**facts, error=shown, repairs=tuple(repairs))
     if tool is None:
         unknown = FunctionCallNotExistsError(name, offer.names)
@@ -214,7 +225,8 @@ def _read(text: str, name: str, repairs: list[Repair]) -> Any:
     except NotJsonError as error:
         problem = f"the arguments are not a JSON object: {error}"
         raise FunctionCallValidationError(name, [Problem((), problem)]) from None
-    repairs += [Repair((), f"the arguments: {repair}") for repair in mended]
+    for repair in mended:
+        repairs.append(Repair((), f"the arguments: {repair}"))
     return value
 
 
@@ -236,7 +248,8 @@ def _checked(
         action = tool.action_from_arguments(arguments)
     except ArgumentsError as error:
         problems += error.problems
-    repairs += [_accepted(path, value) for path, value in mending.odd if not problems]
+    if not problems:
+        repairs += [_accepted(path, value) for path, value in mending.odd]
     facts |= {"arguments": arguments, "repairs": tuple(repairs), **asides}
     if not problems:
         return ToolCall(**facts, action=action)

@@ -71,18 +71,27 @@ class Mending:
                 changed[name] = new
         if not changed and not unset:
             return value
-        return {k: v for k, v in {**value, **changed}.items() if k not in unset}
+        mended = {**value, **changed}
+        for name in unset:
+            del mended[name]
+        return mended
 
     def _list(self, value: list[Any], node: Node, path: Path) -> list[Any]:
         first, items = node.prefix_items, node.items
         if items is None and not first:
             return value
         new = list(value)
+        is_changed = False
         for i, item in enumerate(value):
-            inner = first[i] if i < len(first) else items
+            inner = items
+            if i < len(first):
+                inner = first[i]
             if inner is not None:
                 new[i] = self.mended(item, inner, (*path, i))
-        return new if any(a is not b for a, b in zip(new, value, strict=True)) else value
+                is_changed = is_changed or new[i] is not item
+        if is_changed:
+            return new
+        return value
 
     def _read(self, value: Any, classes: frozenset[type], path: Path) -> Any:
         if isinstance(value, float) and value.is_integer() and int in classes:
@@ -108,13 +117,15 @@ def _is_unset(name: str, inner: Node, node: Node) -> bool:
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
     """Return the alternative for *value*; None if none or several are possible."""
-    fit = [
-        node
-        for node in alternatives
-        if (node.classes is None or type(value) in node.classes)
-        and (type(value) is not dict or all(name in value for name in node.required))
-    ]
-    return fit[0] if len(fit) == 1 else None
+    fit: list[Node] = []
+    for node in alternatives:
+        is_class = node.classes is None or type(value) in node.classes
+        has_names = type(value) is not dict or all(name in value for name in node.required)
+        if is_class and has_names:
+            fit.append(node)
+    if len(fit) == 1:
+        return fit[0]
+    return None
 
 
 _NOTHING = object()
@@ -123,7 +134,9 @@ _NOTHING = object()
 def _in_string(text: str) -> Any:
     """Return the JSON value in a string (`true`, `3`, a list, an object), or `_NOTHING`."""
     bare = text.strip()
-    plain = bare.lower() if bare in ("True", "False") else bare
+    plain = bare
+    if bare in ("True", "False"):
+        plain = bare.lower()
     if not _SCALAR.fullmatch(plain) and not _is_json(bare):
         return _NOTHING
     try:

@@ -1,23 +1,70 @@
-"""One tool call of a model, read into an action or an error."""
+"""One tool call of a model, read into an action or an error.
 
+The messages of the errors help the model to correct the call.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ArgumentsError, Problem, ToolNotFoundError, did_you_mean
 from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond
-from toolbench.llm.calls.call_errors import (
-    FunctionCallNotExistsError,
-    FunctionCallValidationError,
-)
 from toolbench.llm.calls.repairs import Repair
 from toolbench.llm.providers import Provider
 from toolbench.redaction.detect import hide
 from toolbench.runs.perform import perform
 from toolbench.runs.run import Source, run_here
 from toolbench.values import clip
+
+# Names listed when a tool does not exist
+_MAX_NAMES = 20
+
+
+class FunctionCallValidationError(ArgumentsError):
+    """The arguments of a call are not readable or not valid; `problems` lists each fault.
+
+    Source: OpenHands, `FunctionCallValidationError`.
+    """
+
+    def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
+        """Make the error. *tool* is the name that the model used, and *problems* are the faults."""
+        super().__init__(tool, problems)
+
+    def __str__(self) -> str:
+        number = "1 problem"
+        if len(self.problems) != 1:
+            number = f"{len(self.problems)} problems"
+        lines = "".join(f"\n- {problem}" for problem in self.problems)
+        return (
+            f"The call of {self.tool!r} was not run, {number} with its arguments:{lines}"
+            "\nCorrect this and send the whole call again."
+        )
+
+
+class FunctionCallNotExistsError(ToolNotFoundError):
+    """A model called a tool that was not offered to it.
+
+    Source: OpenHands, `FunctionCallNotExistsError`.
+    """
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        """Make the error; its message suggests the name in *known* that is most like *name*."""
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        near = did_you_mean(self.name, self.known)
+        names = ", ".join(self.known[:_MAX_NAMES]) or "none"
+        more = len(self.known) - _MAX_NAMES
+        if more > 0:
+            names += f" and {more} more"
+        return f"There is no tool called {self.name!r}.{near} The tools are: {names}."
+
 
 CallError = FunctionCallValidationError | FunctionCallNotExistsError
 
@@ -82,8 +129,7 @@ class ToolCall:
             NotImplementedError: If the tool has no executor.
         """
         if self.tool is None or self.action is None:
-            failed = self.observation
-            return Observation() if failed is None else failed
+            return self.observation or Observation()
         self.tool.as_executable()
         return perform(
             run_here(self.tool, self.action, source, conversation, risk=self.security_risk)
@@ -101,8 +147,13 @@ class ToolCall:
         return respond(self, observation)
 
     def __repr__(self) -> str:
-        schema = self.tool.input_schema if self.tool else {}
-        state = "error" if self.error else "ready"
+        schema: Json = {}
+        if self.tool:
+            schema = self.tool.input_schema
         text = clip(hide(self.arguments, schema), 200)
-        mended = f", {len(self.repairs)} repaired" if self.repairs else ""
-        return f"<ToolCall {self.name} {text} {state}{mended}>"
+        state = "ready"
+        if self.error:
+            state = "error"
+        if self.repairs:
+            state += f", {len(self.repairs)} repaired"
+        return f"<ToolCall {self.name} {text} {state}>"

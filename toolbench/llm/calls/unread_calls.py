@@ -13,11 +13,10 @@ from typing import Any
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.alias_names import meant_by
 from toolbench.llm.calls.json_text import NotJsonError, read_json
 from toolbench.llm.calls.written_calls import WrittenCall, words_before_calls, written_calls
 from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart
-from toolbench.llm.providers import Provider
+from toolbench.llm.providers import Provider, meant_by
 from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import json_text, plain
 from toolbench.redaction.detect import Secrecy
@@ -94,20 +93,26 @@ def read_arguments(value: Any) -> dict[str, Any] | None:
     try:
         for _ in range(2):
             # Also JSON in a string
-            value = read_json(value)[0] if isinstance(value, str) else value
+            if isinstance(value, str):
+                value, _ = read_json(value)
     except NotJsonError:
         return None
-    return value if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return value
+    return None
 
 
 def named_schema(tool: Any) -> tuple[str, Any]:
     """Return the name of *tool* and the schema of its arguments; *tool* is ours or a provider's."""
     if isinstance(tool, ToolDefinition):
         return tool.name, tool.input_schema
-    inner = tool.get("function")
-    about = inner if isinstance(inner, Mapping) else tool
-    schema: Any = next((about[key] for key in _SCHEMAS if key in about), {})
-    return str(about.get("name")), schema
+    if isinstance(tool.get("function"), Mapping):
+        tool = tool["function"]
+    name = str(tool.get("name"))
+    for key in _SCHEMAS:
+        if key in tool:
+            return name, tool[key]
+    return name, {}
 
 
 class _Unread:
@@ -148,17 +153,23 @@ class _Unread:
         Of an unknown name it is not known which tool is meant: it may be any.
         """
         schemas = self._schemas
-        known = name if name in schemas else meant_by(name, schemas)
-        names = schemas if known is None else [known]
-        taking = next((n for n in names if Secrecy(schemas[n]).has_secrets), None)
-        return "" if taking is None else f"not kept: {taking} takes a secret"
+        known: str | None = name
+        if name not in schemas:
+            known = meant_by(name, schemas)
+        for one, schema in schemas.items():
+            if known in (one, None) and Secrecy(schema).has_secrets:
+                return f"not kept: {one} takes a secret"
+        return ""
 
     def words_redactor(self) -> Redactor:
         """Return a redactor of the words that are left out, but for the names of arguments."""
-        schemas = self._schemas
-        names = {*schemas, *(name for s in schemas.values() for name in read(s).properties)}
-        words = {word for text in self.left_out for word in _WORD.findall(text)}
-        return Redactor(words - names)
+        words: set[str] = set()
+        for text in self.left_out:
+            words.update(_WORD.findall(text))
+        for name, schema in self._schemas.items():
+            words.discard(name)
+            words.difference_update(read(schema).properties)
+        return Redactor(words)
 
 
 def _is_read(call: WrittenCall) -> bool:
@@ -173,6 +184,8 @@ def _with_texts(part: Any, change: Callable[[str], str]) -> Any:
         return part
     changed: dict[str, Any] = {}
     for key, value in part.items():
-        is_text = key in _TEXTS and isinstance(value, str)
-        changed[key] = change(value) if is_text else _with_texts(value, change)
+        if key in _TEXTS and isinstance(value, str):
+            changed[key] = change(value)
+        else:
+            changed[key] = _with_texts(value, change)
     return changed

@@ -77,17 +77,22 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
     Thinking before the calls, in `<think>`, is returned with the words. A call that is not JSON is
     returned with a `problem`.
     """
-    thinking = _THINKING.match(text)
-    start = thinking.end() if thinking else 0
+    start = 0
+    if thinking := _THINKING.match(text):
+        start = thinking.end()
     thought, rest = text[:start], _before_end(text[start:])
-    if "{" in rest and (calls := _whole(rest.strip())):
-        return calls, thought.strip()
-    mark = _MARK.search(rest) if "{" in rest else None
-    words = rest[: mark.start()] if mark else ""
-    if mark and not _is_quoted(words) and (calls := _marked(rest[mark.start() :])):
-        return calls, f"{thought}{words}".strip()
-    names = [name for match in _foreign(rest) for name in _names_in(match)]
-    return [WrittenCall(name, None, _NOT_READ) for name in names], text
+    if "{" in rest:
+        if calls := _whole(rest.strip()):
+            return calls, thought.strip()
+        if mark := _MARK.search(rest):
+            words = rest[: mark.start()]
+            if not _is_quoted(words) and (calls := _marked(rest[mark.start() :])):
+                return calls, f"{thought}{words}".strip()
+    unread: list[WrittenCall] = []
+    for match in _foreign(rest):
+        for name in _names_in(match):
+            unread.append(WrittenCall(name, None, _NOT_READ))
+    return unread, text
 
 
 def words_before_calls(text: str) -> str:
@@ -122,8 +127,9 @@ def unread_call(text: str) -> str | None:
 
 def _before_end(text: str) -> str:
     """Return the part of *text* before the marks that end a turn, and before an invented answer."""
-    invented = _INVENTED.search(text)
-    text = (text[: invented.start()] if invented else text).rstrip()
+    if invented := _INVENTED.search(text):
+        text = text[: invented.start()]
+    text = text.rstrip()
     while text.endswith(_OVER):
         text = text[: text.rindex("<")].rstrip()
     return text
@@ -155,8 +161,9 @@ def _marked(text: str) -> list[WrittenCall]:
             value, at = json_at(text, at)
             parts = _calls(value)
         except NotJsonError:
-            end = _END.search(text, at)
-            body = text[at : end.start() if end else len(text)]
+            body = text[at:]
+            if end := _END.search(text, at):
+                body = text[at : end.start()]
             at += len(body)
             parts = _unclear(body.rstrip("` \n"))
         if not parts:
@@ -176,9 +183,13 @@ def _unclear(body: str) -> list[WrittenCall]:
     try:
         return _calls(read_json(body)[0])
     except NotJsonError:
-        name, arguments = _NAME.search(body), _ARGUMENTS.search(body)
-        rest = body[arguments.end() :] if arguments else body
-        return [WrittenCall(name[1], rest)] if name else []
+        name = _NAME.search(body)
+        if name is None:
+            return []
+        rest = body
+        if arguments := _ARGUMENTS.search(body):
+            rest = body[arguments.end() :]
+        return [WrittenCall(name[1], rest)]
 
 
 def _whole(text: str) -> list[WrittenCall]:
@@ -187,14 +198,21 @@ def _whole(text: str) -> list[WrittenCall]:
         return _calls(read_json(text)[0])
     except NotJsonError:
         values, around = embedded(text)
-        return [] if around.strip(_BETWEEN) else _calls(values)
+        if around.strip(_BETWEEN):
+            return []
+        return _calls(values)
 
 
 def _calls(value: Any) -> list[WrittenCall]:
     """Return the calls in *value*; none if a part of it is not a call."""
     if isinstance(value, list):
-        inner = [_calls(item) for item in value]
-        return [call for calls in inner for call in calls] if all(inner) else []
+        found: list[WrittenCall] = []
+        for item in value:
+            calls = _calls(item)
+            if not calls:
+                return []
+            found += calls
+        return found
     if not isinstance(value, Mapping):
         return []
     if isinstance(value.get("tool_calls"), list):
@@ -202,9 +220,9 @@ def _calls(value: Any) -> list[WrittenCall]:
     if isinstance(value.get("function"), Mapping):
         return _calls(value["function"])
     name = value.get("name", value.get("function"))
-    key = next((key for key in _KEYS if key in value), None)
-    if not isinstance(name, str) or key is None:
-        return []
-    if not isinstance(value[key], dict | str):
-        return []
-    return [WrittenCall(name, value[key])]
+    for key in _KEYS:
+        if key in value:
+            if isinstance(name, str) and isinstance(value[key], dict | str):
+                return [WrittenCall(name, value[key])]
+            break
+    return []

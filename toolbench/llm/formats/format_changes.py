@@ -36,10 +36,14 @@ class FormatReport:
     """The reasons why strict mode is off, a sentence each."""
 
     def __str__(self) -> str:
+        if not self.changes and not self.not_strict:
+            return f"{self.tool} for {self.provider}: unchanged"
         lines = [f"{self.tool} for {self.provider}:"]
-        lines += [f"- {change}" for change in self.changes]
-        lines += [f"- not strict: {reason}" for reason in self.not_strict]
-        return "\n".join(lines) if len(lines) > 1 else f"{lines[0]} unchanged"
+        for change in self.changes:
+            lines.append(f"- {change}")
+        for reason in self.not_strict:
+            lines.append(f"- not strict: {reason}")
+        return "\n".join(lines)
 
 
 @dataclass

@@ -114,7 +114,7 @@ class _Writer:
             cut: Json = {"type": kind}
             if kind == "array":
                 cut["items"] = {"type": "object"}
-            return self._described(cut, beside, ["nested, the same as above"])
+            return _described(cut, beside, ["nested, the same as above"])
         self._changes.note(where, "rewritten", "the reference was followed")
         return self._inside([ref], together(pointed, beside), where)
 
@@ -157,22 +157,29 @@ class _Writer:
 
     def _union(self, key: str, members: list[Any], beside: Mapping[str, Any], where: str) -> Json:
         outer = dict(beside)
-        branches = [b for b in members if isinstance(b, Mapping)]
-        real = [b for b in branches if b.get("type") != "null"]
-        if len(real) < len(branches):
+        real: list[Mapping[str, Any]] = []
+        is_nullable = False
+        for branch in members:
+            if isinstance(branch, Mapping) and branch.get("type") == "null":
+                is_nullable = True
+            elif isinstance(branch, Mapping):
+                real.append(branch)
+        if is_nullable:
             outer["nullable"] = True
             self._changes.note(where, "rewritten", "null as a choice became nullable")
         if all(b.keys() <= {"required", "not"} for b in real):
             self._changes.note(where, "removed", f"{key} of required names")
-            notes = [f"{key}: {clip([b.get('required') for b in real], 200)}"]
-            return self._described(self.write(outer, where), {}, notes)
+            names = [branch.get("required") for branch in real]
+            return _described(self.write(outer, where), {}, [f"{key}: {clip(names, 200)}"])
         if key != ALTERNATIVES[0]:
             self._changes.note(where, "rewritten", "oneOf became anyOf")
         if len(real) == 1:
             self._changes.note(where, "rewritten", "a choice with one branch became that branch")
             return self.write(together(real[0], outer), where)
         rules = {k: v for k, v in outer.items() if k not in _BESIDE}
-        choice = [self.write(together(rules, b), where) for b in real]
+        choice: list[Json] = []
+        for branch in real:
+            choice.append(self.write(together(rules, branch), where))
         return self._choice(choice, outer, where)
 
     def _choice(self, branches: list[Json], outer: Mapping[str, Any], where: str) -> Json:
@@ -189,9 +196,9 @@ class _Writer:
             message = "the description of a choice went to its first branch"
             self._changes.note(where, "rewritten", message)
         own = branches[0].get("description", "")
-        description = outer.get("description")
-        whole = f"{description} {own}".strip() if isinstance(description, str) else own
-        first = self._described(branches[0], {"description": whole}, notes)
+        if isinstance(outer.get("description"), str):
+            own = f"{outer['description']} {own}".strip()
+        first = _described(branches[0], {"description": own}, notes)
         if outer.get("nullable"):
             first["nullable"] = True
         return {"anyOf": [first, *branches[1:]]}
@@ -199,11 +206,15 @@ class _Writer:
     def _several(self, node: Mapping[str, Any], types: list[str], where: str) -> Json:
         self._changes.note(where, "rewritten", "a list of types became a choice")
         real = [kind for kind in types if kind != "null"]
-        outer = {**node, "nullable": True} if len(real) < len(types) else dict(node)
+        outer = dict(node)
+        if len(real) < len(types):
+            outer["nullable"] = True
         if len(real) == 1:
             return self._plain({**outer, "type": real[0]}, real[0], where)
         bare = {k: v for k, v in outer.items() if k not in _BESIDE}
-        branches = [self._plain({**bare, "type": kind}, kind, where) for kind in real]
+        branches: list[Json] = []
+        for kind in real:
+            branches.append(self._plain({**bare, "type": kind}, kind, where))
         return self._choice(branches, outer, where)
 
     def _anything(self, node: Mapping[str, Any], where: str) -> Json:
@@ -228,10 +239,12 @@ class _Writer:
             self._object(node, where, out)
         if kind == "array":
             self._array(node, where, out, notes)
-        return self._described(out, node, notes)
+        return _described(out, node, notes)
 
     def _drop(self, key: str, value: Any, where: str, notes: list[str]) -> None:
-        sentence = words(key, value) if key in _IN_WORDS else ""
+        sentence = ""
+        if key in _IN_WORDS:
+            sentence = words(key, value)
         if sentence:
             notes.append(sentence)
             message = f"{key!r} is not supported: the description now has {sentence!r}"
@@ -247,17 +260,18 @@ class _Writer:
         out: Json,
         notes: list[str],
     ) -> None:
-        values = [node["const"]] if "const" in node else node.get("enum")
-        if not isinstance(values, list):
-            return
+        values = _listed(node)
         if "const" in node:
             self._changes.note(where, "rewritten", "'const' became an enum of one")
         if None in values:
             out["nullable"] = True
-        texts = [v for v in values if isinstance(v, str) and v] if kind == "string" else []
+        real = [value for value in values if value is not None]
+        texts: list[str] = []
+        if kind == "string":
+            texts = [value for value in real if isinstance(value, str) and value]
         if texts:
             out["enum"] = texts
-        if len(texts) < sum(v is not None for v in values):
+        if len(texts) < len(real):
             notes.append(f"one of {clip(values, 200)}")
             self._changes.note(where, "removed", "an enum can hold only strings", refused=True)
 
@@ -268,7 +282,9 @@ class _Writer:
         known: dict[str, str] = {}
         out["properties"] = {}
         for name, sub in properties.items():
-            inner = f"{where}.{name}" if where else name
+            inner = name
+            if where:
+                inner = f"{where}.{name}"
             if sub is False:
                 self._changes.note(inner, "removed", "the schema allows no value here")
                 continue
@@ -277,10 +293,11 @@ class _Writer:
                 message = f"to {known[name]!r}: {_NAMES.words}"
                 self._changes.note(inner, "renamed", message)
             out["properties"][known[name]] = self.write(sub, inner)
-        required = [known[n] for n in node.get("required") or () if n in known]
-        if required:
-            out["required"] = required
-        if len(required) < len(node.get("required") or ()):
+        required = node.get("required") or ()
+        kept = [known[name] for name in required if name in known]
+        if kept:
+            out["required"] = kept
+        if len(kept) < len(required):
             self._changes.note(where, "removed", "required names without a schema")
 
     def _array(self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]) -> None:
@@ -290,16 +307,24 @@ class _Writer:
             notes.append(f"in this order: {clip(places, 200)}")
             message = "a list of fixed places became a list of any length"
             self._changes.note(where, "rewritten", message)
-            items = places[0] if all(p == places[0] for p in places) else {"anyOf": places}
+            items = places[0]
+            if any(place != items for place in places):
+                items = {"anyOf": places}
         elif not isinstance(items, Mapping):
             self._changes.note(where, "rewritten", "a list must describe its items", refused=True)
         out["items"] = self.write(items, f"{where}[]")
 
-    def _described(self, out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:
-        description = node.get("description") or out.get("description")
-        words = [description] if isinstance(description, str) else []
-        words += [f"({'; '.join(notes)})"] if notes else []
-        return {**out, "description": " ".join(words)} if words else out
+
+def _described(out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:
+    words: list[str] = []
+    description = node.get("description") or out.get("description")
+    if isinstance(description, str):
+        words.append(description)
+    if notes:
+        words.append(f"({'; '.join(notes)})")
+    if not words:
+        return out
+    return {**out, "description": " ".join(words)}
 
 
 def _implied(node: Mapping[str, Any]) -> list[str]:
@@ -308,9 +333,21 @@ def _implied(node: Mapping[str, Any]) -> list[str]:
         return ["object"]
     if node.keys() & {"items", "prefixItems"}:
         return ["array"]
-    values = [node["const"]] if "const" in node else node.get("enum")
-    names = {_JSON[type(v)] for v in values or () if type(v) in _JSON}
+    names: set[str] = set()
+    for value in _listed(node):
+        if type(value) in _JSON:
+            names.add(_JSON[type(value)])
     return sorted(names)
+
+
+def _listed(node: Mapping[str, Any]) -> list[Any]:
+    """Return the values to which *node* limits a value, if it lists them."""
+    if "const" in node:
+        return [node["const"]]
+    values = node.get("enum")
+    if isinstance(values, list):
+        return values
+    return []
 
 
 _JSON: Mapping[type, str] = {

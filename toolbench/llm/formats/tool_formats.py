@@ -7,16 +7,22 @@ function changes the tool's own export (`to_openai_tool`, `to_responses_tool`,
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition, after_reload
 from toolbench.jsonschema.types import Json
-from toolbench.jsonschema.walk import rewritten, types_of
+from toolbench.jsonschema.walk import (
+    alternatives_in,
+    children,
+    every,
+    reference_in,
+    rewritten,
+    types_of,
+)
+from toolbench.llm.formats.arguments import plain_root
 from toolbench.llm.formats.format_changes import Changes, FormatReport
 from toolbench.llm.formats.gemini import gemini_schema
-from toolbench.llm.formats.root_schema import plain_root
-from toolbench.llm.formats.strict import obstacles, strict
 from toolbench.llm.providers import (
     ARGUMENT_NAMES,
     TOOL_NAMES,
@@ -118,7 +124,9 @@ def format_report(
         raise ValueError(msg)
     tool = after_reload(tool)
     if provider in ("openai", "responses"):
-        export = tool.to_openai_tool if provider == "openai" else tool.to_responses_tool
+        export = tool.to_openai_tool
+        if provider == "responses":
+            export = tool.to_responses_tool
         exported = export(add_security_risk_prediction=security_risk, add_summary=summary)
         function = exported.get("function", exported)
         return _fitted(function, provider, SHORT_DESCRIPTION)[1]
@@ -202,8 +210,9 @@ def _shortened(description: str, longest: int, changes: Changes) -> str:
     changes.note("description", "shortened", message)
     head = description[: longest - 2]
     ends = [sentence.end() for sentence in re.finditer(r"[.!?](?=\s)|\n", head)]
-    cut = ends[-1] if ends and ends[-1] > longest // 2 else len(head)
-    return f"{head[:cut].rstrip()} …"
+    if ends and ends[-1] > longest // 2:
+        head = head[: ends[-1]]
+    return f"{head.rstrip()} …"
 
 
 def _itemed(changes: Changes) -> Callable[[Json, str], Json]:
@@ -245,13 +254,119 @@ _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 def _renamed_arguments(schema: Json, changes: Changes) -> Json:
     rule = ARGUMENT_NAMES["anthropic"]
-    properties = schema["properties"]
-    new = {name: rule.rename(name) for name in properties if not rule.fits(name)}
+    new = rule.renamed(schema["properties"])
     if not new:
         return schema
     for own, name in new.items():
         message = f"to {name!r}: at most {rule.words}"
         changes.note(own, "renamed", message, refused=True)
-    required = [new.get(name, name) for name in schema.get("required", ())]
-    renamed = {new.get(name, name): sub for name, sub in properties.items()}
-    return {**schema, "properties": renamed} | ({"required": required} if required else {})
+    renamed = {**schema, "properties": {}}
+    for name, sub in schema["properties"].items():
+        renamed["properties"][new.get(name, name)] = sub
+    if schema.get("required"):
+        renamed["required"] = [new.get(name, name) for name in schema["required"]]
+    return renamed
+
+
+# --- OpenAI's strict mode ----------------------------------------------------------------
+# Source: OpenAI, "Structured model outputs", supported schemas.
+
+_KNOWN = frozenset(
+    {
+        *("type", "title", "description", "enum", "const", "anyOf", "$ref", "$defs"),
+        *("properties", "required", "additionalProperties", "definitions", "$schema"),
+        *("pattern", "format", "multipleOf", "minimum", "maximum"),
+        *("exclusiveMinimum", "exclusiveMaximum", "items", "minItems", "maxItems"),
+    }
+)
+# A model in strict mode sends every argument
+_MEANINGLESS = ("default", "examples")
+_SUPPORTED = _KNOWN.union(_MEANINGLESS)
+_FORMATS = frozenset(
+    {
+        *("date-time", "time", "date", "duration", "email", "hostname"),
+        *("ipv4", "ipv6", "uuid"),
+    }
+)
+_MOST_LEVELS, _MOST_PROPERTIES, _MOST_VALUES, _MOST_TEXT = 10, 5_000, 1_000, 120_000
+
+
+def strict(schema: Json, changes: Changes) -> Json:
+    """Return *schema*, changed as OpenAI's strict mode requires; *schema* must have no `obstacles`."""
+
+    def close(node: Json, where: str) -> Json:
+        for key in _MEANINGLESS:
+            if key in node:
+                del node[key]
+                changes.note(where, "removed", f"{key!r} is not allowed in strict mode")
+        if "object" in types_of(node) and "additionalProperties" not in node:
+            node["additionalProperties"] = False
+            changes.note(where, "rewritten", "other arguments are not allowed")
+        return node
+
+    closed: Json = rewritten(schema, close)
+    return closed
+
+
+def obstacles(schema: Json) -> tuple[str, ...]:
+    """Return the reasons why *schema* does not fit strict mode, a sentence each."""
+    reasons = dict.fromkeys(_misfits(schema))
+    return tuple(reasons) + tuple(_excesses(schema))
+
+
+def _misfits(schema: Json) -> Iterator[str]:
+    for place, node in every(schema):
+        where = place or "arguments"
+        for key in node:
+            if key not in _SUPPORTED:
+                yield f"{where}: {key!r} is not supported"
+        reference, beside = reference_in(node)
+        chosen = node.keys() & {"type", "enum", "const"} or alternatives_in(node)[1]
+        if reference is None and not chosen:
+            yield f"{where}: has no type"
+        if reference is not None and beside:
+            yield f"{where}: a reference must stand alone"
+        if node.get("format", "date") not in _FORMATS:
+            yield f"{where}: format {node['format']!r} is not supported"
+        types = types_of(node)
+        if "array" in types and not isinstance(node.get("items"), Mapping):
+            yield f"{where}: the list does not say what its items are"
+        if "object" in types:
+            yield from _openings(node, where)
+
+
+def _openings(node: Json, where: str) -> Iterator[str]:
+    if node.get("additionalProperties", False) is not False:
+        yield f"{where}: allows arguments without a name in the schema"
+    properties = node.get("properties")
+    if not isinstance(properties, Mapping):
+        yield f"{where}: the object does not name its properties"
+        return
+    optional = [name for name in properties if name not in node.get("required", ())]
+    if optional:
+        yield f"{where}: not required: {', '.join(optional)}"
+
+
+def _excesses(schema: Json) -> Iterator[str]:
+    words: list[str] = []
+    properties, values = 0, 0
+    for _, node in every(schema):
+        names, listed = node.get("properties") or (), node.get("enum") or ()
+        properties += len(names)
+        values += len(listed)
+        words += [str(word) for word in (*names, *listed)]
+    for things, number, most in (
+        ("levels of objects and lists", _depth(schema), _MOST_LEVELS),
+        ("properties", properties, _MOST_PROPERTIES),
+        ("values in enumerations", values, _MOST_VALUES),
+        ("characters in names and enumerations", len("".join(words)), _MOST_TEXT),
+    ):
+        if number > most:
+            yield f"arguments: {number:,} {things}; at most {most:,} are allowed"
+
+
+def _depth(node: Any) -> int:
+    if not isinstance(node, Mapping):
+        return 0
+    inner = max((_depth(sub) for _, _, sub in children(node, "")), default=0)
+    return inner + bool({"object", "array"} & set(types_of(node)))
