@@ -451,18 +451,22 @@ class MCPServerSession:
         return observation
 
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request as it is, and return its result as the server sent it.
+        """Send a request that has no method here, and return its result as the server sent it.
 
-        Questions that the server asks before the result go to the handler of `answering`, else to
-        those of the session, else to the user.
+        `session.request("tasks/get", {"taskId": "7"})["status"]`
+
+        The server has the seconds of `timeout` to answer. Questions that it asks first go to the
+        handler of `answering`, else to that of the session, else to the user; their time does not
+        count. A request whose connection breaks is not repeated.
 
         Args:
-            method: The method, such as `resources/read`.
-            params: The parameters of the request; they are not checked.
+            method: The method. Tool calls and requests that open a connection or a stream of updates
+                are refused.
+            params: The parameters of the request, JSON-ready; they are not checked.
 
         Raises:
-            ToolbenchError: If the method is in `ELSEWHERE`, for example a tool call.
-            ServerError: If the server refuses or cannot be reached.
+            ToolbenchError: If the method is refused here; the message says what to use instead.
+            ServerError: If the server refuses, takes too long or cannot be reached.
         """
         if method in ELSEWHERE:
             msg = f"{method!r} cannot be sent as it is. {ELSEWHERE[method]}"
