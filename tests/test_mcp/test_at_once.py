@@ -13,6 +13,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 
 import pytest
 from patience import PATIENCE, eventually, join
@@ -368,6 +369,28 @@ class TestALostServer:
         assert session.status == "connecting"
         eventually(starts.exists)
         assert starts.read_text() == "+"
+
+    def test_that_is_closed_at_any_moment_of_its_return_says_so(self, client):
+        """To the call for which it is connected again."""
+        server = FakeMCPServer("a")
+        server.answer("x", "a")
+        session = client.connect("a", server)
+
+        async def text_of_a_call(steps):
+            await session.aconnect()
+            server.hang_up()
+            while session.status != "lost":
+                await asyncio.sleep(0)
+            calling = asyncio.ensure_future(session.call_tool("x", {}))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await session.aclose()
+            return str((await asyncio.gather(calling, return_exceptions=True))[0])
+
+        texts, steps = [""], count()
+        while "content" not in texts[-1]:
+            texts.append(portal.call(text_of_a_call, next(steps)))
+        assert all("disconnected" in text for text in texts[1:-1]), texts
 
     def test_is_not_blamed_on_the_user(self, client, tmp_path):
         """Even if another call connects again while the end is still read."""

@@ -428,18 +428,19 @@ class ReconnectingConnection:
         """
         if self.status == "connected":
             return self.current
+        if self._running is None and self._state != "closed":
+            self._lost = self._connection or self._lost
+            self._begin(self.mode)
+        # Not until it is alive: a server that ends after each start would be started again and again
+        while self._state != "closed" and (attempt := self._running) is not None:
+            await attempt.outcome(call)
+        # Before, or right after it was connected
         if self._state == "closed":
             why = "is disconnected: reconnect it first"
             if self._is_of_parent:
                 why = "belongs to the process that connected it, not to this fork of it: connect it again"
             msg = f"Server {self.inbox.server!r} {why}."
             raise ServerError(msg)
-        if self._running is None:
-            self._lost = self._connection or self._lost
-            self._begin(self.mode)
-        # Not until it is alive: a server that ends after each start would be started again and again
-        while (attempt := self._running) is not None:
-            await attempt.outcome(call)
         return self.current
 
     def _lost_with(self, broken: Connection) -> list[str]:
