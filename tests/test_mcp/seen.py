@@ -122,6 +122,6 @@ def short(*parts):
     line = re.sub(r'"srv-\d+"', '"srv-N"', line)
     # The number of the request, which the answer has, is longer after ten calls
     line = re.sub(r"column \d+", "column N", line)
-    line = re.sub(r"\d+ lines on its stdout", "N lines on its stdout", line)
+    line = re.sub(r"on its stdout: \d+ lines", "on its stdout: N lines", line)
     line = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line)
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

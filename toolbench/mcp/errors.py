@@ -20,6 +20,7 @@ from toolbench.mcp.connection.open_calls import (
 from toolbench.mcp.recording.player import NOT_RECORDED, recorded_failure
 from toolbench.network import too_long
 from toolbench.values import clip
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.mcp.monitoring.notifications import Inbox
@@ -341,9 +342,9 @@ def broken(
         wrote = inbox.redactor.text(unfinished)[:200]
         lines.append(f"On stdout it wrote {wrote!r} and no newline: a message is one line.")
     elif inbox.noise_count and is_process:
+        noise = counted(inbox.noise_count, "line")
         lines.append(
-            f"{inbox.noise_count} lines on its stdout were not JSON-RPC messages; "
-            f"the first: {inbox.noise[0]!r}."
+            f"Not JSON-RPC messages on its stdout: {noise}; the first: {inbox.noise[0]!r}."
         )
     last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
     cause = first_cause(inbox.stderr.last(_SEARCHED_LINES, since=stderr_since))

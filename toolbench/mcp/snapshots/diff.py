@@ -108,7 +108,7 @@ def _server(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Cha
             f"server/{key}", old.get(key), new.get(key), severity, f"the server's {key}"
         )
     for key, what, severity in (
-        ("instructions", "the server's instructions to a model", "routing"),
+        ("instructions", "what the server tells a model about itself", "routing"),
         ("protocolVersion", "the version of MCP", "cosmetic"),
     ):
         yield from _value(key, before.get(key) or None, after.get(key) or None, severity, what)
