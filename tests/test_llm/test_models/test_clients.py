@@ -7,6 +7,7 @@ import resource
 import socket
 import threading
 from contextlib import suppress
+from functools import partial
 
 import psutil
 import pytest
@@ -358,15 +359,22 @@ class TestClients:
         join(thread)
         assert slow == ["Slow"]
 
-    def test_that_are_async_belong_to_one_loop(self, server):
+    @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+    def test_that_are_async_belong_to_one_loop(self, provider, server):
         """Connections that `await` opened in a cell cannot be used in the background: it says so."""
-        client = sdk("openai").AsyncOpenAI(api_key=KEY, base_url=f"{server.url}/v1")
-        server.reply(*[spoken("openai", "Hi")] * 2)
+        request = {"model": "toy", "messages": [], "stream": True}
+        if provider == "openai":
+            client = sdk("openai").AsyncOpenAI(api_key=KEY, base_url=f"{server.url}/v1")
+            create = client.chat.completions.create
+        else:
+            # It wraps the error in one of its own
+            client = sdk("anthropic").AsyncAnthropic(api_key=KEY, base_url=server.url)
+            create = partial(client.messages.create, max_tokens=9)
+        server.reply(*[spoken(provider, "Hi")] * 2)
         model = as_model((client, "toy"))
 
         async def in_a_cell():
-            request = {"model": "toy", "messages": [], "stream": True}
-            return [chunk async for chunk in await client.chat.completions.create(**request)]
+            return [chunk async for chunk in await create(**request)]
 
         loop = asyncio.new_event_loop()
         assert loop.run_until_complete(in_a_cell())

@@ -14,6 +14,7 @@ from typing import Any
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.protocol import Price
+from toolbench.llm.models.transport.faults import causes
 from toolbench.llm.models.transport.inbox import Send, Start, in_loop, in_thread
 from toolbench.llm.models.transport.streamed_model import StreamedModel
 from toolbench.llm.providers import Provider
@@ -126,8 +127,9 @@ class ClientModel(StreamedModel):
                 # It may be closed already
                 with suppress(Exception):
                     await close()
-        except RuntimeError as error:
-            if not any(words in str(error).lower() for words in _ANOTHER_LOOP):
+        except Exception as error:
+            # A package may wrap it in an error of its own
+            if not any(map(_is_of_another_loop, causes(error))):
                 raise
             msg = (
                 "This async client was used in another event loop, such as by `await` in a cell, and "
@@ -169,6 +171,12 @@ class ClientModel(StreamedModel):
             case "anthropic":
                 return client.messages.create
         return client.chat.completions.create
+
+
+def _is_of_another_loop(error: BaseException) -> bool:
+    if not isinstance(error, RuntimeError):
+        return False
+    return any(words in str(error).lower() for words in _ANOTHER_LOOP)
 
 
 def _without_retries(client: Any) -> Any:

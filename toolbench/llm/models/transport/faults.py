@@ -104,12 +104,12 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
         if words:
             reason += f": {words}"
         return Fault(reason, status, retry_after=_retry_after(error))
-    if any(map(_is_of_a_header, _causes(error))):
+    if any(map(_is_of_a_header, causes(error))):
         return Fault(
             f"The key for {place} has a character that is not allowed in a header, such as a line break "
             "or a long dash: copy the key again, without anything around it"
         )
-    names = {name for cause in _causes(error) for name in class_names(cause)}
+    names = {name for cause in causes(error) for name in class_names(cause)}
     if names.isdisjoint(CONNECTION | {"OSError"}):
         if isinstance(error, ValueError | RecursionError) or "APIError" in names:
             words = redactor.sentence(sentence(error))
@@ -122,7 +122,7 @@ def _broken(error: BaseException, place: str, names: set[str]) -> str:
     if isinstance(error, BrokenOffError):
         return f"The connection to {place} ended in the middle of the answer. Ask again."
     if names & UNREACHED:
-        deepest = [sentence(cause) for cause in _causes(error)][-1]
+        deepest = [sentence(cause) for cause in causes(error)][-1]
         return (
             f"{place} could not be reached ({_short(deepest)}). Is the address right, and does "
             "the server run?"
@@ -133,7 +133,8 @@ def _broken(error: BaseException, place: str, names: set[str]) -> str:
     return f"The connection to {place} broke: {ended(words)} Ask again."
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield *error* and the errors that caused it, deepest last."""
     visited: set[int] = set()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in visited:
