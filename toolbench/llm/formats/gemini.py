@@ -169,7 +169,9 @@ class _Writer:
             self._changes.note(where, "rewritten", "null as a choice became nullable")
         if all(b.keys() <= {"required", "not"} for b in real):
             self._changes.note(where, "removed", f"{key} of required names")
-            names = [branch.get("required") for branch in real]
+            names: list[Any] = []
+            for branch in real:
+                names.append(branch.get("required"))
             return _described(self.write(outer, where), {}, [f"{key}: {clip(names, 200)}"])
         if key != ALTERNATIVES[0]:
             self._changes.note(where, "rewritten", "oneOf became anyOf")

@@ -92,7 +92,7 @@ class AnthropicWire(Wire):
         return Response(
             message,
             string_or_none(data.get("stop_reason")),
-            usage_of(data.get("usage"), tokens, "output_tokens"),
+            usage_of(data.get("usage"), tokens, ["output_tokens"]),
             string_or_none(data.get("id")),
             string_or_none(data.get("model")),
         )

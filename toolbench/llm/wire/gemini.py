@@ -24,7 +24,6 @@ from toolbench.llm.message import (
     Usage,
     as_mapping,
     instructions,
-    whole_number,
     with_written_results,
 )
 from toolbench.llm.wire.wire import (
@@ -35,6 +34,7 @@ from toolbench.llm.wire.wire import (
     as_object,
     as_sent_again,
     as_sent_first,
+    as_strings,
     call_id,
     first_of,
     head_of,
@@ -44,9 +44,17 @@ from toolbench.llm.wire.wire import (
     shown_arguments,
     string,
     string_or_none,
+    usage_of,
     without_none,
 )
 
+_TOKENS_IN = ("promptTokenCount", "prompt_token_count")
+_TOKENS_OUT = (
+    "candidatesTokenCount",
+    "candidates_token_count",
+    "thoughtsTokenCount",
+    "thoughts_token_count",
+)
 _ROLES = {"assistant": "model", "tool": "user"}
 
 
@@ -100,7 +108,7 @@ class GeminiWire(Wire):
         return Response(
             self.read_parts(items_of(content.get("parts"))),
             string_or_none(getattr(finish, "value", finish)),
-            _usage(as_mapping(first_of(data, "usageMetadata", "usage_metadata"))),
+            _usage(first_of(data, "usageMetadata", "usage_metadata")),
             string_or_none(first_of(data, "responseId", "response_id")),
             string_or_none(first_of(data, "modelVersion", "model_version")),
         )
@@ -218,19 +226,11 @@ def _url_of(raw: Mapping[str, Any]) -> str | None:
     return string_or_none(first_of(file, "fileUri", "file_uri"))
 
 
-def _usage(data: Mapping[str, Any]) -> Usage | None:
-    tokens_in = whole_number(first_of(data, "promptTokenCount", "prompt_token_count"))
-    tokens_out: int | None = None
-    for one, other in (
-        ("candidatesTokenCount", "candidates_token_count"),
-        ("thoughtsTokenCount", "thoughts_token_count"),
-    ):
-        number = whole_number(first_of(data, one, other))
-        if number is not None:
-            tokens_out = (tokens_out or 0) + number
-    if tokens_in is None and tokens_out is None:
+def _usage(data: Any) -> Usage | None:
+    usage = usage_of(data, _TOKENS_IN, _TOKENS_OUT)
+    if usage == Usage():
         return None
-    return Usage(tokens_in, tokens_out)
+    return usage
 
 
 def _written(part: Part) -> Json | None:
@@ -357,13 +357,7 @@ class _GeminiStream(Stream):
     @property
     def response(self) -> Json:
         """The response so far."""
-        parts: list[Json] = []
-        for part in self._parts:
-            whole = dict(part)
-            if "text" in whole:
-                whole["text"] = str(whole["text"])
-            parts.append(whole)
-        content = {"role": "model", "parts": parts}
+        content = {"role": "model", "parts": as_strings(self._parts)}
         candidate = {"content": content, "finishReason": self._finish}
         return {**self._head, "candidates": [candidate]}
 

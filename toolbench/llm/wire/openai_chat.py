@@ -43,6 +43,7 @@ from toolbench.llm.wire.wire import (
     string,
     string_or_none,
     usage_of,
+    without_none,
 )
 
 _THINKING = ("reasoning_content", "reasoning")
@@ -92,15 +93,12 @@ class OpenAIChatWire(Wire):
         elif data.get("message") is not None:
             choice = data
             message = as_mapping(plain(data["message"]))
-        head: Json = {"role": "assistant", "content": None}
-        for key, value in message.items():
-            if value is not None:
-                head[key] = value
+        head: Json = {"role": "assistant", "content": None, **without_none(message)}
         head["role"] = "assistant"
         return Response(
             self.read(head),
             string_or_none(choice.get("finish_reason")),
-            usage_of(data.get("usage"), ["prompt_tokens"], "completion_tokens"),
+            usage_of(data.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
             string_or_none(data.get("id")),
             string_or_none(data.get("model")),
             is_refused=bool(head.get("refusal")),

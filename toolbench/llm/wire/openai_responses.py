@@ -94,7 +94,7 @@ class ResponsesWire(Wire):
         return Response(
             message,
             string_or_none(details.get("reason") or data.get("status")),
-            usage_of(data.get("usage"), ["input_tokens"], "output_tokens"),
+            usage_of(data.get("usage"), ["input_tokens"], ["output_tokens"]),
             string_or_none(data.get("id")),
             string_or_none(data.get("model")),
             is_refused=is_refused,
@@ -108,9 +108,9 @@ class ResponsesWire(Wire):
         message = message.sent_to("responses")
         if message.results:
             written = [_result(part, message.raw) for part in message.results]
-            others = [part for part in message.parts if not isinstance(part, ToolResultPart)]
+            others = tuple(part for part in message.parts if part not in message.results)
             if others:
-                written += self.write(Message("user", tuple(others)))
+                written += self.write(Message("user", others))
             return written
         head = head_of(message, message.role)
         if message.role == "assistant" and (message.raw is None or "output" in head):
@@ -186,7 +186,10 @@ def _texts_in(blocks: Any) -> list[Json]:
 
 
 def _words(blocks: list[Json]) -> str:
-    return "".join(string(first_of(block, "text", "refusal")) for block in blocks)
+    text = ""
+    for block in blocks:
+        text += string(first_of(block, "text", "refusal"))
+    return text
 
 
 def _content_parts(content: Any) -> Iterator[Part]:

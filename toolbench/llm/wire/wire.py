@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from toolbench.jsonschema.types import Json
-from toolbench.llm.message import Chunk, Message, Part, Response, TextPart, ToolCallPart, Usage
+from toolbench.llm.message import (
+    Chunk,
+    Message,
+    Part,
+    Response,
+    TextPart,
+    ToolCallPart,
+    Usage,
+    whole_number,
+)
 from toolbench.llm.providers import Provider
 from toolbench.values import clip
 
@@ -256,17 +265,21 @@ def joined_turns(
     return turns
 
 
-def usage_of(data: Any, into: Iterable[str], out: str) -> Usage | None:
-    """Return the usage in *data*: the sum of the numbers under *into*, and the number under *out*."""
+def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None:
+    """Return the usage in *data*: the sum of the numbers under *into*, and of those under *out*."""
     if not isinstance(data, Mapping):
         return None
-    tokens: int | None = None
-    for key in into:
-        number = data.get(key)
-        if isinstance(number, int) and number >= 0 and not isinstance(number, bool):
-            tokens = (tokens or 0) + number
     # OpenRouter sends the cost
-    return Usage(tokens, data.get(out), data.get("cost"))
+    return Usage(_sum(data, into), _sum(data, out), data.get("cost"))
+
+
+def _sum(data: Mapping[str, Any], keys: Iterable[str]) -> int | None:
+    tokens: int | None = None
+    for key in keys:
+        number = whole_number(data.get(key))
+        if number is not None:
+            tokens = (tokens or 0) + number
+    return tokens
 
 
 def failure_of(data: Mapping[str, Any], otherwise: str) -> str:
