@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from test_llm.recorded import MESSAGES
 from test_llm.samples import GREP, WRITE
@@ -12,6 +13,7 @@ from test_llm.test_models.provider_server import KEY, refusal, spoken
 from toolbench import Conversation, tool
 from toolbench.agent import Agent
 from toolbench.errors import ModelDriftError, ModelError, ModelStoppedError
+from toolbench.llm.compose import as_call
 from toolbench.llm.models import (
     CancelToken,
     RecordedModel,
@@ -126,6 +128,27 @@ class TestFile:
         assert KEY in answer.text
         assert KEY not in path.read_text()
         assert KEY not in repr(recording)
+
+    @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
+    def test_holds_no_secret_that_only_a_type_tells(self, provider, path):
+        """A `SecretStr` with the name of any other argument; Gemini's schemas do not know the type."""
+
+        @tool(read_only=True)
+        def unlock(word: SecretStr | None = None) -> str:
+            """Unlock."""
+            return "open"
+
+        call = as_call(unlock, {"word": "hunter2-arg-55"}, provider, id="c1")
+        key = {"openai": "tool_calls", "anthropic": "content", "gemini": "parts"}
+        message = {"role": "assistant", key.get(provider, "output"): [call]}
+        c = Conversation(
+            agent=Agent(
+                RecordedModel(path, ScriptedModel([message, "Open."], provider=provider)), [unlock]
+            )
+        )
+        c.send_message("Unlock it.")
+        assert c.run() == "answered"
+        assert "unlock" in path.read_text() and "hunter2" not in path.read_text()
 
     def test_holds_no_secret_of_a_call(self, path):
         """Where the person, the model and the tool say it; and the file still replays."""

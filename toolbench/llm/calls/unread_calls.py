@@ -27,6 +27,9 @@ _TEXTS = ("content", "reasoning", "reasoning_content", "refusal", "text", "think
 # A shorter word may stand in other texts by chance
 _WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
 
+_PASSWORD_NOTE = re.compile(r"\((?:.*; )?format: password[;)]")
+"""What Gemini's description of a `SecretStr` says, because its schemas know no such format."""
+
 
 def without_unread(
     message: Message, tools: Iterable[Any], *, are_written_calls_read: bool = False
@@ -111,8 +114,21 @@ def named_schema(tool: Any) -> tuple[str, Any]:
     name = str(tool.get("name"))
     for key in _SCHEMAS:
         if key in tool:
-            return name, tool[key]
+            return name, _with_format(tool[key])
     return name, {}
+
+
+def _with_format(schema: Any) -> Any:
+    """Return *schema* with the format of passwords, which Gemini only has in descriptions."""
+    if isinstance(schema, list):
+        return [_with_format(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    changed = {key: _with_format(value) for key, value in schema.items()}
+    described = changed.get("description")
+    if isinstance(described, str) and _PASSWORD_NOTE.search(described):
+        changed.setdefault("format", "password")
+    return changed
 
 
 class _Unread:
