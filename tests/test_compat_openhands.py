@@ -279,6 +279,11 @@ def test_what_we_do_not_have_says_so_when_it_is_used(load):
         ("from openhands.sdk import no_such_function", "cannot import name"),
         ("from openhands.tools.terminal import NoTool", "cannot import name"),
         ("import openhands.tools.delegate.x", "has no module for"),
+        ("import openhands.of_others", "No module named 'openhands.of_others'"),
+        (
+            "from importlib.util import find_spec\nraise ImportError(find_spec('openhands.of_others'))",
+            "None",
+        ),
     ],
 )
 def test_what_is_unknown_is_an_import_error(load, line, words):

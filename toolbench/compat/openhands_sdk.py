@@ -90,6 +90,9 @@ class _Finder(MetaPathFinder):
             return None
         if fullname in MODULES or _tool_module(fullname):
             return ModuleSpec(fullname, _Loader(), is_package=True)
+        if not fullname.startswith((f"{SDK}.", f"{TOOLS}.")):
+            # A missing package of somebody else, for which others may only look
+            return None
         msg = f"toolbench has no module for {fullname}.{did_you_mean(fullname, MODULES)}"
         raise ModuleNotFoundError(msg, name=fullname)
 
