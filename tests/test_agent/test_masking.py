@@ -252,6 +252,15 @@ def test_the_key_of_the_model_is_hidden(tmp_path, monkeypatch):
     assert "api_key" not in c.state.secrets
 
 
+def test_a_key_that_is_there_twice_hides_its_first_value():
+    """A reader of JSON takes the last one; the text has both."""
+    twice = call("add", f'{{"a": "{LONG}", "a": 1}}')
+    c = talk_with(LONG, [calls(twice), "Done."])
+    c.run()
+    assert LONG not in json.dumps(sent(c))
+    check_answered(c)
+
+
 def test_an_event_that_is_shown_alone_is_hidden_and_clean():
     """Arguments, texts and the failure of a callback have no secret and no terminal sequence."""
 

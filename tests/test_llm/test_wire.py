@@ -62,6 +62,7 @@ SENT = {
         },
         {"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "3 lines"}]},
         {"role": "tool", "tool_call_id": "c2", "content": "3 lines"},
+        {"role": "tool", "tool_call_id": "c2", "content": [{"type": "file", "file_id": "f1"}]},
     ],
     "responses": [
         {"role": "user", "content": [{"type": "input_file", "file_id": "f1"}]},

@@ -230,7 +230,8 @@ class Masking:
             return self._text(arguments)
         masked = self._values(parsed)
         if masked == parsed:
-            return arguments
+            # A key that is there twice has only its last value in *parsed*
+            return self._long.text(arguments)
         return json.dumps(masked, ensure_ascii=False)
 
     def _block(self, block: Content) -> Content:

@@ -69,8 +69,9 @@ class OpenAIChatWire(Wire):
             _mend(head)
             return Message(role, tuple(_parts(head)), "openai", head)
         parts = tuple(_content_parts(head.get("content")))
-        if role == "tool":
-            content = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
+        content = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
+        # A block that only its server knows goes back with the others, as it is
+        if role == "tool" and len(content) == len(parts):
             id_, name = head.get("tool_call_id"), string(head.get("name"))
             parts = (ToolResultPart(id_, name, content),)
         return Message(role, parts, "openai", head)
@@ -110,7 +111,7 @@ class OpenAIChatWire(Wire):
     def write(self, message: Message) -> list[Json]:
         """Write *message*; a result of a call cannot hold images, which follow as the user's."""
         message = message.sent_to("openai")
-        if message.role == "tool" or message.results:
+        if message.results:
             return _results(message)
         head = head_of(message, message.role)
         if message.role == "assistant":
