@@ -14,7 +14,7 @@ from test_internals import (
 )
 
 BOUNDED = ["anyio", "anywidget", "fastmcp-slim", "httpx2", "ipykernel", "ipython", "ipywidgets",
-           "mcp", "mcp-types", "py-key-value-aio", "traitlets"]  # fmt: skip
+           "mcp", "mcp-types", "traitlets"]  # fmt: skip
 
 
 def test_no_private_name_is_missing(trees):
