@@ -8,6 +8,7 @@ from patience import PATIENCE, eventually
 
 from test_widgets.front import named, only, page, receive, type_into
 from test_widgets.panes import choose, go, press
+from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.kit.ticker import ticker
@@ -45,6 +46,7 @@ def test_a_secret_typed_into_a_template_stays_out_of_the_traffic():
         explorer = Explorer(client)
         pane = go(explorer, "Resources")
         choose(pane, "template: vault:")
+        eventually(lambda: "Read" in buttons(pane.detail))
         receive(only(pane.detail, Password), value="hunter2-hunter2")
         press(pane, "Read")
         eventually(lambda: "opened" in page(pane.detail))

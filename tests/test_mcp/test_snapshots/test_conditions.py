@@ -196,8 +196,8 @@ def kind(name, **properties):
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        (one(TEXT), text("^a+$"), "x: any text before, matches ^a+$ now"),
-        (text("^a+$"), one(TEXT), "x: matches ^a+$ before, any text now"),
+        (one(TEXT), text("^a+$"), "x: no such limit before, matches ^a+$ now"),
+        (text("^a+$"), one(TEXT), "x: matches ^a+$ before, no such limit now"),
         (
             {**one({"$ref": "#/$defs/d"}), "$defs": {"d": TEXT}},
             {**one({"$ref": "#/$defs/d"}), "$defs": {"d": WHOLE}},
