@@ -138,6 +138,15 @@ class TestRules:
         form.close()
         assert wire.live == set()
 
+    def test_a_shared_layout_and_style_outlive_a_form(self, wire):
+        """The user's code keeps them for other fields: a form closes only what is its own."""
+        layout, style = w.Layout(width="60%"), w.SliderStyle(handle_color="navy")
+        own = _own(100, _is_color, lambda slot: w.IntSlider(layout=layout, style=style))
+        form = SchemaForm(_object(c=_COLOR), registry=own)
+        form.widget  # noqa: B018
+        form.close()
+        assert wire.live == {layout.model_id, style.model_id}
+
 
 class TestPerField:
     def test_a_pydantic_field_says_how_it_is_edited(self):

@@ -56,10 +56,14 @@ class Pool:
         return widget
 
     def adopt(self, widget: Widget) -> None:
-        """Let `close` also close *widget*, which other code made."""
-        names = ("layout", "style")
-        for part in (widget, *(getattr(widget, name, None) for name in names)):
-            if isinstance(part, Widget):
+        """Let `close` also close *widget*, which other code made, with the layout and style it made.
+
+        A layout or style with settings stays open: other widgets may have it too.
+        """
+        self._live[id(widget)] = widget
+        for name in ("layout", "style"):
+            part = getattr(widget, name, None)
+            if isinstance(part, Widget) and not part.get_state(drop_defaults=True):
                 self._live[id(part)] = part
 
     def drop(self, widgets: Iterable[Widget]) -> None:
