@@ -11,6 +11,8 @@ another file than the one before.
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from threading import Event
@@ -21,8 +23,10 @@ from comm.base_comm import BaseComm
 from IPython.core.interactiveshell import InteractiveShell
 
 import toolbench
-from toolbench import Action, ToolDefinition, history, run_tool, tool
+from toolbench import Action, Conversation, ToolDefinition, history, run_tool, tool
+from toolbench.agent import Agent
 from toolbench.llm import parse_tool_calls
+from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.testing import FakeMCPServer
@@ -99,6 +103,32 @@ def _buttons(part: Any) -> list[Any]:
     return [part, *below] if hasattr(part, "description") and hasattr(part, "click") else below
 
 
+def said(arguments: str) -> dict[str, Any]:
+    """Return the message of a model that calls the tool."""
+    function = {"name": "split_bill", "arguments": arguments}
+    call = {"id": "1", "type": "function", "function": function}
+    return {"role": "assistant", "tool_calls": [call]}
+
+
+def scripted() -> ScriptedModel:
+    """Return a model that calls the tool, and then answers."""
+    return ScriptedModel([said('{"total": 84, "people": 4}'), "21."])
+
+
+def converse() -> None:
+    """Let a model call the tool and answer; nothing is shown."""
+    with Conversation(agent=Agent(scripted(), [split_bill])) as conversation:
+        conversation.send_message("We are four, and the bill is 84.")
+        assert conversation.run() == "answered"
+
+
+def chat(shell: InteractiveShell) -> None:
+    """The same in a cell of `%%chat`, which shows it."""
+    shell.user_ns["model"] = scripted()
+    with redirect_stdout(StringIO()):
+        shell.run_cell_magic("chat", "bill --model model --tools split_bill --new", "Split it.")
+
+
 def recorded(work: Callable[[], object]) -> Callable[[], None]:
     """Return *work* as it is done where plain calls are recorded."""
 
@@ -129,19 +159,6 @@ def trips() -> dict[str, Callable[[], object]]:
     server.answer("bill", "21")
     client = create_mcp_tools(server)
     bill: ToolDefinition[Any, Any] = client["bill"]
-    message = {
-        "role": "assistant",
-        "tool_calls": [
-            {
-                "id": "1",
-                "type": "function",
-                "function": {
-                    "name": "split_bill",
-                    "arguments": '{"total": 84, "people": 4,}',
-                },
-            }
-        ],
-    }
     return {
         "call": lambda: split_bill(arguments),
         "recorded call": recorded(lambda: split_bill(action)),
@@ -151,7 +168,9 @@ def trips() -> dict[str, Callable[[], object]]:
         "click": lambda: click(panel),
         "MCP call": lambda: bill({}),
         "MCP run": lambda: run_tool(bill, {}),
-        "message": lambda: parse_tool_calls(message, [split_bill]),
+        "message": lambda: parse_tool_calls(said('{"total": 84, "people": 4,}'), [split_bill]),
+        "conversation": converse,
+        "%%chat": lambda: chat(shell),
     }
 
 
