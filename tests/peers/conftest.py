@@ -1,12 +1,12 @@
 """The public servers that `make peers` installs."""
 
-import importlib.util
 import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from loading import loaded
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
@@ -38,11 +38,7 @@ def entry_of(record):
 @pytest.fixture(scope="session")
 def script():
     """scripts/peers.py, as a module."""
-    place = ROOT / "scripts" / "peers.py"
-    spec = importlib.util.spec_from_file_location("peers_script", place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "scripts" / "peers.py")
 
 
 @pytest.fixture(scope="session")

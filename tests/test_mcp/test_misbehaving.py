@@ -4,12 +4,12 @@ Every mode and every tool of ../shared/servers/misbehaving_server.py is in it, o
 HTTP, in both eras. None may hang past its time limit, lose a result or hide a neighbour.
 """
 
-import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from loading import loaded
 from patience import PATIENCE
 
 from test_mcp import seen
@@ -32,11 +32,7 @@ pytestmark = pytest.mark.skipif(
 @cache
 def script():
     """`python scripts/mcp_failures.py` writes the page."""
-    place = ROOT / "scripts" / "mcp_failures.py"
-    spec = importlib.util.spec_from_file_location("mcp_failures", place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "scripts" / "mcp_failures.py")
 
 
 def rows(text):

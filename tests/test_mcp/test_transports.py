@@ -1,6 +1,5 @@
 """Servers in this kernel, from modules, from OpenAPI documents, and over HTTP."""
 
-import importlib.util
 import json
 import logging
 import os
@@ -10,6 +9,7 @@ from typing import Annotated
 
 import pytest
 from fastmcp import FastMCP
+from loading import loaded
 from pydantic import Field
 
 from test_mcp.peers import GOOD, light, serving, serving_app
@@ -147,10 +147,7 @@ def url():
 
 
 def good_server():
-    spec = importlib.util.spec_from_file_location("good", GOOD)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.mcp
+    return loaded(GOOD).mcp
 
 
 @pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
