@@ -21,7 +21,7 @@ import time
 from toolbench import Conversation
 from toolbench.agent import Agent
 from toolbench.llm.models import Answer
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 
 class Streaming:
     name, provider = "streaming", "openai"

@@ -7,7 +7,7 @@ import pytest
 from toolbench.jsonschema.walk import COMPOSITION
 
 WRITERS = {
-    *("llm/formats/gemini.py", "llm/models/local/prompt.py"),
+    *("llm/formats/gemini.py", "llm/models/local_prompt.py"),
     "mcp/snapshots/schema_diff.py",
 }
 """Those that write a provider's dialect, or a schema to try: the keywords may be keys of the dicts they make."""

@@ -16,7 +16,7 @@ from toolbench.agent import (
 from toolbench.errors import ModelError
 from toolbench.llm.compose import model_message
 from toolbench.llm.models import Answer, ScriptedModel, Usage, as_model
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 LEFT_OUT = "an image was left out"

@@ -21,7 +21,7 @@ from toolbench.agent import (
 from toolbench.agent.events import StopReason
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import PersonModel, ScriptedModel
-from toolbench.llm.models.function import FunctionModel
+from toolbench.llm.models.convert import FunctionModel
 from toolbench.runs.control import active
 from toolbench.runs.questions import Answer, answering
 

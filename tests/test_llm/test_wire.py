@@ -18,7 +18,7 @@ from toolbench.llm.message import (
     ToolResultPart,
 )
 from toolbench.llm.models import Answer
-from toolbench.llm.models.answer import as_answer
+from toolbench.llm.models.model import as_answer
 from toolbench.llm.wire import WIRES
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="

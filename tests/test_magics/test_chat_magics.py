@@ -22,7 +22,7 @@ def scripted(*more):
 
 STREAM = """
 from toolbench.llm.models import Answer
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 class Streaming:
     name, provider = "streaming", "openai"
     def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):

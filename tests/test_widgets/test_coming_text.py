@@ -6,7 +6,7 @@ from test_agent.scripts import add
 from toolbench import Conversation
 from toolbench.agent import Agent
 from toolbench.llm.models import ScriptedModel
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 from toolbench.redaction.known import remembered
 from toolbench.widgets.transcript.coming_text import ComingText
 

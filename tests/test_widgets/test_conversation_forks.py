@@ -10,7 +10,7 @@ from test_agent.scripts import call, calls, talk
 from toolbench import ToolDefinition
 from toolbench.core.schema import Observation
 from toolbench.llm.models import Answer, ScriptedModel
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel

@@ -6,7 +6,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from patience import eventually
 from test_agent.scripts import call, calls, talk
 
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 from toolbench.widgets.transcript.live import LiveTranscript
 
 

@@ -27,8 +27,7 @@ from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.message import Message
 from toolbench.llm.models import Answer, CancelToken, Usage
-from toolbench.llm.models.answer import as_answer
-from toolbench.llm.models.protocol import Chunk, OnChunk, with_message, writes_calls
+from toolbench.llm.models.model import Chunk, OnChunk, as_answer, with_message, writes_calls
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.exception_text import sentence_of

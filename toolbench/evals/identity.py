@@ -46,8 +46,8 @@ from toolbench.llm.models import (
     RecordedModel,
     ScriptedModel,
 )
-from toolbench.llm.models.function import FunctionModel
-from toolbench.llm.models.transport.streamed_model import StreamedModel
+from toolbench.llm.models.convert import FunctionModel
+from toolbench.llm.models.streamed import StreamedModel
 
 _WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex, range)
 # Modules of toolbench by their present names, with those that saved work knows

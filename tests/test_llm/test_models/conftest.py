@@ -8,7 +8,7 @@ from test_llm.test_models.provider_server import KEY, provider_server
 from toolbench.core.background_loop import portal
 from toolbench.llm import system_message, user_message
 from toolbench.llm.models import as_model
-from toolbench.llm.models.transport.address_model import AddressModel
+from toolbench.llm.models.http import AddressModel
 
 
 @pytest.fixture(autouse=True, scope="module")

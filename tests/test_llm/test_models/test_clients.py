@@ -31,7 +31,7 @@ from toolbench.core.background_loop import portal
 from toolbench.errors import ModelConnectionError, ModelError
 from toolbench.llm import parse_tool_calls, respond_all, user_message
 from toolbench.llm.models import Usage, as_model
-from toolbench.llm.models.transport.address_model import AddressModel
+from toolbench.llm.models.http import AddressModel
 from toolbench.network import MOST_BYTES
 
 ARGUMENTS = {"pattern": "TODO", "limit": 5}

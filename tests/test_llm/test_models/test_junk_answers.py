@@ -10,9 +10,9 @@ from test_llm.samples import GREP
 from toolbench.errors import ModelError
 from toolbench.llm import parse_tool_calls
 from toolbench.llm.models import Answer, ScriptedModel, Usage
-from toolbench.llm.models.answer import as_answer, numbered
-from toolbench.llm.models.transport.inbox import Ended
-from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
+from toolbench.llm.models.inbox import Ended
+from toolbench.llm.models.model import as_answer, numbered
+from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.wire import WIRES
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]

@@ -16,7 +16,7 @@ from test_llm.samples import GREP, taking
 from toolbench.errors import MissingExtraError, ModelError, ModelStoppedError
 from toolbench.llm import parse_tool_calls, respond_all, to_openai
 from toolbench.llm.models import CancelToken, Chunk, LocalModel
-from toolbench.llm.models.local.prompt import (
+from toolbench.llm.models.local_prompt import (
     Written,
     answer_schema,
     local_messages,
@@ -137,7 +137,7 @@ class TestFiles:
 
     def test_without_llama(self, monkeypatch):
         """The hint says what to install."""
-        monkeypatch.setattr("toolbench.llm.models.local.model.find_spec", lambda _: None)
+        monkeypatch.setattr("toolbench.llm.models.local.find_spec", lambda _: None)
         with pytest.raises(MissingExtraError, match=r"jupyter-toolbench\[local\]"):
             LocalModel()
 

@@ -23,7 +23,7 @@ from toolbench.llm.models import (
     Usage,
     as_model,
 )
-from toolbench.llm.models.answer import as_answer
+from toolbench.llm.models.model import as_answer
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
 USAGES = {

@@ -20,7 +20,7 @@ from toolbench.llm.models import (
     ScriptedModel,
     as_model,
 )
-from toolbench.llm.models.transport.address_model import AddressModel
+from toolbench.llm.models.http import AddressModel
 from toolbench.redaction import MARK
 
 

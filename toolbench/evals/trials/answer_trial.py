@@ -16,7 +16,7 @@ from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.calls.unread_calls import kept_message
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, Model, Usage
-from toolbench.llm.models.protocol import writes_calls
+from toolbench.llm.models.model import writes_calls
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.exception_text import sentence_of

@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.core.tool import ToolDefinition
 from toolbench.evals.cases.case import Case
 from toolbench.llm.models import Model, Price
-from toolbench.llm.models.protocol import offered
+from toolbench.llm.models.model import offered
 from toolbench.values import clip
 from toolbench.wording import counted, estimate_tokens
 

@@ -49,7 +49,7 @@ from toolbench.llm.models import (
     RecordedModel,
     ScriptedModel,
 )
-from toolbench.llm.models.protocol import offered
+from toolbench.llm.models.model import offered
 from toolbench.threads import have_threads
 from toolbench.wording import counted
 

@@ -11,8 +11,7 @@ from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.compose import model_message
 from toolbench.llm.message import ToolCallPart
-from toolbench.llm.models.answer import whole_answer
-from toolbench.llm.models.protocol import (
+from toolbench.llm.models.model import (
     Answer,
     Messages,
     OfferedTools,
@@ -20,6 +19,7 @@ from toolbench.llm.models.protocol import (
     copied,
     offered,
     stopped,
+    whole_answer,
 )
 from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message

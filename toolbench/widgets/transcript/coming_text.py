@@ -1,7 +1,7 @@
 """The text of an answer while it arrives from the model."""
 
 from toolbench.agent.conversation import Conversation
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 from toolbench.redaction.known import remembered
 
 # Seconds from one drawing to the next

@@ -11,7 +11,7 @@ from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import Event, MessageEvent
 from toolbench.agent.transcript import bundle
 from toolbench.core.content import TextContent
-from toolbench.llm.models.protocol import Chunk
+from toolbench.llm.models.model import Chunk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 

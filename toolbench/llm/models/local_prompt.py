@@ -12,7 +12,7 @@ from typing import Any
 
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.protocol import Chunk, Messages, OnChunk
+from toolbench.llm.models.model import Chunk, Messages, OnChunk
 from toolbench.llm.wire import WIRES
 
 _INSTRUCTIONS = """You are a helpful assistant. You have access to these tools:

@@ -13,10 +13,10 @@ from typing import Any
 
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.protocol import Price
-from toolbench.llm.models.transport.faults import causes
-from toolbench.llm.models.transport.inbox import Send, Start, in_loop, in_thread
-from toolbench.llm.models.transport.streamed_model import StreamedModel
+from toolbench.llm.models.faults import causes
+from toolbench.llm.models.inbox import Send, Start, in_loop, in_thread
+from toolbench.llm.models.model import Price
+from toolbench.llm.models.streamed import StreamedModel
 from toolbench.llm.providers import Provider
 
 _DIALECTS: Mapping[str, tuple[Provider, ...]] = {

@@ -16,10 +16,10 @@ from pydantic import SecretStr
 from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.protocol import Price, stopped
-from toolbench.llm.models.transport.faults import HttpRefusal, fault_of
-from toolbench.llm.models.transport.inbox import Send, Start, StoppedError, in_loop, result
-from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
+from toolbench.llm.models.faults import HttpRefusal, fault_of
+from toolbench.llm.models.inbox import Send, Start, StoppedError, in_loop, result
+from toolbench.llm.models.model import Price, stopped
+from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.providers import Provider
 from toolbench.network import MOST_BYTES
 from toolbench.redaction.names import is_secret_setting

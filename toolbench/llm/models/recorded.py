@@ -17,8 +17,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.unread_calls import kept_message, named_schema, read_arguments
 from toolbench.llm.calls.written_calls import written_calls
 from toolbench.llm.message import Message, Part, TextPart, ToolCallPart, ToolResultPart
-from toolbench.llm.models.answer import report
-from toolbench.llm.models.protocol import (
+from toolbench.llm.models.model import (
     Answer,
     Messages,
     Model,
@@ -26,6 +25,7 @@ from toolbench.llm.models.protocol import (
     OnChunk,
     Usage,
     offered,
+    report,
     stopped,
     writes_calls,
 )

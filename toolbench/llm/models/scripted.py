@@ -8,14 +8,15 @@ from typing import Any
 
 from toolbench.errors import ModelScriptError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.answer import as_answer, report
-from toolbench.llm.models.protocol import (
+from toolbench.llm.models.model import (
     Answer,
     Messages,
     OfferedTools,
     OnChunk,
+    as_answer,
     copied,
     offered,
+    report,
     stopped,
 )
 from toolbench.llm.providers import Provider

@@ -7,24 +7,26 @@ from typing import Any
 
 from toolbench.errors import BodyError, ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.answer import as_answer, numbered, report
-from toolbench.llm.models.protocol import (
+from toolbench.llm.models.faults import (
+    TRIES,
+    BrokenOffError,
+    fault_of,
+    printable,
+)
+from toolbench.llm.models.inbox import Start, StoppedError, pause, received
+from toolbench.llm.models.model import (
     Answer,
     Chunk,
     Messages,
     OfferedTools,
     OnChunk,
     Price,
+    as_answer,
+    numbered,
     offered,
+    report,
     stopped,
 )
-from toolbench.llm.models.transport.faults import (
-    TRIES,
-    BrokenOffError,
-    fault_of,
-    printable,
-)
-from toolbench.llm.models.transport.inbox import Start, StoppedError, pause, received
 from toolbench.llm.providers import Provider
 from toolbench.llm.read import stream_of
 from toolbench.llm.wire import WIRES

@@ -1,1 +1,0 @@
-"""A model in a file, run by llama.cpp in a separate process."""

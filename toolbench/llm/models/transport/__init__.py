@@ -1,1 +1,0 @@
-"""Send requests to providers and receive the answers: streaming, cancelling, retries."""
