@@ -140,6 +140,23 @@ def test_a_call_is_answered_by_hand(opened):
     assert len(history()) == 0
 
 
+def test_a_typed_answer_outlives_a_look_at_another_button(opened, wire):
+    """Each click shows what was typed there, and makes no new fields."""
+    _, panel = two_calls(opened)
+    for label in ("Answer by hand", "Refuse", "Answer by hand"):
+        labelled(panel, label).click()
+        if label == "Refuse":
+            labelled(panel, "Why not").value = "Not now."
+        else:
+            answer = labelled(panel, "Result in place of add")
+            answer.value = answer.value or "a long answer"
+    fields = set(wire.live)
+    assert answer.value == "a long answer"
+    labelled(panel, "Refuse").click()
+    assert labelled(panel, "Why not").value == "Not now."
+    assert wire.live == fields
+
+
 def test_an_answer_by_hand_has_the_data_of_the_tool(opened):
     """Without the object that only the form's schema puts around it."""
     c, panel = two_calls(opened)
@@ -293,6 +310,10 @@ def test_a_person_is_the_model(opened):
     assert "Add two numbers." in page_text
     chooser.value = "add"
     wait_for(panel, lambda w: getattr(w, "description", "") == "a").value = "2"
+    chooser.index = 0
+    assert not [w for w in everything(panel) if getattr(w, "description", "") == "a"]
+    # What was typed is still there
+    chooser.value = "add"
     labelled(panel, "b").value = "3"
     press_when_quiet(panel)
     wait_for(panel, lambda w: "&quot;content&quot;: &quot;5&quot;" in value_of(w))

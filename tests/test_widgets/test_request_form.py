@@ -6,7 +6,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import Completion
 from patience import PATIENCE, eventually
 
-from test_widgets.front import named, only, page, receive, type_into
+from test_widgets.front import named, only, page, receive, type_into, walk
 from test_widgets.panes import choose, go, press
 from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
@@ -23,6 +23,18 @@ def atlas():
     @server.prompt()
     def visit(city: str, street: str) -> str:
         return f"Visit {street} in {city}."
+
+    @server.prompt()
+    def leave() -> str:
+        return "Leave."
+
+    @server.resource("atlas://{city}")
+    def read(city: str) -> str:
+        return f"All of {city}."
+
+    @server.resource("atlas://")
+    def overview() -> str:
+        return "All cities."
 
     @server.completion()
     async def complete(ref, argument, context):
@@ -78,3 +90,28 @@ def test_say_how_many_the_server_did_not_send(pane):
     eventually(lambda: tuple(city.options) == ("city 1203",))
     eventually(lambda: "1,204" not in page(pane.detail))
     assert "the list has 3 proposals" in page(pane.detail).lower()
+
+
+@pytest.mark.parametrize(
+    ("tab", "item", "other"),
+    [("Prompts", "visit", "leave"), ("Resources", "template: atlas", "atlas://")],
+)
+def test_what_was_typed_outlives_a_look_at_another_item(tab, item, other):
+    """A person looks something up in another prompt or resource, and goes on typing."""
+    with MCPClient(timeout=PATIENCE) as client:
+        client.connect("atlas", atlas())
+        explorer = Explorer(client)
+        pane = go(explorer, tab)
+        choose(pane, item)
+        eventually(lambda: "city" in _names(pane))
+        type_into(named(pane.detail, "city"), "Ulm")
+        choose(pane, other)
+        assert "city" not in _names(pane)
+        choose(pane, item)
+        assert named(pane.detail, "city").value == "Ulm"
+        explorer.close()
+        assert ticker.wait_idle(PATIENCE)
+
+
+def _names(pane):
+    return [getattr(part, "description", "") for part in walk(pane.detail)]

@@ -39,10 +39,29 @@ class ByHand:
         self._parts = Parts()
         self._debounce = Debounce()
         self._form: SchemaForm | None = None
+        # Made once, so that they keep what was typed
+        self._answer_fields: list[w.Widget] = []
+        self._reason_fields: list[w.Widget] = []
+        self._send_reason: Any = None
         self.widget = self._parts.column()
 
     def ask_for_answer(self) -> None:
         """Show the fields in which a person types an answer in place of the tool's result."""
+        if not self._answer_fields:
+            self._answer_fields = self._make_answer_fields()
+        self.widget.children = self._answer_fields
+
+    def ask_for_reason(self, label: str = "Refuse it") -> None:
+        """Show a field for the reason of a refusal, and a button with the text *label*."""
+        if not self._reason_fields:
+            text = self._typed(w.Text, "Why not", "toolbench-field")
+            self._send_reason = self._button(label, lambda: self._refuse(text.value.strip()))
+            self._reason_fields = [self._parts.row(text, self._send_reason)]
+        self._send_reason.description = label
+        self._send_reason.tooltip = self._tip(label)
+        self.widget.children = self._reason_fields
+
+    def _make_answer_fields(self) -> list[w.Widget]:
         text = self._typed(w.Textarea, f"Result in place of {self._name}", "toolbench-prose")
         is_error = self._parts.make(
             w.Checkbox, "toolbench-remember", description="It failed", indent=False
@@ -60,14 +79,9 @@ class ByHand:
             self._answer(result)
 
         send_row = self._parts.row(self._button("Give this answer", send), is_error)
-        fields = [text] if form is None else [form.widget, text]
-        self._show(*fields, send_row)
-
-    def ask_for_reason(self, label: str = "Refuse it") -> None:
-        """Show a field for the reason of a refusal, and a button with the text *label*."""
-        text = self._typed(w.Text, "Why not", "toolbench-field")
-        send = self._button(label, lambda: self._refuse(text.value.strip()))
-        self._show(self._parts.row(text, send))
+        if form is None:
+            return [text, send_row]
+        return [form.widget, text, send_row]
 
     def _result(self, value: dict[str, Any], text: str) -> Observation:
         """Return *value* as the tool's result, with *text*, or else its own text, for the model."""
@@ -91,12 +105,12 @@ class ByHand:
         return field
 
     def _button(self, label: str, act: Callable[[], object]) -> Any:
-        button = self._parts.button(label, tip=f"{label}: {self._name}")
+        button = self._parts.button(label, tip=self._tip(label))
         button.on_click(lambda _: self._debounce.then(act))
         return button
 
-    def _show(self, *widgets: w.Widget) -> None:
-        self.widget.children = widgets
+    def _tip(self, label: str) -> str:
+        return f"{label}: {self._name}"
 
     def close(self) -> None:
         """Close all widgets of these fields."""

@@ -57,7 +57,8 @@ class _RequestView:
         self._request, self._answer = request, answer
         self._parts = parts = Parts()
         self._debounce = Debounce()
-        self._form: SchemaForm | None = None
+        # By the name of the tool: another choice keeps what was typed
+        self._forms: dict[str, SchemaForm] = {}
         names = request.tool_names
         self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *names])
         self._tool.observe(lambda change: self._choose(change["new"]), "value")
@@ -73,21 +74,22 @@ class _RequestView:
         ]
 
     def close(self) -> None:
-        if self._form is not None:
-            self._form.close()
+        for form in self._forms.values():
+            form.close()
         self._parts.close()
 
     def _choose(self, name: str) -> None:
-        old, self._form = self._form, None
-        if name != _TEXT_ONLY:
-            self._form = SchemaForm(dict(self._request.schema(name)))
-            self._form.observe(lambda _: self._debounce.edited())
-        self._fields.children = () if self._form is None else (self._form.widget,)
-        if old is not None:
-            old.close()
+        if name == _TEXT_ONLY:
+            self._fields.children = ()
+            return
+        if name not in self._forms:
+            form = SchemaForm(dict(self._request.schema(name)))
+            form.observe(lambda _: self._debounce.edited())
+            self._forms[name] = form
+        self._fields.children = (self._forms[name].widget,)
 
     def _send(self) -> None:
-        form, text = self._form, self._text.value
+        form, text = self._forms.get(self._tool.value), self._text.value
         if form is None:
             if text.strip():
                 self._settle(self._request.answer(text))

@@ -1,5 +1,6 @@
 """The tab of a server's prompts: a form for the arguments, and the messages."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -41,6 +42,9 @@ class PromptsPane(ListPane):
         self._lists: ServerRequest[list[Prompt]] = ServerRequest(self._lock)
         self._writing: ServerRequest[MCPPromptObservation] = ServerRequest(self._lock)
         self._form: RequestForm | None = None
+        # By the name of the prompt: what was typed before another one was picked
+        self._typed: dict[str, Mapping[str, str]] = {}
+        self._shown = ""
         self._notes = ListNotes(parts, session, "prompts")
         self._list = PickList(parts, "Prompts", self._pick, lock)
         self._about = parts.html()
@@ -70,10 +74,12 @@ class PromptsPane(ListPane):
     def _pick(self, name: str) -> None:
         prompt = self._prompts[name]
         self._drop_form()
+        self._shown = name
         self._result.value = Html("")
         self._links.clear()
         self._about.value = _about_html(prompt)
-        self._form = RequestForm(prompt.schema, proposals(self.session, prompt))
+        typed = self._typed.get(name, {})
+        self._form = RequestForm(prompt.schema, proposals(self.session, prompt), typed)
         fields = [self._form.widget] if prompt.arguments else []
         self.detail.children = [
             *(self._about, *fields, self._write),
@@ -107,6 +113,7 @@ class PromptsPane(ListPane):
         self._writing.forget()
         self._questions.leave()
         if self._form is not None:
+            self._typed[self._shown] = self._form.values
             self.detail.children = ()
             self._form.close()
             self._form = None

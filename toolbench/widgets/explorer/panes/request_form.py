@@ -36,10 +36,15 @@ _RANK = 95
 class RequestForm:
     """A SchemaForm with text fields. The first few fields show the server's proposals."""
 
-    def __init__(self, schema: Mapping[str, Any], propose: Propose | None) -> None:
+    def __init__(
+        self, schema: Mapping[str, Any], propose: Propose | None, typed: Mapping[str, str]
+    ) -> None:
         """Make the form for *schema*, an object of strings.
 
-        *propose* asks the server for proposals. If it is None, the fields have no proposals.
+        Args:
+            schema: The schema of the arguments.
+            propose: Asks the server for proposals. If it is None, the fields have no proposals.
+            typed: The values of an earlier form. Those that the schema does not have are left out.
         """
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
@@ -51,7 +56,8 @@ class RequestForm:
         rules = registry.copy()
         if propose is not None:
             rules.add(_RANK, lambda view, part, path: len(path) == 1, self._box)
-        self.form = SchemaForm(schema, registry=rules)
+        known = {name: text for name, text in typed.items() if name in schema["properties"]}
+        self.form = SchemaForm(schema, known, registry=rules)
         self.form.observe(lambda _: self._typed())
         self.widget = self.form.widget
         self._ask()

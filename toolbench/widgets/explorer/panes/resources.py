@@ -1,6 +1,6 @@
 """The tab of a server's resources: list, read and subscribe to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -49,6 +49,9 @@ class ResourcesPane(ListPane):
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(self._lock)
         self._following: ServerRequest[None] = ServerRequest(self._lock)
         self._form: RequestForm | None = None
+        # By the template: what was typed before another item was picked
+        self._typed: dict[str, Mapping[str, str]] = {}
+        self._shown = ""
         self._uri = ""
         self._subscribed: set[str] = set()
         self._last_update = _last_message(session)
@@ -94,12 +97,13 @@ class ResourcesPane(ListPane):
         self._reading.forget()
         self._questions.leave()
         self._drop_form()
+        self._shown = key
         self._about.value = _about_html(offer)
         self._result.value = self._updates.value = Html("")
         fields = []
         if isinstance(offer, ResourceTemplate):
             propose = proposals(self.session, offer)
-            self._form = RequestForm(offer.schema, propose)
+            self._form = RequestForm(offer.schema, propose, self._typed.get(key, {}))
             fields = [self._form.widget]
         else:
             self._uri = offer.uri
@@ -193,6 +197,7 @@ class ResourcesPane(ListPane):
 
     def _drop_form(self) -> None:
         if self._form is not None:
+            self._typed[self._shown] = self._form.values
             self.detail.children = ()
             self._form.close()
             self._form = None
