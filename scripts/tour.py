@@ -96,7 +96,8 @@ def open_tour(notebook: Path, *, browser: bool) -> int:
         home.mkdir(parents=True, exist_ok=True)
         os.environ["HOME"] = str(home)
     root = ROOT if notebook.is_relative_to(ROOT) else None
-    return open_lab(notebook, browser=browser, root=root)
+    # A container in which this repository is developed often has no other user
+    return open_lab(notebook, browser=browser, allow_root=True, root=root)
 
 
 def home_is_usable() -> bool:

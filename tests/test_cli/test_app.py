@@ -103,6 +103,16 @@ class TestLab:
         )
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.parametrize("options", [[], ["--allow-root"]])
+    def test_root_is_for_jupyterlab_to_refuse(self, tmp_path, options):
+        """It refuses the user root on purpose; only an option of the line lets it start."""
+        script = (
+            "import os, sys; os.geteuid = lambda: 0\n"
+            "from jupyterlab.labapp import LabApp; LabApp.launch_instance = print\n"
+            f"from toolbench.cli import main; sys.exit(main({['lab', *options]}))"
+        )
+        assert ("--allow-root" in run_python(script, tmp_path).stdout) == bool(options)
+
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("arguments", "name", "line"),
@@ -127,7 +137,7 @@ class TestLab:
         folder.mkdir()
         (folder / "library.ipynb").write_text("{}")
         with subprocess.Popen(
-            [TOOLBENCH, "lab", *arguments, "--no-browser"],
+            [TOOLBENCH, "lab", *arguments, "--no-browser", "--allow-root"],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -49,15 +49,21 @@ def new(name: str, *, into: Annotated[Path, Parameter(name=["--into", "-d"])] = 
 
 
 @app.command
-def lab(notebook: Path | None = None, *, browser: bool = True) -> int:
+def lab(
+    notebook: Path | None = None,
+    *,
+    browser: bool = True,
+    allow_root: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
     """Open JupyterLab on a notebook, by default on a new one that lists your tools.
 
     Args:
         notebook: The notebook to open, which is made if it does not exist; JupyterLab shows its folder.
         browser: Open a browser. With `--no-browser`, only print the address.
+        allow_root: Start even as the user root, which JupyterLab refuses: any cell may do anything then.
     """
     try:
-        return open_lab(notebook, browser=browser)
+        return open_lab(notebook, browser=browser, allow_root=allow_root)
     except LabError as error:
         return _refuse(error)
 

@@ -17,13 +17,16 @@ class LabError(ToolbenchError):
     """JupyterLab cannot open the notebook."""
 
 
-def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) -> int:
+def open_lab(
+    notebook: Path | None, *, browser: bool, allow_root: bool = False, root: Path | None = None
+) -> int:
     """Start JupyterLab with *notebook*, and return when it is stopped.
 
     Args:
         notebook: A notebook, which is made if it does not exist, with the cells of `starter`; if None,
             the notebook of `starter` in the current folder.
         browser: True to open a browser, False to only print the address.
+        allow_root: True to start JupyterLab even for the user root, which it refuses otherwise.
         root: The folder that JupyterLab shows. It must contain the notebook. By default, it is the
             folder of the notebook.
 
@@ -54,7 +57,7 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
     ]
     if not browser:
         options.append("--no-browser")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
+    if allow_root:
         options.append("--allow-root")
     LabApp.launch_instance(options)
     return 0
