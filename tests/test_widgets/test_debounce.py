@@ -45,6 +45,28 @@ def test_a_double_click_is_one_click(typed, clock):
         clock[0] += 2 * debounce.QUIET
 
 
+def test_clicks_on_two_buttons_are_two(clock):
+    """Both wait for the last keys, and then both happen, however often each was clicked."""
+    runs = []
+
+    @tool
+    def keep(text: str) -> str:
+        """Keep the text."""
+        runs.append(text)
+        return text
+
+    panel = ToolPanel(keep)
+    type_into(panel.form.slot.child("text").editor.widget, "a")
+    for label in ("Copy call", "Run", "Copy call", "Run"):
+        click(buttons(panel)[label])
+    assert runs == []
+    clock[0] += 2 * debounce.QUIET
+    assert ticker.wait_idle(PATIENCE)
+    finish(panel)
+    assert runs == ["a"]
+    assert 'data-click="1"' in shown(panel)
+
+
 @pytest.mark.usefixtures("clock")
 def test_a_click_after_an_answer_is_another():
     """However soon it comes: here, at the same moment."""

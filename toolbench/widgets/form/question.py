@@ -116,7 +116,7 @@ def asking(
         stack.callback(form.close)
         accept = parts.button("Accept", look="primary", kind=SUBMIT)
         refuse = parts.button("Decline", tip=_REFUSE)
-        accept.on_click(lambda _: debounce.then(lambda: _accept(form, question, answer)))
+        accept.on_click(lambda _: debounce.then(_accept, form, question, answer))
         body = [form.widget]
     refuse.on_click(lambda _: settle(answer, Answer("decline")))
     buttons = [accept, refuse]

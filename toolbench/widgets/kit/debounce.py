@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, ParamSpec
 
 from ipywidgets import Button
 
@@ -18,6 +18,7 @@ from toolbench.widgets.kit.ticker import ticker
 
 # Seconds after the last edit before a click takes effect
 QUIET = 0.3
+_P = ParamSpec("_P")
 _settled: ContextVar[bool] = ContextVar("settled", default=False)
 
 
@@ -53,30 +54,32 @@ class Debounce:
     def __init__(self) -> None:
         """Make a delay. No field has been edited yet."""
         self._last_edit = 0.0
-        self._waiting = False
+        self._waiting: list[tuple[Any, ...]] = []
         self._lock = Lock()
 
     def edited(self) -> None:
         """Remember that a field was edited now."""
         self._last_edit = monotonic()
 
-    def then(self, act: Callable[[], object]) -> None:
-        """Call *act* now if the last edit is old enough, else later in another thread.
+    def then(self, act: Callable[_P, object], *args: _P.args, **options: _P.kwargs) -> None:
+        """Call *act* with these arguments now if the last edit is old enough, else later in another thread.
 
-        If the page has waited already (see `message_of_page`), call *act* now. If an earlier *act*
+        If the page has waited already (see `message_of_page`), call *act* now. If the same call
         still waits, do nothing: a second click asks for the same action.
         """
         is_settled = _settled.get()
+        call = (act, args, options)
         with self._lock:
-            if self._waiting:
+            if call in self._waiting:
                 return
-            self._waiting = True
+            self._waiting.append(call)
 
         def go() -> bool:
             if not is_settled and monotonic() - self._last_edit < QUIET:
                 return True
-            self._waiting = False
-            act()
+            with self._lock:
+                self._waiting.remove(call)
+            act(*args, **options)
             return False
 
         if go():

@@ -1,7 +1,6 @@
 """The buttons that start and stop runs, and a notice that says why a run did not start."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic
 
 import ipywidgets as w
@@ -134,7 +133,7 @@ class RunControls:
         self._begun = -QUIET
 
     def _click(self, *, unchecked: bool) -> None:
-        self.when_quiet(partial(self._start_once, unchecked=unchecked))
+        self._debounce.then(self._start_once, unchecked=unchecked)
 
     def _start_once(self, *, unchecked: bool) -> None:
         if monotonic() - self._begun < QUIET:

@@ -88,7 +88,7 @@ class PromptsPane(ListPane):
 
     def _ask(self) -> None:
         if self._form is not None:
-            self._form.when_quiet(partial(self._send, self._form))
+            self._form.when_quiet(self._send, self._form)
 
     def _send(self, form: RequestForm) -> None:
         """Ask the server for the messages, if *form* is still the shown form and has no errors."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from time import monotonic
-from typing import Any
+from typing import Any, ParamSpec
 
 from ipywidgets import Combobox
 
@@ -25,6 +25,7 @@ Propose = Callable[[str, str, Mapping[str, str]], Completions]
 It gets the argument's name, the typed text and the values of the other arguments.
 """
 
+_P = ParamSpec("_P")
 # Seconds without a key before the server is asked
 _PAUSE = 0.25
 # Arguments with proposals
@@ -75,9 +76,9 @@ class RequestForm:
             return False
         return True
 
-    def when_quiet(self, act: Callable[[], object]) -> None:
+    def when_quiet(self, act: Callable[_P, object], *args: _P.args, **options: _P.kwargs) -> None:
         """Call *act* when the last typed keys have arrived, perhaps in another thread."""
-        self._debounce.then(act)
+        self._debounce.then(act, *args, **options)
 
     def _box(self, slot: Slot) -> "Proposed":
         box = Proposed(slot)

@@ -134,14 +134,14 @@ class ResourcesPane(ListPane):
         form = self._form
         if form is None:
             act()
-            return
+        else:
+            form.when_quiet(self._act_in, form, act)
 
-        def go() -> None:
-            with self._lock:
-                if form is self._form:
-                    act()
-
-        form.when_quiet(go)
+    def _act_in(self, form: RequestForm, act: Callable[[], None]) -> None:
+        """Call *act* if *form* is still shown."""
+        with self._lock:
+            if form is self._form:
+                act()
 
     def _ask(self) -> None:
         uri = self._wanted()

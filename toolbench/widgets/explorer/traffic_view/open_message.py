@@ -140,7 +140,7 @@ class OpenMessage:
 
     def send_edited(self) -> None:
         """Send the request with the edited parameters, after the last typed keys have arrived."""
-        self._debounce.then(partial(self._send_edited, self._exchange))
+        self._debounce.then(self._send_edited, self._exchange)
 
     def _send_edited(self, exchange: Exchange | None) -> None:
         with self._lock:
