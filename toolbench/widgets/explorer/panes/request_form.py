@@ -7,6 +7,7 @@ from typing import Any, ParamSpec
 
 from ipywidgets import Combobox
 
+from toolbench.jsonschema.node import read
 from toolbench.mcp.lists.completions import Completions
 from toolbench.mcp.lists.prompts import Prompt
 from toolbench.mcp.lists.resources import ResourceTemplate
@@ -57,7 +58,8 @@ class RequestForm:
         rules = registry.copy()
         if propose is not None:
             rules.add(_RANK, lambda view, part, path: len(path) == 1, self._box)
-        known = {name: text for name, text in typed.items() if name in schema["properties"]}
+        names = read(schema).names
+        known = {name: text for name, text in typed.items() if name in names}
         self.form = SchemaForm(schema, known, registry=rules)
         self.form.observe(lambda _: self._typed())
         self.widget = self.form.widget
