@@ -1,6 +1,11 @@
 """What a conversation says of itself, and how it goes on after a model that would not."""
 
+import json
+from dataclasses import replace
+
 import pytest
+from pydantic import TypeAdapter
+from test_llm.samples import sdk
 
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import PROVIDERS, add, call, calls, calls_of, talk
@@ -17,6 +22,7 @@ from toolbench.errors import ModelError
 from toolbench.llm.compose import model_message
 from toolbench.llm.models import Answer, ScriptedModel, Usage, as_model
 from toolbench.llm.models.model import Chunk
+from toolbench.llm.wire import WIRES
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 LEFT_OUT = "an image was left out"
@@ -118,6 +124,52 @@ class TestImagesOfTheModel:
             conversation.send_message("What colour?")
             assert conversation.run() == "answered"
         assert all(m.get("content") != "" for m in sent(again))
+
+    @pytest.mark.parametrize("other", PROVIDERS)
+    @pytest.mark.parametrize("provider", PICTURES)
+    def test_go_to_the_model_of_another_provider(self, provider, other, tmp_path):
+        """Beside a call and alone; where a model's message may hold none, as the user's, after the result."""
+        dialect = provider if provider in PROVIDERS else "openai"
+        wire = WIRES[dialect]
+        shown, called = (
+            wire.read(PICTURES[provider]),
+            wire.read(calls_of(dialect, ("add", {"a": 1}))),
+        )
+        [both] = wire.write(replace(shown, parts=shown.parts + called.parts))
+        c = talk(ScriptedModel([both, PICTURES[provider]], provider=dialect))
+        assert c.run() == "answered"
+        c.save(tmp_path / "talk.jsonl")
+        model = ScriptedModel(["It is red."], provider=other)
+        again = Conversation.load(tmp_path / "talk.jsonl", agent=Agent(model, [add]))
+        again.send_message("What colour?")
+        assert again.run() == "answered"
+        wire = WIRES[other]
+        body = wire.request("m", [wire.read(message) for message in sent(again)], [], {})
+        kind, turns = typed(other, body)
+        TypeAdapter(kind).validate_python(turns)
+        whole = json.dumps(body)
+        assert whole.count("iVBORw0KGgo=") == 2
+        of_model = json.dumps([t for t in turns if t.get("role") in ("assistant", "model")])
+        if other != "gemini":
+            assert "iVBORw0KGgo=" not in of_model
+        if other == "openai":
+            check_sent(turns)
+        assert whole.index('"2"') < whole.rindex("iVBORw0KGgo=")
+
+
+def typed(provider, body):
+    """The type of the messages of a request, as the package of *provider* has it, and the messages."""
+    match provider:
+        case "openai":
+            return list[sdk("openai.types.chat").ChatCompletionMessageParam], body["messages"]
+        case "responses":
+            # The API takes what a model said without an id, which the package asks for
+            said = ("message", "image_generation_call")
+            kind = list[sdk("openai.types.responses").ResponseInputItemParam]
+            return kind, [item for item in body["input"] if item.get("type") not in said]
+        case "anthropic":
+            return list[sdk("anthropic.types").MessageParam], body["messages"]
+    return list[sdk("google.genai.types").Content], body["contents"]
 
 
 class TestImagesThatAModelDoesNotTake:

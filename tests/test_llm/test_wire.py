@@ -178,6 +178,25 @@ def test_another_provider_gets_the_parts_it_can_take(provider):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_developer_is_the_system(provider):
+    """OpenAI's newer word for instructions: the others know no such role, and refuse the request."""
+    wire = WIRES[provider]
+    said = {"role": "developer", "content": "Be brief."}
+    of_openai = WIRES["openai"].read(said)
+    for messages in ([wire.read(said)], [wire.read(one) for one in wire.write(of_openai)]):
+        body = wire.request("m", messages, [], {})
+        match provider:
+            case "anthropic":
+                assert (body["system"], body["messages"]) == ("Be brief.", [])
+            case "gemini":
+                assert (body["config"]["system_instruction"], body["contents"]) == ("Be brief.", [])
+            case _:
+                [turn] = body.get("messages") or body["input"]
+                assert turn["role"] in ("developer", "system")
+                assert turn["content"] == "Be brief."
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_what_is_made_here_is_read_again(provider):
     """Text, images, calls and results; of several results, each is with its call."""
     wire = WIRES[provider]

@@ -28,12 +28,17 @@ from toolbench.wording import estimate_tokens
 LEFT_OUT = "[an image was left out: the model did not take it]"
 
 
-def without_images(message: Message) -> tuple[Message, int]:
-    """Replace the images of *message* by notes; return the new message and the number of images."""
+def without_images(message: Message, takes: Callable[[ImagePart], bool]) -> tuple[Message, int]:
+    """Replace the images of *message* by notes; return the new message and the number of images.
+
+    In a message of the model, the images stay that its provider *takes* there.
+    """
     count = 0
     parts: list[Part] = []
     for part in message.parts:
-        if isinstance(part, ImagePart):
+        if message.role == "assistant" and isinstance(part, ImagePart) and takes(part):
+            parts.append(part)
+        elif isinstance(part, ImagePart):
             count += 1
             parts.append(TextPart(LEFT_OUT))
         elif isinstance(part, ToolResultPart) and part.images:
@@ -182,7 +187,7 @@ class Context:
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
         """Put a note in place of each image of the events *event_ids*; return the number of images.
 
-        Images in a message of the model stay.
+        Images stay that the provider takes in a message of the model.
         """
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
@@ -190,11 +195,7 @@ class Context:
                 continue
             messages: list[Message] = []
             for message in turn.parsed:
-                # The model's own message stays
-                if not (messages or turn.is_users):
-                    messages.append(message)
-                    continue
-                changed, count = without_images(message)
+                changed, count = without_images(message, WIRES[self.provider].takes)
                 messages.append(changed)
                 total += count
             turns[place] = self._turn(messages, turn.event_ids)
@@ -255,14 +256,16 @@ def message_content(message: Any) -> list[Content]:
 # --- messages in the format of another provider ---------------------------------------
 
 
-def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) -> Message:
-    """Make the message with which a model gives *text* and *calls*, with the names of *provider*.
+def assistant_message(
+    text: str, calls: Sequence[ToolCall], provider: Provider, images: Iterable[str] = ()
+) -> Message:
+    """Make the message with which a model gives *text*, *images* and *calls*, for *provider*.
 
     With it, a conversation can go on with a model of another provider.
     """
-    parts: list[Part] = []
-    if text or not calls:
-        parts.append(TextPart(text))
+    parts: list[Part] = [ImagePart(url) for url in images]
+    if text or not (calls or parts):
+        parts.insert(0, TextPart(text))
     return Message("assistant", (*parts, *(_call(call, provider) for call in calls)))
 
 

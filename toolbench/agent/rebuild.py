@@ -29,7 +29,7 @@ from toolbench.llm.calls import (
     ToolCall,
 )
 from toolbench.llm.calls.unread_calls import without_unread
-from toolbench.llm.message import IMAGE, Message
+from toolbench.llm.message import Message
 from toolbench.llm.read import read_message
 from toolbench.llm.wire import WIRES
 
@@ -98,9 +98,7 @@ class Rebuild:
                 self._waiting_events.append(event)
             case MessageEvent():
                 self._close_earlier()
-                # No other provider accepts its image
-                text = event.text or IMAGE
-                self._agent_state.add_answer(event, self._message_of(event, text, []))
+                self._agent_state.add_answer(event, self._message_of(event, event.text, []))
             case NoticeEvent() if event.left_out:
                 self.close()
                 self._agent_state.context.leave_out_images(event.left_out)
@@ -170,7 +168,10 @@ class Rebuild:
         provider = self._agent_state.context.provider
         if self._is_same and event.message is not None:
             return WIRES[provider].read(event.message)
-        return assistant_message(text, calls, provider)
+        images: list[str] = []
+        if event.message is not None:
+            images = read_message(dict(event.message)).message.images
+        return assistant_message(text, calls, provider, images)
 
     def _read_again(self, event: Event) -> Event:
         if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:

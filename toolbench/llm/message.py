@@ -16,6 +16,8 @@ from toolbench.llm.providers import Provider
 
 IMAGE = "[an image]"
 """The text in place of an image where a provider takes only text."""
+IMAGES_OF_THE_MODEL = "The images of your answer:"
+"""The text before images of the model that are sent as the user's."""
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 """A `data:` URL; its groups are the media type and the base64 text."""
 
@@ -111,7 +113,7 @@ class Message:
     """One message: who wrote it, and its parts."""
 
     role: str
-    """ "system", "user", "assistant" or "tool" (results of calls), or another word of the provider."""
+    """ "system" (also for OpenAI's "developer"), "user", "assistant" or "tool" (results of calls), or another word of the provider."""
     parts: tuple[Part, ...] = ()
     provider: Provider | None = None
     """The provider that wrote the message, or for which the user wrote it; None if it was made here."""
@@ -286,6 +288,40 @@ def with_written_results(messages: Iterable[Message], provider: Provider) -> Ite
         elif kept:
             yield replace(message, parts=tuple(kept))
         yield from told
+
+
+def with_images_shown(
+    messages: Iterable[Message], is_taken: Callable[[ImagePart], bool]
+) -> Iterator[Message]:
+    """Yield *messages*, but images in a message of the model become the user's.
+
+    Most providers refuse them there, so the model would not see what it, or another one, made. They
+    follow the results of the message's calls, which have to come first.
+
+    Args:
+        messages: A conversation.
+        is_taken: Tells whether the provider accepts an image in a message of the model.
+    """
+    images: list[Part] = []
+    for message in messages:
+        if images and not message.results:
+            yield Message("user", (TextPart(IMAGES_OF_THE_MODEL), *images))
+            images = []
+        if message.role != "assistant":
+            yield message
+            continue
+        kept: list[Part] = []
+        for part in message.parts:
+            if not isinstance(part, ImagePart) or is_taken(part):
+                kept.append(part)
+                continue
+            if not images and not message.text.strip():
+                # A message without text or calls is refused
+                kept.append(TextPart(IMAGE))
+            images.append(replace(part, raw=None))
+        yield replace(message, parts=tuple(kept))
+    if images:
+        yield Message("user", (TextPart(IMAGES_OF_THE_MODEL), *images))
 
 
 def _known_as(part: ToolCallPart | ToolResultPart, provider: Provider) -> Any:

@@ -24,7 +24,6 @@ from toolbench.llm.message import (
     ToolResultPart,
     as_mapping,
     instructions,
-    with_written_results,
 )
 from toolbench.llm.wire.wire import (
     UNREADABLE,
@@ -40,6 +39,7 @@ from toolbench.llm.wire.wire import (
     head_of,
     items_of,
     joined_turns,
+    role_of,
     string,
     string_or_none,
     usage_of,
@@ -68,7 +68,7 @@ class AnthropicWire(Wire):
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*, a message of a conversation."""
         head = dict(data)
-        role = string(head.get("role")) or "assistant"
+        role = role_of(head)
         content = head.get("content")
         if isinstance(content, str):
             return Message(role, tuple(_texts(content)), "anthropic", head)
@@ -123,10 +123,11 @@ class AnthropicWire(Wire):
         options: Mapping[str, Any],
     ) -> Json:
         """Return the body of a request for the next message."""
-        conversation = list(with_written_results(messages, "anthropic"))
+        conversation = self.accepted(messages)
         turns: list[Json] = []
         for message in conversation:
-            turns += self.write(message)
+            if message.role != "system":
+                turns += self.write(message)
         body: Json = {
             "max_tokens": MOST_TOKENS,
             **options,

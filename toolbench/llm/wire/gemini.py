@@ -24,7 +24,6 @@ from toolbench.llm.message import (
     Usage,
     as_mapping,
     instructions,
-    with_written_results,
 )
 from toolbench.llm.wire.wire import (
     UNREADABLE,
@@ -41,6 +40,7 @@ from toolbench.llm.wire.wire import (
     items_of,
     joined_turns,
     json_text,
+    role_of,
     shown_arguments,
     string,
     string_or_none,
@@ -77,7 +77,7 @@ class GeminiWire(Wire):
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*, a message of a conversation."""
         head = dict(data)
-        role = string(head.get("role")) or "assistant"
+        role = role_of(head)
         if role in ("assistant", "model"):
             role = "assistant"
             head["role"] = "model"
@@ -122,6 +122,10 @@ class GeminiWire(Wire):
         parts = [part for one in message.parts if (part := _written(one))]
         return [{**head_of(message, role), "parts": parts}]
 
+    def takes(self, image: ImagePart) -> bool:
+        """Tell whether the provider accepts *image* in a message of the model: any."""
+        return True
+
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as a `functionCall` part."""
         return _call(call)
@@ -134,10 +138,11 @@ class GeminiWire(Wire):
         options: Mapping[str, Any],
     ) -> Json:
         """Return the arguments of a request for the next message."""
-        conversation = list(with_written_results(messages, "gemini"))
+        conversation = self.accepted(messages)
         turns: list[Json] = []
         for message in conversation:
-            turns += self.write(message)
+            if message.role != "system":
+                turns += self.write(message)
         config: Json = dict(options)
         if system := instructions(conversation):
             config["system_instruction"] = system

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import (
-    IMAGE,
     Chunk,
     ImagePart,
     Message,
@@ -23,7 +22,6 @@ from toolbench.llm.message import (
     ToolCallPart,
     ToolResultPart,
     as_mapping,
-    with_written_results,
 )
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire.wire import (
@@ -40,6 +38,7 @@ from toolbench.llm.wire.wire import (
     items_of,
     json_text,
     plain,
+    role_of,
     string,
     string_or_none,
     usage_of,
@@ -64,7 +63,7 @@ class OpenAIChatWire(Wire):
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*, a message of a conversation."""
         head = dict(data)
-        role = string(head.get("role")) or "assistant"
+        role = role_of(head)
         if role == "assistant":
             _mend(head)
             return Message(role, tuple(_parts(head)), "openai", head)
@@ -133,7 +132,7 @@ class OpenAIChatWire(Wire):
     ) -> Json:
         """Return the body of a request for the next message."""
         turns: list[Json] = []
-        for message in with_written_results(messages, "openai"):
+        for message in self.accepted(messages):
             turns += [_accepted(turn) for turn in self.write(message)]
         body: Json = {
             "stream_options": {"include_usage": True},
@@ -233,7 +232,7 @@ def _of_model(head: Json, message: Message) -> Json:
         head["content"] = ""
         if message.calls:
             head["content"] = None
-    if images:
+    if images or "images" in head:
         head["images"] = images
     _put_calls(head, message.calls)
     return head
@@ -296,28 +295,13 @@ def _results(message: Message) -> list[Json]:
 
 
 def _accepted(turn: Json) -> Json:
-    """Return *turn* without the fields that only answers have.
-
-    In a message of the model, words replace each image, because only text is accepted there.
-    """
+    """Return *turn* without the fields that only answers have."""
     turn = dict(turn)
-    images = turn.pop("images", None)
-    content, calls = turn.get("content"), turn.get("tool_calls")
-    if turn.get("role") == "assistant":
-        if isinstance(content, list):
-            turn["content"] = [_as_words(block) for block in content]
-        elif images and not content and not calls:
-            turn["content"] = IMAGE
+    turn.pop("images", None)
     # With calls, some providers require it
-    if not calls:
+    if not turn.get("tool_calls"):
         turn.pop("reasoning_content", None)
     return turn
-
-
-def _as_words(block: Any) -> Any:
-    if as_mapping(block).get("type") == "image_url":
-        return {"type": "text", "text": IMAGE}
-    return block
 
 
 # --- joining chunks -------------------------------------------------------------------

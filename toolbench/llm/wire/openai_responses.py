@@ -20,7 +20,6 @@ from toolbench.llm.message import (
     ToolCallPart,
     ToolResultPart,
     as_mapping,
-    with_written_results,
 )
 from toolbench.llm.wire.wire import (
     GrowingText,
@@ -34,6 +33,7 @@ from toolbench.llm.wire.wire import (
     head_of,
     items_of,
     json_text,
+    role_of,
     string,
     string_or_none,
     usage_of,
@@ -74,7 +74,7 @@ class ResponsesWire(Wire):
         if "role" not in head or head.get("type", "message") != "message":
             return Message("user", (OtherPart(head),), "responses", {})
         parts = _content_parts(head.get("content"))
-        return Message(string(head["role"]), tuple(parts), "responses", head)
+        return Message(role_of(head), tuple(parts), "responses", head)
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, the items of an answer."""
@@ -120,6 +120,10 @@ class ResponsesWire(Wire):
             return [part.raw for part in message.parts if isinstance(part, OtherPart)]
         return [{**head, "content": content_of(message.parts, head.get("content"), _block)}]
 
+    def takes(self, image: ImagePart) -> bool:
+        """Tell whether the provider accepts *image* in a message of the model: one that it made."""
+        return as_mapping(image.raw).get("type") == "image_generation_call"
+
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as an item of `output`."""
         return _call(call)
@@ -133,7 +137,7 @@ class ResponsesWire(Wire):
     ) -> Json:
         """Return the body of a request for the next message."""
         items: list[Any] = []
-        for message in with_written_results(messages, "responses"):
+        for message in self.accepted(messages):
             for turn in self.write(message):
                 if "output" in turn and "role" in turn:
                     items += [without_none(item) for item in turn["output"]]
@@ -169,6 +173,9 @@ def _item_parts(item: Json) -> list[Part]:
     if kind == "image_generation_call" and item.get("result"):
         form = item.get("output_format") or "png"
         return [ImagePart(f"data:image/{form};base64,{item['result']}", item)]
+    if kind == "input_image" and isinstance(item.get("image_url"), str):
+        # Of another provider's model: `request` shows it as the user's
+        return [ImagePart(item["image_url"], item)]
     return [OtherPart(item)]
 
 
@@ -210,7 +217,7 @@ def _content_parts(content: Any) -> Iterator[Part]:
 
 
 def _item(part: Part) -> Json | None:
-    """Return *part* as an item of the model; None for thinking and images of another provider."""
+    """Return *part* as an item of the model; None for thinking of another provider."""
     match part:
         case ToolCallPart():
             return _call(part)
@@ -221,6 +228,8 @@ def _item(part: Part) -> Json | None:
             return {"type": "message", "role": "assistant", **(raw or {}), "content": blocks}
         case ThinkingPart(text, raw) if raw is not None and _words(raw["summary"]) != text:
             return {**raw, "summary": [{"type": "summary_text", "text": text}]}
+        case ImagePart(raw=None):
+            return _block(part)
     return part.raw
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import (
     Chunk,
+    ImagePart,
     Message,
     Part,
     Response,
@@ -20,6 +21,8 @@ from toolbench.llm.message import (
     ToolCallPart,
     Usage,
     whole_number,
+    with_images_shown,
+    with_written_results,
 )
 from toolbench.llm.providers import Provider
 from toolbench.values import clip
@@ -79,6 +82,15 @@ class Wire(ABC):
             tools: The tools in the provider's format.
             options: Further fields, such as `temperature`; the fields made here have priority.
         """
+
+    def accepted(self, messages: Iterable[Message]) -> list[Message]:
+        """Return *messages* with what this provider refuses in another place, or in other words."""
+        written = with_written_results(messages, self.provider)
+        return list(with_images_shown(written, self.takes))
+
+    def takes(self, image: ImagePart) -> bool:
+        """Tell whether the provider accepts *image* in a message of the model."""
+        return False
 
     def of_answer(self, message: Mapping[str, Any]) -> Json:
         """Return *message*, of the model, as it can be sent again.
@@ -163,6 +175,14 @@ def string_or_none(value: Any) -> str | None:
     return None
 
 
+def role_of(data: Mapping[str, Any]) -> str:
+    """Return the role of the message *data*; OpenAI's "developer" is "system" for all others."""
+    role = string(data.get("role")) or "assistant"
+    if role == "developer":
+        return "system"
+    return role
+
+
 def call_id(value: Any) -> str | None:
     """Return *value*, the id of a call, as a string; None if the call needs a new id."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -245,16 +265,14 @@ def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json])
 
 
 def joined_turns(
-    messages: Sequence[Json], key: str, parts_of: Callable[[Json], list[Any]]
+    messages: Iterable[Json], key: str, parts_of: Callable[[Json], list[Any]]
 ) -> list[Json]:
-    """Return *messages* as turns, without instructions; a turn joins messages of the same role.
+    """Return *messages* as turns; a turn joins messages of the same role.
 
     *key* is where the parts of a message are, and *parts_of* returns those that a request can carry.
     """
     turns: list[Json] = []
     for message in messages:
-        if message.get("role") == "system":
-            continue
         parts = parts_of(message)
         if not parts:
             continue
