@@ -37,6 +37,16 @@ def test_a_tool_that_does_not_exist_shows_no_secret(tmp_path):
     assert "phantom-55" not in Cases([case])._repr_mimebundle_()["text/html"]
 
 
+def test_a_call_in_the_format_of_another_provider_shows_no_secret(tmp_path):
+    """A server may answer as another provider does, with a call that cannot be read."""
+    path = tmp_path / "trials.jsonl"
+    broken = {"functionCall": {"name": "log_in", "args": '{"password": "hunter2-arg-55'}}
+    case = Case("Log in", {"name": "log_in", "arguments": {"user": "me"}})
+    report = evaluate(ScriptedModel([{"parts": [broken]}]), [log_in], [case], save=path)
+    for text in texts_of(report, path):
+        assert "hunter2" not in text
+
+
 @tool(read_only=True)
 def unlock(door: str, code: SecretStr) -> str:
     """Unlock a door."""

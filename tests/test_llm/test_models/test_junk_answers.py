@@ -132,6 +132,24 @@ def test_calls_keep_their_ids(calls):
     assert [c.id for c in parsed_calls] == [c["id"] for c in sent[0]["tool_calls"]]
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_is_read_once(provider, monkeypatch):
+    """A whole answer and one that somebody made: an answer may be long."""
+    key = {"openai": "content", "responses": "output", "anthropic": "content", "gemini": "parts"}
+    part = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}], "text": "Hi"}
+    content = {"openai": "Hi", "anthropic": [{"type": "text", "text": "Hi"}]}.get(provider, [part])
+    message = {"role": "assistant", key[provider]: content}
+    reads, read = [], type(WIRES[provider]).read
+    monkeypatch.setattr(
+        type(WIRES[provider]), "read", lambda *args: reads.append(args) or read(*args)
+    )
+    for value in (message, Answer(message)):
+        answer = as_answer(value, provider)
+        assert answer.text == "Hi" and answer.problem is None
+        assert len(reads) <= 1
+        reads.clear()
+
+
 def test_usage_that_is_no_number_is_not_known():
     """Also of an Answer that somebody made: sums of it are never an error."""
     message = {"role": "assistant", "content": "a"}

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from test_llm.recorded import MESSAGES
 from test_llm.samples import GREP, WRITE
 from test_llm.test_models.provider_server import KEY, refusal, spoken
-from toolbench import Conversation, tool
+from toolbench import Conversation, ImageContent, Observation, TextContent, tool
 from toolbench.agent import Agent
 from toolbench.errors import ModelDriftError, ModelError, ModelStoppedError
 from toolbench.llm.compose import as_call
@@ -174,6 +174,50 @@ class TestFile:
         assert talk(RecordedModel(path)) == ("answered", f"I used {MARK}.")
         with pytest.raises(ModelDriftError):
             RecordedModel(path).complete(user_messages("Log out."))
+
+    def test_holds_no_secret_of_a_call_in_the_format_of_another_provider(self, path):
+        """A server may answer as another provider does; its calls may be unreadable too."""
+
+        @tool(read_only=True)
+        def login(password: str) -> str:
+            """Log in."""
+            return "in"
+
+        broken = {"functionCall": {"name": "login", "args": '{"password": "hunter2-arg-55'}}
+        model = RecordedModel(path, ScriptedModel([{"parts": [broken]}, "Sorry."]))
+        answer = model.complete(user_messages("Log in."), [login])
+        model.complete([*user_messages("Log in."), answer.message], [login])
+        assert "login" in path.read_text() and "hunter2" not in path.read_text()
+
+    @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
+    def test_of_an_earlier_version_knows_the_results_of_written_calls(self, path, provider):
+        """They were in one message, without their images; a request that says something else drifts."""
+
+        @tool(read_only=True)
+        def see(word: str) -> Observation:
+            """See."""
+            url = "data:image/png;base64,iVBORw0KGgo="
+            return Observation(content=[TextContent(text=word), ImageContent(image_urls=[url])])
+
+        def talk(model, text="Look."):
+            conversation = Conversation(agent=Agent(model, [see]))
+            conversation.send_message(text)
+            return conversation.run(), conversation.final_text
+
+        call = '<tool_call>{"name": "see", "arguments": {"word": "%s"}}</tool_call>'
+        inner = ScriptedModel([call % "sun" + call % "moon", "Done."], provider=provider)
+        inner.written_calls = True
+        assert talk(RecordedModel(path, inner)) == ("answered", "Done.")
+        first, second = [json.loads(line) for line in path.read_text().splitlines()]
+        messages = second["request"]["messages"]
+        *before, one, other = messages
+        content = "parts" if provider == "gemini" else "content"
+        assert "sun" in str(one) and "moon" in str(other) and len(one[content]) == 2
+        one[content] = [one[content][0], other[content][0]]
+        second["request"]["messages"] = [*before, one]
+        path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+        assert talk(RecordedModel(path)) == ("answered", "Done.")
+        assert talk(RecordedModel(path, ScriptedModel([], provider=provider)), "Look")[0] == "error"
 
     def test_holds_no_failure(self, path, server):
         """What went wrong is asked again the next time."""

@@ -13,10 +13,10 @@ from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
-from toolbench.llm.calls.unread_calls import kept_message
+from toolbench.llm.calls.unread_calls import without_unread
 from toolbench.llm.calls.written_calls import unread_call
 from toolbench.llm.models import Answer, Model, Usage
-from toolbench.llm.models.model import writes_calls
+from toolbench.llm.models.model import with_message, writes_calls
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.exception_text import sentence_of
@@ -74,13 +74,12 @@ def trial_of(
         if case.calls and not calls and (note := unread_call(answer.text)):
             scored["problems"] += (redactor.sentence(note),)
         hide_all = _redactor(model).joined(redactor)
-        kept = kept_message(
-            answer.message,
-            model.provider,
-            tools.values(),
-            are_written_calls_read=writes_calls(model),
+        kept = without_unread(
+            answer.parsed, tools.values(), are_written_calls_read=writes_calls(model)
         )
-        message = hide_all.value(plain(kept))
+        if kept is not answer.parsed:
+            answer = with_message(answer, kept)
+        message = hide_all.value(plain(answer.message))
         facts["finish_reason"] = _word(answer.finish_reason, hide_all)
     except Exception as error:  # noqa: BLE001 - a person's rule may raise any error
         why = f"The answer could not be scored: {_sentence(model, error)}"

@@ -12,13 +12,11 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.node import read
-from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.json_text import NotJsonError, read_json
 from toolbench.llm.calls.written_calls import WrittenCall, words_before_calls, written_calls
 from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart
-from toolbench.llm.providers import Provider, meant_by
-from toolbench.llm.wire import WIRES
-from toolbench.llm.wire.wire import json_text, plain
+from toolbench.llm.providers import meant_by
+from toolbench.llm.wire.wire import json_text
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor
 
@@ -54,18 +52,6 @@ def without_unread(
     redactor = unread.words_redactor()
     masked = tuple(_masked(part, redactor) for part in parts)
     return replace(message, parts=masked, raw=_with_texts(message.raw, redactor.text))
-
-
-def kept_message(
-    message: Json, provider: Provider, tools: Iterable[Any], *, are_written_calls_read: bool = False
-) -> Json:
-    """Return *message*, of the model and in *provider*'s format, as `without_unread` leaves it."""
-    wire = WIRES[provider]
-    read = wire.read(plain(message))
-    kept = without_unread(read, tools, are_written_calls_read=are_written_calls_read)
-    if kept is read:
-        return message
-    return wire.write(kept)[0]
 
 
 def _with_text(parts: Iterable[Part], text: str, thinking: str) -> list[Part]:

@@ -209,7 +209,7 @@ def as_answer(value: Any, provider: Provider) -> Answer:
         )
         raise ModelError(msg)
     try:
-        return _read(data, _provider_of(data, provider))
+        return _read(data, provider_of(data, provider))
     except (AttributeError, LookupError, TypeError, ValueError):
         # a server may send anything: any part may be missing or wrong
         msg = f"The model's answer cannot be read: {clip(data, 200)}"
@@ -225,9 +225,9 @@ def _checked(answer: Answer, provider: Provider) -> Answer:
     if not isinstance(answer.message, Mapping):
         msg = f"The message of an answer should be a dict, not {clip(answer.message)}."
         raise ModelError(msg)
-    wire = WIRES[_provider_of(answer.message, provider)]
     usage = answer.usage and answer.usage.checked()
-    message = wire.read(wire.of_answer(answer.message))
+    wire = WIRES[provider_of(answer.message, provider)]
+    message = wire.read({**answer.message, "role": "assistant"})
     return with_message(replace(answer, usage=usage), message)
 
 
@@ -255,7 +255,7 @@ def _read(data: Json, provider: Provider) -> Answer:
     return with_message(answer, response.message)
 
 
-def _provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
+def provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
     """Return the provider in whose format *data*, a response or a message, is.
 
     If *data* does not show this, return *provider*.

@@ -1,10 +1,12 @@
 """A model that replays recorded answers."""
 
 import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from difflib import SequenceMatcher, unified_diff
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from threading import Lock
@@ -14,7 +16,7 @@ from warnings import warn
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.unread_calls import kept_message, named_schema, read_arguments
+from toolbench.llm.calls.unread_calls import named_schema, read_arguments, without_unread
 from toolbench.llm.calls.written_calls import written_calls
 from toolbench.llm.message import Message, Part, TextPart, ToolCallPart, ToolResultPart
 from toolbench.llm.models.model import (
@@ -25,6 +27,7 @@ from toolbench.llm.models.model import (
     OnChunk,
     Usage,
     offered,
+    provider_of,
     report,
     stopped,
     writes_calls,
@@ -39,6 +42,8 @@ from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.values import plain
 
+_WRITTEN_RESULT = re.compile(r"<tool_response>|What the call \S+ of \S+ returned:")
+_IMAGE_WORDS = re.compile(r"\n?\[(?:an image|image: [^\]\n]*)\]|What the call \S+ of \S+ returned:")
 # Incomplete characters are accepted too
 _ANY = "surrogatepass"
 # Lines of a difference that are shown
@@ -123,10 +128,13 @@ class RecordedModel:
         if cancel.cancelled:
             raise stopped(self.name)
         tool_list = offered(tools, self.provider)
-        kept = [self._kept(message, tool_list) for message in messages]
-        read = [WIRES[self.provider].read(message) for message in kept]
-        redactor = self._redactor.including(_call_secrets(read, tool_list))
-        request = redactor.value(plain({"messages": kept, "tools": tool_list}))
+        kept, secrets = [], list[str]()
+        for message in messages:
+            as_kept, read = self._kept(plain(message), tool_list)
+            kept.append(as_kept)
+            secrets += _call_secrets(read, tool_list)
+        redactor = self._redactor.including(secrets)
+        request = redactor.value({"messages": kept, "tools": plain(tool_list)})
         with self._lock:
             key = self._recorded_key(request)
             times, known = self._request_counts[key], self._answers[key]
@@ -144,18 +152,21 @@ class RecordedModel:
             with self._lock:
                 self._request_counts[key] -= 1
             raise
-        redactor = redactor.including(_call_secrets([answer.parsed], tool_list))
-        recorded = replace(answer, message=self._kept(answer.message, tool_list))
-        self._record(key, request, recorded, redactor)
+        redactor = redactor.including(_call_secrets(answer.parsed, tool_list))
+        kept_answer, _ = self._kept(plain(answer.message), tool_list)
+        self._record(key, request, replace(answer, message=kept_answer), redactor)
         return answer
 
-    def _kept(self, message: Mapping[str, Any], tools: list[Json]) -> Json:
-        """Return *message*; if it is the model's, without calls that may hold an unknown secret."""
-        if message.get("role") not in ("assistant", "model"):
-            return dict(message)
-        return kept_message(
-            dict(message), self.provider, tools, are_written_calls_read=self.written_calls
-        )
+    def _kept(self, message: Json, tools: list[Json]) -> tuple[Json, Message]:
+        """Return *message* as it is kept, and read: without calls that may hold an unknown secret."""
+        wire = WIRES[provider_of(message, self.provider)]
+        read = wire.read(message)
+        if read.role != "assistant":
+            return message, read
+        kept = without_unread(read, tools, are_written_calls_read=self.written_calls)
+        if kept is read:
+            return message, read
+        return wire.write(kept)[0], kept
 
     @property
     def _redactor(self) -> Redactor:
@@ -172,7 +183,20 @@ class RecordedModel:
         for key in self._answers:
             if MARK in key and _is_same(json.loads(key), request):
                 return key
+        if self.written_calls:
+            told = _told(request, self.provider)
+            for key, recorded in self._told.items():
+                if _is_same(recorded, told):
+                    return key
         return own
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
+        """What the requests in the file tell the model, by their dict keys."""
+        told = {}
+        for line in self._lines:
+            told[_key(line["request"])] = _told(line["request"], self.provider)
+        return told
 
     def _record(self, secret_name: str, request: Json, answer: Answer, redactor: Redactor) -> None:
         """Write *request* and *answer* to the file, with all known secrets hidden.
@@ -316,6 +340,25 @@ def _is_same(recorded: Any, now: Any) -> bool:
     return bool(recorded == now)
 
 
+def _told(request: Json, provider: Provider) -> Any:
+    """Return what *request* tells the model, in whatever form the results of written calls are.
+
+    Earlier versions joined several results, wrote an image in other words, or left it out.
+    """
+    turns: list[list[Any]] = []
+    for message in request.get("messages") or ():
+        read = WIRES[provider_of(message, provider)].read(message)
+        if not turns or turns[-1][0] != read.role:
+            turns.append([read.role])
+        is_result = read.role == "user" and _WRITTEN_RESULT.match(read.text)
+        for part in read.parts:
+            if not is_result:
+                turns[-1].append(asdict(part))
+            elif isinstance(part, TextPart):
+                turns[-1] += _IMAGE_WORDS.sub("", part.text).splitlines()
+    return [turns, request.get("tools")]
+
+
 def _fits(recorded: str, now: str) -> bool:
     first, *others = recorded.split(MARK)
     if not others:
@@ -344,13 +387,15 @@ def _narrow(line: str) -> str:
     return f"{line[:_WIDEST]}…"
 
 
-def _call_secrets(messages: Iterable[Message], tools: OfferedTools) -> Iterator[str]:
-    """Yield the secret arguments of calls in *messages*. The schemas of *tools* say what is secret."""
+def _call_secrets(message: Message, tools: OfferedTools) -> Iterator[str]:
+    """Yield the secret arguments of calls in *message*. The schemas of *tools* say what is secret."""
+    calls = list(_calls_in(message.parts))
+    if not calls:
+        return
     schemas = dict(map(named_schema, tools))
-    for message in messages:
-        for name, arguments in _calls_in(message.parts):
-            if read := read_arguments(arguments):
-                yield from Secrecy(schemas.get(name, {})).secrets_in(read)
+    for name, arguments in calls:
+        if read := read_arguments(arguments):
+            yield from Secrecy(schemas.get(name, {})).secrets_in(read)
 
 
 def _calls_in(parts: Iterable[Part]) -> Iterator[tuple[str, Any]]:

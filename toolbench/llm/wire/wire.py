@@ -92,15 +92,6 @@ class Wire(ABC):
         """Tell whether the provider accepts *image* in a message of the model."""
         return False
 
-    def of_answer(self, message: Mapping[str, Any]) -> Json:
-        """Return *message*, of the model, as it can be sent again.
-
-        An invalid part, an id that is no string, or arguments that are no JSON would make every
-        later request of the conversation fail.
-        """
-        [written] = self.write(self.read({**message, "role": "assistant"}))
-        return written
-
 
 class Stream(ABC):
     """Joins the chunks of one streamed answer."""
