@@ -3,47 +3,62 @@
 Each call is answered once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from json import dumps
 from threading import current_thread, main_thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolbench.agent.agent_state import AgentState
-from toolbench.agent.call_round import NOT_ANSWERED, Chosen, Round, chosen_of, refusal_of
+from toolbench.agent.agent import Agent
+from toolbench.agent.context import assistant_message
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
     AnswerEvent,
+    CallEdit,
+    Event,
+    MessageEvent,
     NoticeEvent,
     ObservationEvent,
+    UserRejectObservation,
+    begins_answer,
 )
 from toolbench.agent.masking import Masking
 from toolbench.agent.recovery import Recovery, error_class
 from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
-from toolbench.agent.toolset import Toolset
+from toolbench.agent.state import AgentState, Round
+from toolbench.agent.toolset import AnyTool, Toolset
+from toolbench.core.coercion import ResultObservation, contents_of
 from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import BodyError, Problem, ToolbenchError
+from toolbench.llm.calls import FunctionCallValidationError, ToolCall, parse_tool_calls
 from toolbench.llm.models import Usage
+from toolbench.llm.providers import Provider
+from toolbench.redaction import MARK
 from toolbench.runs.control import CANCELLED, INTERRUPTED, CancelToken, stop
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.parallel import perform_together
 from toolbench.runs.questions import Asker
 from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run, run_here
-from toolbench.values import plain
+from toolbench.serving.call_results import output_schema_of
+from toolbench.serving.result_schema import unwrapped
+from toolbench.values import plain, sentence
+from toolbench.wording import counted
 
-if TYPE_CHECKING:
-    from toolbench.agent.agent import Agent
-    from toolbench.agent.conversation import Conversation
-
+NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
 _LEFT = "does not stop: it goes on in the background, and its answer will not be used."
 _EDITED = "\n[The person changed the arguments before the call ran. They were: "
 # Seconds that stopped calls have to end before they are left alone
 PATIENCE = 0.5
+Chosen = ActionEvent | str | int | None
+"""A call: its event, the number of its event, or the id that the model gave the call."""
 
 
 class Calls:
@@ -51,8 +66,8 @@ class Calls:
 
     def __init__(
         self,
-        agent: "Agent",
-        conversation: "Conversation",
+        agent: Agent,
+        conversation: Any,
         toolset: Toolset,
         agent_state: AgentState,
         spend: Callable[[Usage | None], object],
@@ -66,7 +81,6 @@ class Calls:
         self._conversation = conversation
         self._toolset = toolset
         self._agent_state = agent_state
-        self._log = agent_state.log
         self._recovery = Recovery(
             agent.recovery, agent_state.stopping, self._carry_out_again, self._note
         )
@@ -103,9 +117,8 @@ class Calls:
         try:
             self._run(current, chosen)
         except BaseException:
-            # Even at an interrupt: every call gets an answer
+            # Then `break_off` answers each call
             self._await_stopped()
-            self.break_off(current)
             raise
         finally:
             self._running, self._token = [], None
@@ -136,13 +149,9 @@ class Calls:
         If the run has ended, the answer is its result; if not, the answer is that the call was
         interrupted.
         """
-        # after an interrupt, the log may have answers that the round has not
-        for event in self._log:
-            if isinstance(event, AnswerEvent):
-                current.answer(event)
         runs = self._in_hand
         left = [call for call in current.waiting if call.id in runs]
-        self.answer(current, *(_broken_off(call, runs[call.id]) for call in left))
+        self._agent_state.add(*(_broken_off(call, runs[call.id]) for call in left))
         self._in_hand = {}
 
     def _run(self, current: Round, chosen: Chosen) -> None:
@@ -155,7 +164,7 @@ class Calls:
 
         for call in waiting():
             if (misfit := self._misfit(call)) is not None:
-                self.answer(current, misfit)
+                self._agent_state.add(misfit)
         for call in waiting():
             runs[call.id] = self._in_hand[call.id] = self._run_of(call, token)
             if stopping.is_set():
@@ -169,14 +178,7 @@ class Calls:
             answer = self._ended(call, runs[call.id])
             if call.id in current.edited:
                 answer = _with_edit(answer, call)
-            self.answer(current, answer)
-
-    def answer(self, current: Round, *answers: AnswerEvent) -> None:
-        """Log all *answers* first, and call the listeners then, because a listener may raise an error."""
-        added = self._log.append_all(answers)
-        for answer in added:
-            current.answer(answer)
-        self._log.tell(*added)
+            self._agent_state.add(answer)
 
     # --- before ----------------------------------------------------------------------
 
@@ -286,7 +288,7 @@ class Calls:
 
     def _note(self, text: str) -> None:
         hide = self._conversation.state.secrets.redactor.text
-        self._log.add(NoticeEvent(hide(text)))
+        self._agent_state.add(NoticeEvent(hide(text)))
 
 
 def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
@@ -340,3 +342,205 @@ def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
     content = [*observation.content, TextContent(text=note)]
     noted = observation.model_copy(update={"content": content})
     return replace(answer, observation=noted)
+
+
+# --- which calls; their answers by the user -----------------------------------------
+
+
+def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
+    """Return the waiting calls of the round *current*, or only the call *chosen*.
+
+    Raises:
+        ToolbenchError: If the chosen call does not wait.
+    """
+    waiting: list[ActionEvent] = []
+    if current is not None:
+        waiting = current.waiting
+    if chosen is None:
+        return waiting
+    if isinstance(chosen, ActionEvent):
+        chosen = chosen.id
+    for call in waiting:
+        if chosen in (call.id, call.tool_call_id):
+            return [call]
+    ids = ", ".join(repr(call.tool_call_id) for call in waiting) or "none"
+    msg = f"No call {chosen!r} waits; {counted(len(waiting), 'call')} can be chosen: {ids}."
+    raise ToolbenchError(msg)
+
+
+def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
+    """Return an answer to *call* with *result*, which the user gave in place of the tool.
+
+    Args:
+        call: The call.
+        result: An observation, or a value for its content: a string, contents, JSON.
+    """
+    observation: Observation
+    if not isinstance(result, Observation):
+        observation = Observation(content=contents_of(result))
+    elif isinstance(result, ResultObservation) and call.tool_call.tool is not None:
+        observation = _unwrapped(call.tool_call.tool, result)
+    else:
+        observation = result
+    return ObservationEvent(
+        call.tool_call_id,
+        observation,
+        action_id=call.id,
+        tool_name=call.tool_name,
+        by_hand=True,
+    )
+
+
+def _unwrapped(tool: ToolDefinition[Any, Any], answer: ResultObservation) -> Observation:
+    """Return *answer* with the data that *tool* itself would give.
+
+    If the output schema of *tool* wraps results, `{"result": value}` becomes `value`.
+    """
+    value = unwrapped(output_schema_of(tool) or {}, answer.result)
+    if value is answer.result:
+        return answer
+    return answer.model_copy(update={"result": value})
+
+
+def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
+    """Return the answer to *call*, which was declined or interrupted; *reason* says why."""
+    return UserRejectObservation(
+        call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
+    )
+
+
+# --- parsed again --------------------------------------------------------------------
+
+
+def understood(call: ToolCall, tools: Mapping[str, AnyTool], provider: Provider) -> ToolCall:
+    """Parse *call* again with the present *tools*.
+
+    If *call* is not valid for these tools, the result has an `error`.
+    """
+    known_call = replace(call, tool=tools.get(call.name))
+    message = assistant_message("", [known_call], provider)
+    try:
+        [read] = parse_tool_calls(message, tools, provider=provider)
+    except (BodyError, ValueError):
+        return call
+    return replace(
+        read,
+        id=call.id,
+        thought=call.thought,
+        summary=call.summary,
+        security_risk=call.security_risk,
+        metadata=replace(call.metadata, provider=provider),
+    )
+
+
+def without_lost_secret(call: ToolCall) -> ToolCall:
+    """Return *call*, with an `error` if its arguments have a mark in place of a secret."""
+    message = (
+        f"{MARK!r} stands here in place of a secret, which is never saved: edit the call and "
+        "write the secret again, or answer the call by hand"
+    )
+    problems = [Problem(place, message) for place in _marked(call.arguments)]
+    if not problems:
+        return call
+    error = FunctionCallValidationError(call.name, problems)
+    return replace(call, error=error, action=None)
+
+
+def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of each string in *value* that contains the mark of a secret."""
+    if isinstance(value, str) and MARK in value:
+        yield place
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _marked(part, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from _marked(part, (*place, number))
+
+
+# --- undo -----------------------------------------------------------------------------
+# A tool can undo its own edits if its executor has two methods: `undoes(action)` tells whether
+# *action* was an edit, and `undo(action)` restores what was there before and returns an observation.
+# The executor keeps what it needs for that, so an edit of an earlier session cannot be undone.
+
+
+@dataclass(frozen=True)
+class Undone:
+    """The result of undoing a step."""
+
+    report: str
+    """The message for the model; "" for none."""
+    notice: str
+    """The message for the user; "" for none."""
+    calls: tuple[int, ...]
+    """The numbers of the undone calls."""
+
+
+def undo_last(events: Sequence[Event]) -> Undone:
+    """Undo all edits of the last step of *events* that made edits a tool can undo.
+
+    Edits that were already undone do not count.
+    """
+    report, notice, undone = list[str](), list[str](), list[int]()
+    for call in reversed(_last_edits(events)):
+        observation = _undo(call)
+        line = f"{call.tool_name}: {observation.text}"
+        if observation.is_error:
+            notice.append(line)
+        else:
+            report.append(line)
+            undone.append(call.id)
+    if notice:
+        notice.insert(0, "This could not be taken back:")
+    elif not report:
+        notice = ["No tool of the last step can take anything back."]
+    if report:
+        report.insert(0, "[The person takes back what you did.]")
+    return Undone("\n".join(report), "\n".join(notice), tuple(undone))
+
+
+def _last_edits(events: Sequence[Event]) -> list[ActionEvent]:
+    answers: dict[int | None, ObservationEvent] = {}
+    changed: dict[int, CallEdit] = {}
+    undone: set[int] = set()
+    edits: list[ActionEvent] = []
+    # From the end, so that the answer to a call comes before the call
+    for event in reversed(events):
+        if isinstance(event, ObservationEvent):
+            answers[event.action_id] = event
+        elif isinstance(event, CallEdit):
+            changed.setdefault(event.action_id, event)
+        elif isinstance(event, MessageEvent):
+            undone.update(event.undone)
+        elif isinstance(event, ActionEvent):
+            call, edit, answer = event, changed.get(event.id), answers.get(event.id)
+            # What ran is what the user made of it
+            if edit is not None:
+                call = replace(call, tool_call=edit.tool_call, action=edit.tool_call.action)
+            if answer is not None and call.id not in undone and _can_undo(call, answer):
+                edits.insert(0, call)
+            if edits and begins_answer(event):
+                break
+    return edits
+
+
+def _can_undo(call: ActionEvent, answer: ObservationEvent) -> bool:
+    """Tell whether the tool of *call* made an edit that it can undo, and gave *answer* itself."""
+    if answer.by_hand or answer.observation.is_error:
+        return False
+    # Else a backup tool took its place
+    if answer.tool_name not in ("", call.tool_name):
+        return False
+    executor: Any = getattr(call.tool_call.tool, "executor", None)
+    if not hasattr(executor, "undoes") or not hasattr(executor, "undo"):
+        return False
+    return bool(executor.undoes(call.action))
+
+
+def _undo(call: ActionEvent) -> Observation:
+    executor: Any = getattr(call.tool_call.tool, "executor", None)
+    try:
+        observation: Observation = executor.undo(call.action)
+    except Exception as error:  # noqa: BLE001 - a tool's own code; other edits are undone
+        return Observation.from_text(sentence(error), is_error=True)
+    return observation

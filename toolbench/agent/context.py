@@ -1,7 +1,7 @@
 """The conversation as messages for the model, in the format (dialect) of the model's provider."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -106,41 +106,25 @@ class Context:
         if system_prompt:
             head = hide(Message("system", (TextPart(system_prompt),)))
             self._head += WIRES[provider].write(head)
-        self._messages = list(self._head)
         self.turns: list[Turn] = []
-        """The turns, oldest first. A new turn is appended; any other change makes a new list."""
-        self._counted, self._tokens = 0, 0
-        self._counted_of: list[Turn] | None = None
+        """The turns, oldest first."""
 
     @property
     def messages(self) -> list[Json]:
         """The messages of the next request."""
-        return list(self._messages)
-
-    @property
-    def growing(self) -> list[Json]:
-        """The list behind `messages`, not a copy.
-
-        New messages are appended; other changes make a new list.
-        """
-        return self._messages
+        messages = list(self._head)
+        for turn in self.turns:
+            messages += turn.messages
+        return messages
 
     @property
     def tokens(self) -> int:
-        """The estimated number of tokens of the messages; each turn is counted once."""
-        if self._counted_of is not self.turns:
-            self._counted, self._counted_of = 0, self.turns
-            self._tokens = sum(map(tokens_of, self._head))
-        for turn in self.turns[self._counted :]:
-            self._tokens += turn.tokens
-        self._counted = len(self.turns)
-        return self._tokens
+        """The estimated number of tokens of the messages."""
+        return sum(map(tokens_of, self._head)) + sum(turn.tokens for turn in self.turns)
 
-    def add(self, messages: Iterable[Message], event_ids: Iterable[int] = ()) -> None:
+    def add(self, messages: Iterable[Message], event_ids: Iterable[int]) -> None:
         """Add *messages* as one turn; *event_ids* are the numbers of the turn's events."""
-        turn = self._turn([self._hide(message) for message in messages], event_ids)
-        self.turns.append(turn)
-        self._messages += turn.messages
+        self.turns.append(self._turn(map(self._hide, messages), event_ids))
 
     def _turn(self, messages: Iterable[Message], event_ids: Iterable[int]) -> Turn:
         parsed = tuple(messages)
@@ -153,12 +137,6 @@ class Context:
     def is_answered(self) -> bool:
         """Whether the last message is from the model, so that nothing waits for an answer."""
         return bool(self.turns) and not self.turns[-1].is_open
-
-    def mend(self) -> None:
-        """Make the messages from the turns again, if an interrupt left too many or too few messages."""
-        messages = [*self._head, *_messages(self.turns)]
-        if len(messages) != len(self._messages):
-            self._messages = messages
 
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
         """Replace turns by *summary*; *forgotten* has the numbers of the events in these turns.
@@ -174,7 +152,6 @@ class Context:
             elif note not in recent:
                 recent.append(note)
         self.turns = recent
-        self._messages = [*self._head, *_messages(recent)]
 
     @property
     def new_event_ids(self) -> tuple[int, ...]:
@@ -201,13 +178,7 @@ class Context:
             turns[place] = self._turn(messages, turn.event_ids)
         if total:
             self.turns = turns
-            self._messages = [*self._head, *_messages(turns)]
         return total
-
-
-def _messages(turns: Sequence[Turn]) -> Iterator[Json]:
-    for turn in turns:
-        yield from turn.messages
 
 
 def text_of(message: Json) -> str:

@@ -16,21 +16,19 @@ from warnings import warn
 from toolbench.agent import conversation_file as files
 from toolbench.agent import transcript
 from toolbench.agent.agent import Agent
-from toolbench.agent.agent_state import AgentState
-from toolbench.agent.call_round import (
+from toolbench.agent.calls import (
+    Calls,
     Chosen,
     answer_by_hand,
     chosen_of,
     refusal_of,
     understood,
+    undo_last,
     without_lost_secret,
 )
-from toolbench.agent.calls import Calls
 from toolbench.agent.context import Context, message_content
-from toolbench.agent.event_log import EventLog
 from toolbench.agent.events import (
     ActionEvent,
-    AnswerEvent,
     CallEdit,
     Event,
     MessageEvent,
@@ -42,11 +40,8 @@ from toolbench.agent.events import (
     secrets_in,
 )
 from toolbench.agent.masking import Masking
-from toolbench.agent.rebuild import fork
-from toolbench.agent.sender import Sender
-from toolbench.agent.sent_requests import SentRequest
-from toolbench.agent.settling import Work, note_interrupt, settle
-from toolbench.agent.undo import take_back_last
+from toolbench.agent.requests import Sender, SentRequest, SentRequests
+from toolbench.agent.state import AgentState, EventLog
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.state import ConversationState
@@ -57,6 +52,59 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.wording import counted
 
 _LEFT = "The call was not run: the person ended the conversation."
+
+
+class Work:
+    """A lock, so that only one thread at a time works on a conversation."""
+
+    def __init__(self, settle: Callable[[], object]) -> None:
+        """Make the lock; it calls *settle* after work that ended with an exception."""
+        self._settle = settle
+        self._worker: dict[str, object] = {}
+        self._is_whole = True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a thread works on the conversation now."""
+        return bool(self._worker)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let only this thread work on the conversation during the block.
+
+        The cleanup is written twice, because an interrupt can also hit the cleanup itself.
+
+        Raises:
+            ToolbenchError: If another thread is at work.
+        """
+        me = object()
+        try:
+            try:
+                # In one step
+                if self._worker.setdefault("now", me) is not me:
+                    msg = "This conversation is at work in another thread: wait, or interrupt() it."
+                    raise ToolbenchError(msg)
+                self._mend(me)
+                self._is_whole = False
+                yield
+                self._is_whole = True
+            finally:
+                self._mend(me)
+                self._leave(me)
+        finally:
+            try:
+                self._mend(me)
+            finally:
+                self._leave(me)
+
+    def _mend(self, me: object) -> None:
+        if self._worker.get("now") is me and not self._is_whole:
+            self._settle()
+            self._is_whole = True
+
+    def _leave(self, me: object) -> None:
+        if self._worker.get("now") is me:
+            self._worker.clear()
 
 
 class Conversation:
@@ -118,12 +166,12 @@ class Conversation:
         self.redactor = state.secrets.redactor
         self.toolset = agent.toolset(state)
         self._masking = Masking(self.redactor)
-        log = EventLog(tuple(callbacks), self.redactor)
+        log = EventLog(callbacks, self.redactor)
         context = Context(agent.llm.provider, agent.system_prompt, self._masking.message)
         self._agent_state = agent_state = AgentState(log, context)
         self.sender = Sender(agent, self.toolset, agent_state, self.redactor, self.spend)
-        self.calls = calls = Calls(agent, self, self.toolset, agent_state, self.spend)
-        self._work = Work(lambda: settle(agent_state, calls))
+        self.calls = Calls(agent, self, self.toolset, agent_state, self.spend)
+        self._work = Work(self._settle)
 
     @property
     def agent_state(self) -> AgentState:
@@ -170,9 +218,7 @@ class Conversation:
         agent_state = self.agent_state
         self.forget_late_stop()
         content = self._masking.content(message_content(message))
-        event = agent_state.log.append(MessageEvent(content))
-        agent_state.inbox.append(event)
-        agent_state.log.tell(event)
+        agent_state.add(MessageEvent(content))
 
     def step(self) -> list[Event]:
         """Ask the model once and run all its calls; return the new events.
@@ -200,7 +246,7 @@ class Conversation:
                     steps += 1
                 self._log_stop(reason, again=steps > 0)
             except KeyboardInterrupt:
-                note_interrupt(agent_state, self.calls, place)
+                self._note_interrupt(place)
                 raise
             return reason
 
@@ -273,10 +319,7 @@ class Conversation:
             if changed.error is not None or changed.action is None:
                 msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
                 raise ToolbenchError(msg)
-            edit = agent_state.log.append(CallEdit(changed, action_id=event.id))
-            if agent_state.round is not None:
-                agent_state.round.edit(edit)
-            agent_state.log.tell(edit)
+            agent_state.add(CallEdit(changed, action_id=event.id))
 
     def answer_pending(self, call: Chosen, result: Any) -> None:
         """Answer a waiting call with your own *result*; the tool does not run.
@@ -285,8 +328,8 @@ class Conversation:
             call: As in `run_pending`; None if only one call waits.
             result: A string, contents, any JSON value, or an `Observation`.
         """
-        with self._deciding():
-            self._answer([answer_by_hand(self._one_of(call), result)])
+        with self._deciding() as agent_state:
+            agent_state.add(answer_by_hand(self._one_of(call), result))
 
     def reject_pending(self, reason: str = "The person said no.", call: Chosen = None) -> None:
         """Answer the waiting calls with *reason*; their tools do not run.
@@ -309,7 +352,7 @@ class Conversation:
         other = type(self)(self.state, agent=self.agent)
         try:
             with other._deciding() as agent_state:
-                fork(agent_state, other.toolset, origin, event)
+                files.fork(agent_state, other.toolset, origin, event)
         except BaseException:
             # Even at an interrupt: close its tools
             other.close()
@@ -323,33 +366,26 @@ class Conversation:
         conversation made: a conversation that was loaded or forked does not undo earlier edits.
         """
         with self._deciding() as agent_state:
-            log = agent_state.log
-            place = len(log)
-            undone = take_back_last(log)
+            place = len(agent_state.log)
+            undone = undo_last(agent_state.log)
             if undone.notice:
-                log.add(NoticeEvent(self.redactor.text(undone.notice)))
+                agent_state.add(NoticeEvent(self.redactor.text(undone.notice)))
             if undone.report:
                 content = (TextContent(text=self.redactor.text(undone.report)),)
-                message = MessageEvent(content, source="environment", undone=undone.calls)
-                event = log.append(message)
-                agent_state.add(event)
-                log.tell(event)
-            return log.after(place)
+                agent_state.add(MessageEvent(content, source="environment", undone=undone.calls))
+            return agent_state.log.after(place)
 
     # --- what the model is sent, and what it costs --------------------------------------
 
     @property
     def requests(self) -> Sequence[SentRequest]:
         """All requests sent to the model, secrets hidden."""
-        masking = Masking(self.known_secrets)
-        return self.sender.sent.without_secrets(masking.written)
+        return SentRequests(self.sender.sent, Masking(self.known_secrets))
 
     @property
     def next_request(self) -> SentRequest:
         """The request that the model would get now."""
-        agent_state = self.agent_state
-        unread = [agent_state.message_of(event) for event in agent_state.inbox]
-        return self.sender.next(unread, Masking(self.known_secrets))
+        return self.sender.next(Masking(self.known_secrets))
 
     def condense(self) -> None:
         """Summarise the older part of the conversation before the next request to the model."""
@@ -531,7 +567,7 @@ class Conversation:
             last = log[-1]
             if isinstance(last, StopEvent) and last.reason == reason:
                 return
-        log.add(StopEvent(reason, self.agent_state.detail))
+        self.agent_state.add(StopEvent(reason, self.agent_state.detail))
 
     # --- one step --------------------------------------------------------------------
 
@@ -540,7 +576,9 @@ class Conversation:
         reason = self._why_stop(steps=0)
         if reason is None:
             work()
-            reason = self.agent_state.failure
+            over = self.agent_state.over
+            if over in ("error", "paused"):
+                reason = over
         self._log_stop(reason)
 
     def _step(self) -> None:
@@ -559,16 +597,37 @@ class Conversation:
             # Only after it was read, so that no message is lost
             agent_state.inbox.popleft()
         if agent_state.over is None:
-            agent_state.log.tell(*self.sender.send())
+            agent_state.log.tell(self.sender.send())
 
     def _run_calls(self, chosen: Chosen = None) -> None:
         current = self.agent_state.round
-        if current is None:
-            return
-        try:
+        if current is not None:
             self.calls.run(current, chosen)
-        finally:
-            self.agent_state.close_round()
+
+    # --- after an interrupt --------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Make the state agree with its log after an interrupt: each call gets one answer."""
+        agent_state = self.agent_state
+        known = agent_state.round
+        agent_state.settle()
+        current = agent_state.round
+        if current is not None:
+            # The interrupt came before the calls could wait for anything
+            if known is None:
+                self.calls.take_in_hand(current)
+            self.calls.break_off(current)
+
+    def _note_interrupt(self, place: int) -> None:
+        """Repair the state after an interrupt, and log that the work stopped.
+
+        The first *place* events are older than the interrupted work. If a later event is a stop
+        already, no stop is logged.
+        """
+        self._settle()
+        log = self.agent_state.log
+        if not any(isinstance(event, StopEvent) for event in log.after(place)):
+            self.agent_state.add(StopEvent("paused", "interrupted"))
 
     # --- decisions on waiting calls ------------------------------------------------------
 
@@ -590,13 +649,7 @@ class Conversation:
 
     def _reject(self, reason: str, chosen: Chosen = None) -> None:
         calls = chosen_of(self.agent_state.round, chosen)
-        self._answer([refusal_of(call, reason) for call in calls])
-
-    def _answer(self, answers: Sequence[AnswerEvent]) -> None:
-        current = self.agent_state.round
-        if current is not None:
-            self.calls.answer(current, *answers)
-            self.agent_state.close_round()
+        self.agent_state.add(*(refusal_of(call, reason) for call in calls))
 
 
 def _warn_of_folder(path: str | Path, saved: str | None) -> None:

@@ -1,7 +1,11 @@
-"""Save a conversation as a JSONL file, and load it. The first line is not an event, but a head."""
+"""Save a conversation as a JSONL file, load it, and fork it.
+
+The first line of a file is not an event, but a head. A loaded conversation and a fork are made in the
+same way: events are copied one by one, and the state takes each.
+"""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from datetime import datetime
@@ -13,7 +17,8 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
-from toolbench.agent.agent_state import AgentState, Spending
+from toolbench.agent.calls import NOT_ANSWERED, refusal_of, understood, without_lost_secret
+from toolbench.agent.context import assistant_message
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -26,18 +31,24 @@ from toolbench.agent.events import (
     ObservationEvent,
     StopEvent,
     UserRejectObservation,
+    begins_answer,
 )
 from toolbench.agent.masking import Masking
-from toolbench.agent.rebuild import Rebuild
+from toolbench.agent.state import AgentState, Round, Spending
+from toolbench.agent.tools.tool_search import SearchToolsObservation
 from toolbench.agent.toolset import Toolset
-from toolbench.core.content import Content
+from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import KindError, Problem, ToolbenchError
 from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
+from toolbench.llm.calls.unread_calls import without_unread
+from toolbench.llm.message import Message
 from toolbench.llm.models import Model, Usage
+from toolbench.llm.read import read_message
+from toolbench.llm.wire import WIRES
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.record import kept_of
 from toolbench.values import plain
@@ -231,10 +242,10 @@ def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
             agent_state.spending = _spending(head)
         is_same = head.get("provider") == agent_state.context.provider
         unread = head.get("unread", ())
-        rebuild = Rebuild(agent_state, toolset, is_same=is_same, unread=unread, is_saved=True)
+        copy = Copy(agent_state, toolset, is_same=is_same, unread=unread, is_saved=True)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
-            rebuild.take(replace(event_of(line), id=int(line.get("id", 0))))
-        rebuild.end()
+            copy.take(replace(event_of(line), id=int(line.get("id", 0))))
+        copy.end()
     except _DAMAGE as error:
         msg = (
             f"Line {number} of {str(path)!r} is damaged: {sentence_of(error)} Take the line "
@@ -321,3 +332,204 @@ def _observation(data: Mapping[str, Any]) -> Observation:
         return Observation.from_dict(data)
     bare = {key: data[key] for key in ("content", "is_error") if key in data}
     return Observation.model_validate(bare)
+
+
+# --- copies of events ---------------------------------------------------------------------
+
+
+class Copy:
+    """Copies events into the state of an agent, one by one.
+
+    The calls are parsed again with the present tools, so that waiting calls can run.
+    """
+
+    def __init__(
+        self,
+        agent_state: AgentState,
+        toolset: Toolset,
+        *,
+        is_same: bool,
+        unread: Iterable[int] = (),
+        is_saved: bool = False,
+    ) -> None:
+        """Prepare to copy events into *agent_state*; the caller calls `take` for each event, then `end`.
+
+        Args:
+            agent_state: A state without events.
+            toolset: The present tools.
+            is_same: Whether the model of the events has the same message format as the model that
+                goes on.
+            unread: The numbers of the messages that the model has not read.
+            is_saved: Whether the events come from a file, which has marks in place of secrets.
+        """
+        self._agent_state, self._toolset = agent_state, toolset
+        self._provider = agent_state.context.provider
+        self._is_same, self._is_saved = is_same, is_saved
+        self._unread = frozenset(unread)
+        self._calls: list[ActionEvent] = []
+        """The calls of one message, until the event after them."""
+        self._answered: set[int] = set()
+        self._missing: list[AnswerEvent] = []
+        """Answers to calls of earlier messages whose own answers are not among the events."""
+
+    def take(self, event: Event) -> None:
+        """Add a copy of *event* with the same number to the state; skip a second answer to a call."""
+        if isinstance(event, AnswerEvent) and event.action_id is not None:
+            if event.action_id in self._answered:
+                return
+            self._answered.add(event.action_id)
+        if begins_answer(event):
+            self._close_earlier()
+        [event] = self._agent_state.log.append([self._with_id(self._read_again(event))])
+        if isinstance(event, ActionEvent):
+            self._calls.append(event)
+            return
+        self._take_calls()
+        message = None
+        if isinstance(event, MessageEvent) and event.source == "agent":
+            message = self._message_of(event, event.text, [])
+        elif isinstance(event, AnswerEvent) and isinstance(event.answer, SearchToolsObservation):
+            self._toolset.reveal(event.answer.names)
+        self._agent_state.take(event, message)
+        self._read()
+
+    def end(self) -> None:
+        """Let the calls without an answer wait, if they are of the last message, and complete the log."""
+        self._take_calls()
+        self._read()
+        agent_state = self._agent_state
+        missing = [event for event in self._missing if event.action_id not in self._answered]
+        agent_state.log.append(missing)
+        if self._is_saved and agent_state.round is not None:
+            _refuse_lost_secrets(agent_state.round)
+
+    def _take_calls(self) -> None:
+        calls, self._calls = self._calls, []
+        if calls:
+            called = [call.tool_call for call in calls]
+            message = self._message_of(calls[0], calls[0].thought, called)
+            for call in calls:
+                self._agent_state.take(call, message)
+
+    def _close_earlier(self) -> None:
+        """Answer the waiting calls of the earlier message as interrupted."""
+        self._take_calls()
+        if (current := self._agent_state.round) is not None:
+            for call in current.waiting:
+                answer = refusal_of(call, NOT_ANSWERED)
+                self._missing.append(replace(answer, rejection_source="interrupt"))
+                self._agent_state.take(self._missing[-1])
+            self._read()
+
+    def _read(self) -> None:
+        """Give the model the messages that it has read before; they come after the answers to calls."""
+        agent_state = self._agent_state
+        if agent_state.round is None:
+            messages = [*agent_state.inbox]
+            agent_state.inbox.clear()
+            for event in messages:
+                if event.id in self._unread:
+                    agent_state.inbox.append(event)
+                else:
+                    agent_state.read(event)
+
+    def _with_id(self, event: Event) -> Event:
+        """Return *event*; if it is a call without an id, as of Gemini, with the id that other providers need."""
+        if self._is_same or self._provider == "gemini":
+            return event
+        if not isinstance(event, ActionEvent) or event.tool_call.id is not None:
+            return event
+        id_ = self._agent_state.new_call_id(event.tool_call_id)
+        return replace(event, tool_call=replace(event.tool_call, id=id_))
+
+    def _message_of(
+        self, event: MessageEvent | ActionEvent, text: str, calls: list[ToolCall]
+    ) -> Message:
+        if self._is_same and event.message is not None:
+            return WIRES[self._provider].read(event.message)
+        images: list[str] = []
+        if event.message is not None:
+            images = read_message(dict(event.message)).message.images
+        return assistant_message(text, calls, self._provider, images)
+
+    def _read_again(self, event: Event) -> Event:
+        if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
+            event = self._without_unread(event)
+        if not isinstance(event, ActionEvent | CallEdit):
+            return event
+        call = event.tool_call
+        if call.error is None:
+            call = understood(call, self._toolset.tools, self._provider)
+        if isinstance(event, ActionEvent):
+            return replace(event, tool_call=call, action=call.action)
+        return replace(event, tool_call=call)
+
+    def _without_unread(self, event: ActionEvent | MessageEvent) -> ActionEvent | MessageEvent:
+        """Return *event* without calls that may hold a secret: earlier versions saved them."""
+        read = read_message(dict(event.message or {})).message
+        kept = without_unread(
+            read,
+            self._toolset.tools.values(),
+            are_written_calls_read=isinstance(event, ActionEvent),
+        )
+        if kept is read:
+            return event
+        [message] = WIRES[kept.provider or "openai"].write(kept)
+        if isinstance(event, ActionEvent):
+            return replace(event, message=message, thought=event.thought and kept.thought)
+        images = [block for block in event.content if block.type != "text"]
+        return replace(event, message=message, content=(TextContent(text=kept.thought), *images))
+
+
+def _refuse_lost_secrets(current: Round) -> None:
+    """Let no waiting call of *current* run with the mark of a secret among its arguments."""
+    for place, event in enumerate(current.calls):
+        if event.id not in current.answers:
+            call = without_lost_secret(event.tool_call)
+            current.calls[place] = replace(event, tool_call=call, action=call.action)
+
+
+# --- forks --------------------------------------------------------------------------
+
+
+def fork(
+    agent_state: AgentState, toolset: Toolset, other: AgentState, last: Event | int | None
+) -> None:
+    """Copy the events of *other* into *agent_state*, up to the event *last*; all events if it is None.
+
+    An answer of the model is copied with all its calls. Calls without an answer among the copied
+    events wait for a decision, as in `Conversation.pending`.
+
+    Raises:
+        ToolbenchError: If *other* has no such event.
+    """
+    events = other.log.after(0)
+    copied = events[: _end_of(events, last)]
+    unread = set(other.unread)
+    if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
+        # The model of the fork has not read it
+        unread.add(copied[-1].id)
+    is_same = other.context.provider == agent_state.context.provider
+    copy = Copy(agent_state, toolset, is_same=is_same, unread=unread)
+    for event in copied:
+        copy.take(event)
+    copy.end()
+    agent_state.spending = other.spending.before(agent_state.log.last_id)
+
+
+def _end_of(events: Sequence[Event], last: Event | int | None) -> int:
+    """Return the number of *events* to copy; *last* is the last event to copy, or the event's number."""
+    if last is None:
+        return len(events)
+    number = last.id if isinstance(last, Event) else last
+    place = next((n for n, event in enumerate(events) if event.id == number), None)
+    if place is None:
+        msg = f"There is no event {number!r} in this conversation of {len(events)} events."
+        raise ToolbenchError(msg)
+    end = place + 1
+    if isinstance(events[place], ActionEvent):
+        while end < len(events) and isinstance(events[end], ActionEvent):
+            if begins_answer(events[end]):
+                break
+            end += 1
+    return end

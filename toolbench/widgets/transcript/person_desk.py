@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from toolbench.agent.sent_requests import SentRequest
+from toolbench.agent.requests import SentRequest
 from toolbench.display.css import REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice

@@ -1,0 +1,456 @@
+"""The state of a conversation: its events, and all that follows from them.
+
+The log has all events and only grows. `AgentState.take` says what follows from an event: messages for
+the model, calls that wait, the end of the work. It takes each event once it is in the log, the events
+of a file, those that a fork copies, and after an interrupt the events that were not taken whole.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from threading import Event as Flag
+from threading import Lock, RLock
+from typing import Any, TypeVar
+
+from toolbench.agent.context import Context
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    CallEdit,
+    Condensation,
+    Event,
+    MessageEvent,
+    NoticeEvent,
+    ObservationEvent,
+    StopReason,
+    begins_answer,
+    secrets_in,
+)
+from toolbench.core.builtins import FinishAction
+from toolbench.core.content import Content, TextContent
+from toolbench.core.schema import Observation
+from toolbench.display.observations import read_by_model
+from toolbench.llm.answers import result_part
+from toolbench.llm.calls.tool_call import ToolCall
+from toolbench.llm.compose import user_parts
+from toolbench.llm.message import Message, Part, TextPart, with_written_results
+from toolbench.llm.models import Usage
+from toolbench.llm.wire import WIRES
+from toolbench.redaction.known import remembered
+from toolbench.redaction.redactor import Redactor
+from toolbench.values import sentence
+
+E = TypeVar("E", bound=Event)
+Row = tuple[int, int | None, int | None, float | None]
+
+# The same calls in a row that stop the work
+_LIMIT = 3
+
+
+# --- the events -----------------------------------------------------------------------
+
+
+class EventLog(Sequence[Event]):
+    """The events of a conversation, oldest first. Any thread may read; listeners get each new event."""
+
+    def __init__(self, listeners: Iterable[Callable[[Event], object]], redactor: Redactor) -> None:
+        """Make an empty log.
+
+        Args:
+            listeners: Called with each event, in the thread that adds it. If a listener
+                fails, a notice is added as an event, and the work goes on.
+            redactor: Hides the secrets of the conversation in its events, as do those of its calls.
+        """
+        self._redactor = redactor
+        remembered.add(redactor.secrets)
+        self._events: list[Event] = []
+        self._listeners = list(listeners)
+        self._lock = RLock()
+
+    def listen(self, listener: Callable[[Event], object]) -> Callable[[], None]:
+        """Call *listener* with each new event; return a function that removes the listener."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def append(self, events: Iterable[E]) -> list[E]:
+        """Append all *events*, or none of them if an interrupt comes, and return them.
+
+        An event without a number gets the next one.
+        """
+        with self._lock:
+            appended, number = list[E](), self.last_id
+            for event in events:
+                number = event.id or number + 1
+                if secrets := secrets_in([event]):
+                    self._redactor = self._redactor.including(secrets)
+                appended.append(replace(event, id=number)._hiding(self._redactor))
+            self._events.extend(appended)
+        return appended
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Call the listeners with *events*, which are in the log already."""
+        for event in events:
+            for listener in tuple(self._listeners):
+                try:
+                    listener(event)
+                except Exception as error:  # noqa: BLE001 - a user's code; no call may lose its answer for it
+                    text = f"A callback failed: {sentence(error)}"
+                    text = self._redactor.joined(remembered.redactor).sentence(text)
+                    self.append([NoticeEvent(text)])
+
+    @property
+    def last_id(self) -> int:
+        """The number of the last event; 0 if there is none."""
+        with self._lock:
+            if not self._events:
+                return 0
+            return self._events[-1].id
+
+    def after(self, place: int) -> list[Event]:
+        """Return the events after the first *place* events."""
+        with self._lock:
+            return self._events[place:]
+
+    def __getitem__(self, index: Any) -> Any:
+        with self._lock:
+            return self._events[index]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __repr__(self) -> str:
+        return f"<EventLog of {len(self)}>"
+
+
+# --- the calls of one answer ------------------------------------------------------------
+
+
+class Round:
+    """The calls of one message of the model, and the answers so far."""
+
+    def __init__(self, message: Message, first: ActionEvent) -> None:
+        """Make a round of the calls of *message*; *first* is the first of them."""
+        self.message = message
+        self.calls = [first]
+        self.answers: dict[int, AnswerEvent] = {}
+        """The answers by the number of the call's event."""
+        self.edited: set[int] = set()
+        """The numbers of the calls whose arguments the user changed."""
+
+    @property
+    def waiting(self) -> list[ActionEvent]:
+        """The calls without an answer."""
+        return [call for call in self.calls if call.id not in self.answers]
+
+    def take(self, event: Event) -> None:
+        """Add *event*: a call, the change of a call, or an answer. The first answer to a call counts."""
+        ids = [call.id for call in self.calls]
+        match event:
+            case ActionEvent() if event.id not in ids:
+                self.calls.append(event)
+            case CallEdit() if event.action_id in ids:
+                call, place = event.tool_call, ids.index(event.action_id)
+                changed = replace(self.calls[place], tool_call=call, action=call.action)
+                self.calls[place] = changed
+                self.edited.add(event.action_id)
+            case AnswerEvent() if event.action_id is not None and event.action_id in ids:
+                self.answers.setdefault(event.action_id, event)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether one of the calls ended the task."""
+        for call in self.calls:
+            if isinstance(call.action, FinishAction):
+                answer = self.answers.get(call.id)
+                if isinstance(answer, ObservationEvent) and not answer.observation.is_error:
+                    return True
+        return False
+
+    @property
+    def event_ids(self) -> list[int]:
+        """The event numbers of the calls and answers in this round."""
+        events = (*self.calls, *self.answers.values())
+        # 0: not logged yet
+        return [event.id for event in events if event.id]
+
+    def messages(self) -> list[Message]:
+        """Return the messages of the round: the model's message, and the answers to its calls.
+
+        If the model wrote its calls as text, each answer is sent as text with the role of the user.
+        """
+        results: list[Part] = []
+        for call in self.calls:
+            observation = self.answers[call.id].answer
+            results.append(result_part(call.tool_call, _readable(observation)))
+        provider = self.calls[0].tool_call.metadata.provider
+        answer = Message("tool", tuple(results))
+        return list(with_written_results([self.message, answer], provider))
+
+
+def _readable(observation: Observation) -> Observation:
+    """Return *observation* in a form for the model, even if its own `to_llm_content` fails."""
+    if type(observation).to_llm_content is Observation.to_llm_content:
+        return observation
+    return _Read(content=list(read_by_model(observation)), is_error=observation.is_error)
+
+
+class _Read(Observation):
+    """An observation whose content is sent to the model unchanged."""
+
+    @property
+    def to_llm_content(self) -> Sequence[Content]:
+        """The content without a header for a failed call: the content already says that it failed."""
+        return self.content
+
+
+class Repeats:
+    """Counts how often the same call was made in a row."""
+
+    def __init__(self) -> None:
+        """Make a counter that has counted no call."""
+        self._last = ""
+        self._times = 0
+        self.is_stuck = False
+        """Whether a call was made three times in a row."""
+
+    def clear(self) -> None:
+        """Start counting from zero, when the user lets the model go on."""
+        self._last, self._times, self.is_stuck = "", 0, False
+
+    def is_third(self, call: ToolCall) -> bool:
+        """Count *call*; tell whether the same call was made at least three times in a row."""
+        parts: list[Any] = [call.name, call.arguments]
+        # Arguments that could not be read are empty
+        if call.error is not None:
+            parts.append(str(call.error))
+        key = json.dumps(parts, sort_keys=True, default=str)
+        if key != self._last:
+            self._last, self._times = key, 0
+        self._times += 1
+        if self._times < _LIMIT:
+            return False
+        self.is_stuck = True
+        return True
+
+
+# --- what it costs ------------------------------------------------------------------------
+
+
+class Spending:
+    """The tokens and cost of each answer, and their sum.
+
+    Each answer is kept with the number of the event before the answer, so that a fork can count
+    the answers that it copied.
+    """
+
+    def __init__(self) -> None:
+        """Make a record without answers; the sum is zero."""
+        self._entries: list[tuple[int, Usage]] = []
+        self._lock = Lock()
+        self.total = Usage()
+        """The sum of all answers, as far as the models report it."""
+
+    def add(self, usage: Usage, after: int) -> None:
+        """Add *usage*, which was spent after the event number *after*."""
+        with self._lock:
+            self._entries.append((after, usage))
+            self.total += usage
+
+    def before(self, event: int) -> "Spending":
+        """Return the part of the spending that came before the event with the number *event*."""
+        past = Spending()
+        for after, usage in tuple(self._entries):
+            if after < event:
+                past.add(usage, after)
+        return past
+
+    def rows(self) -> list[Row]:
+        """Return a row for each answer: the number of the event before, tokens in and out, dollars."""
+        entries = tuple(self._entries)
+        return [(n, u.input_tokens, u.output_tokens, u.cost) for n, u in entries]
+
+    @classmethod
+    def of(cls, rows: Iterable[Any]) -> "Spending":
+        """Return the spending in *rows*, which the method `rows` made.
+
+        Raises:
+            TypeError: If an item is not a row.
+            ValueError: If a row does not have four parts.
+        """
+        spending = cls()
+        for after, read, written, cost in rows:
+            spending.add(Usage(read, written, cost).checked(), int(after))
+        return spending
+
+
+# --- the whole ------------------------------------------------------------------------------
+
+
+class AgentState:
+    """The events of a conversation, and what follows from them."""
+
+    def __init__(self, log: EventLog, context: Context) -> None:
+        """Begin with an empty *log*, and a *context* without turns."""
+        self.log = log
+        self.context = context
+        """The messages for the model."""
+        self.inbox: deque[MessageEvent] = deque()
+        """The messages that were not sent to the model yet."""
+        self.round: Round | None = None
+        """The calls of the model's last answer; None as soon as all of them are answered."""
+        self.over: StopReason | None = None
+        """Why the work stopped; None if it can go on."""
+        self.detail = ""
+        """More about the reason, for the event of the stop."""
+        self.stopping = Flag()
+        """Set when the user wants the work to stop."""
+        self.wants_condensing = False
+        """Whether to summarise the older turns before the next request."""
+        self.repeats = Repeats()
+        self.spending = Spending()
+        self._call_ids: dict[str, int] = {}
+        """The ids of calls, each with the number of calls that had this id so far."""
+
+    @property
+    def steps(self) -> int:
+        """The number of answers of the model."""
+        return sum(map(begins_answer, self.log))
+
+    @property
+    def unread(self) -> list[int]:
+        """The numbers of the messages that were not sent to the model yet."""
+        return [event.id for event in self.inbox]
+
+    def end(self, reason: StopReason | None, detail: str = "") -> None:
+        """Stop for *reason* until the next message of the user; None lets the work go on."""
+        self.over, self.detail = reason, detail
+
+    # --- events ----------------------------------------------------------------------
+
+    def add(self, *events: Event) -> None:
+        """Append *events*, take each, and then call the listeners."""
+        self.log.tell(self.append(*events))
+
+    def append(self, *events: E, message: Message | None = None) -> list[E]:
+        """Append *events*, all or none, and take each; return them with their numbers.
+
+        The caller then calls `log.tell`, because a listener may raise a KeyboardInterrupt.
+
+        Args:
+            *events: The events.
+            message: The message of the model in which the events are, if there is one.
+        """
+        appended = self.log.append(events)
+        for event in appended:
+            self.take(event, message)
+        return appended
+
+    def take(self, event: Event, message: Message | None = None) -> None:
+        """Do what follows from *event*, which is in the log; to do it twice changes nothing.
+
+        Args:
+            event: The event.
+            message: The message of the model in which the event is; the event's own if left out.
+        """
+        match event:
+            case ActionEvent():
+                self._take_call(event, message)
+            case CallEdit() | AnswerEvent():
+                if self.round is not None:
+                    self.round.take(event)
+                    self._close_round()
+            case MessageEvent(source="agent"):
+                self.context.add([message or self._said_in(event)], [event.id])
+                self.end("answered")
+            case MessageEvent(source="user"):
+                self.inbox.append(event)
+            case MessageEvent() if self.round is not None:
+                # Between a call and its answer, no provider takes a message
+                self.inbox.append(event)
+            case MessageEvent():
+                self.context.add([message_of(event)], [event.id])
+            case Condensation() if event.forgotten:
+                self.context.condense(frozenset(event.forgotten), event.summary)
+            case NoticeEvent() if event.left_out:
+                self.context.leave_out_images(event.left_out)
+
+    def _take_call(self, event: ActionEvent, message: Message | None) -> None:
+        is_first = begins_answer(event)
+        if self.round is None or (is_first and self.round.calls[0].id != event.id):
+            self.end(None)
+            self.round = Round(message or self._said_in(event), event)
+        self.round.take(event)
+        self._call_ids.setdefault(event.tool_call_id, 1)
+
+    def _close_round(self) -> None:
+        """If all calls are answered, add the calls and the answers to the model's messages."""
+        current = self.round
+        if current is None or current.waiting:
+            return
+        self.context.add(current.messages(), current.event_ids)
+        self.round = None
+        if self.repeats.is_stuck:
+            self.end("repeated", "the same call, three times in a row")
+        elif current.is_finished:
+            self.end("finished")
+
+    def _said_in(self, event: ActionEvent | MessageEvent) -> Message:
+        """Return the message of the model that *event* has."""
+        return WIRES[self.context.provider].read(event.message or {})
+
+    def read(self, event: MessageEvent) -> None:
+        """Give *event* to the model with the next request; end the work if the event says so."""
+        if event.is_exit:
+            self.end("finished", event.text.strip())
+        else:
+            self.end(None)
+            self.context.add([message_of(event)], [event.id])
+
+    def new_call_id(self, sent: str | None) -> str:
+        """Return an id for a call that is unique in the conversation: *sent*, if no call has it yet."""
+        id_ = sent or "call"
+        number = self._call_ids.get(id_, 0) + 1
+        new = id_
+        if number > 1:
+            new = f"{id_}-{number}"
+        while new in self._call_ids:
+            number += 1
+            new = f"{id_}-{number}"
+        self._call_ids[id_] = number
+        self._call_ids.setdefault(new, 1)
+        return new
+
+    # --- after an interrupt ------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Take what an interrupt, at any line of code, left between the log and what follows from it."""
+        known = {id_ for turn in self.context.turns for id_ in turn.event_ids}
+        for event in self.log:
+            if isinstance(event, Condensation):
+                known.update(event.forgotten)
+        if self.round is not None and self.round.calls[0].id in known:
+            self.round = None
+        for event in self._since_last_answer():
+            is_users = isinstance(event, MessageEvent) and event.source == "user"
+            if event.id not in known and not is_users:
+                self.take(event)
+        while self.inbox and self.inbox[0].id in known:
+            self.inbox.popleft()
+        if not (self.over or self.round or self.inbox) and self.context.is_answered:
+            self.end("answered")
+
+    def _since_last_answer(self) -> list[Event]:
+        """Return the events of the model's last answer, and all later ones."""
+        events = self.log.after(0)
+        for place in reversed(range(len(events))):
+            if begins_answer(events[place]):
+                return events[place:]
+        return events
+
+
+def message_of(event: MessageEvent) -> Message:
+    """Return *event*, which the model did not write, as a message for the model."""
+    if all(isinstance(block, TextContent) for block in event.content):
+        return Message("user", (TextPart(event.text),))
+    return Message("user", tuple(user_parts(event.content)))
