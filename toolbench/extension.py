@@ -41,7 +41,7 @@ class Workbench:
         self._magics = (
             ToolMagics(shell, self.catalog),
             CallMagics(shell, self.catalog),
-            MCPMagics(shell, lambda: self.client, self.catalog),
+            MCPMagics(shell, lambda: self.client, self.catalog, self._chats.model_named),
             self._chats,
         )
         self._matcher = matcher_for(

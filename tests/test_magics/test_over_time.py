@@ -145,9 +145,13 @@ class TestSnapshots:
         mcp("connect shop before")
         mcp(f"snapshot shop {file}")
         mcp("connect shop after")
-        with pytest.warns(UserWarning, match='"buy" is expected in 1 case'):
-            changes = mcp(f"diff shop {file} --eval {cases} --model picks")
-        assert any("1 of 1 -> 0 of 1" in note for note in changes.notes)
+        shell.run_line_magic("model", "small picks")
+        for model in ("picks", "small"):
+            with pytest.warns(UserWarning, match='"buy" is expected in 1 case'):
+                changes = mcp(f"diff shop {file} --eval {cases} --model {model}")
+            assert any("1 of 1 -> 0 of 1" in note for note in changes.notes)
+        with pytest.raises(UsageError, match=r"no model called 'smal'\. Did you mean 'small'"):
+            mcp(f"diff shop {file} --eval {cases} --model smal")
         with pytest.raises(UsageError, match="Give both"):
             mcp(f"diff shop {file} --eval {cases}")
 

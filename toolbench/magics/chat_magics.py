@@ -284,17 +284,24 @@ class ChatMagics(Magics):
     def _new(self, options: Namespace) -> "Conversation":
         from toolbench.agent import Agent, Conversation  # noqa: PLC0415 - as above
 
-        return Conversation(agent=Agent(self._chosen(options.model), self._tools(options.tools)))
+        model = self.model_named(options.model) if options.model else self._latest_model()
+        return Conversation(agent=Agent(model, self._tools(options.tools)))
 
-    def _chosen(self, name: str | None) -> "Model":
-        if name is None:
-            if not self.models:
-                msg = (
-                    "With which model? Name one: %model small "
-                    "http://localhost:11434/v1#qwen3:4b, then %%chat --model small."
-                )
-                raise UsageError(msg)
-            return next(reversed(self.models.values())).model
+    def _latest_model(self) -> "Model":
+        if not self.models:
+            msg = (
+                "With which model? Name one: %model small "
+                "http://localhost:11434/v1#qwen3:4b, then %%chat --model small."
+            )
+            raise UsageError(msg)
+        return next(reversed(self.models.values())).model
+
+    def model_named(self, name: str) -> "Model":
+        """Return the model that `%model` gave *name*, or the one of the variable or address *name*.
+
+        Raises:
+            UsageError: If there is no such model.
+        """
         if name in self.models:
             return self.models[name].model
         if name.startswith(_WEB) or name in self._namespace:

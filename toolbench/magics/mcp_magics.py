@@ -33,6 +33,7 @@ from toolbench.magics.usage_error import UsageError
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
+    from toolbench.llm.models import Model
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.session import MCPServerSession
 
@@ -118,9 +119,19 @@ MCP = _parser()
 class MCPMagics(Magics):
     """The magic `%mcp`."""
 
-    def __init__(self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog) -> None:
-        """Manage the servers of the client that *client* returns, and serve the tools of *catalog*."""
+    def __init__(
+        self,
+        shell: Any,
+        client: "Callable[[], MCPClient]",
+        catalog: Catalog,
+        model_named: "Callable[[str], Model]",
+    ) -> None:
+        """Manage the servers of the client that *client* returns, and serve the tools of *catalog*.
+
+        *model_named* returns the model of a name that a line has.
+        """
         super().__init__(shell)
+        self._model_named = model_named
         self._serve = ServingCommand(catalog)
         self._names: dict[str, Any] = shell.user_ns
         self._client = client
@@ -155,7 +166,7 @@ class MCPMagics(Magics):
             return self._connect(parsed_line, command)
         if parsed_line.command in _OF_A_SERVER:
             if model := getattr(parsed_line, "model", None):
-                parsed_line.model = self._names.get(model, model)
+                parsed_line.model = self._model_named(model)
             return _OF_A_SERVER[parsed_line.command](parsed_line, self._server)
         if parsed_line.command in LOOKS:
             return mcp_listing.look(parsed_line, self._server(parsed_line.name))

@@ -261,6 +261,18 @@ def seconds(text: str) -> float:
     return value
 
 
+def count(text: str) -> int:
+    """Return the number in *text*, a number of things to show.
+
+    Raises:
+        UsageError: If *text* is not a whole number above 0.
+    """
+    if not text.isdecimal() or int(text) == 0:
+        msg = f"Write a whole number above 0 for how many, as in %tool_history 5, not {text!r}."
+        raise UsageError(msg)
+    return int(text)
+
+
 def split(line: str) -> list[str]:
     r"""Return the words of *line*, split as a shell would do, but for backslashes.
 

@@ -38,13 +38,12 @@ from toolbench.magics.arguments.sweep_values import grid_from_words
 from toolbench.magics.catalog import Catalog, matching
 from toolbench.magics.commands import export_command
 from toolbench.magics.option_checks import check_history, check_tool
-from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
+from toolbench.magics.parsers import LineParser, count, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
 from toolbench.magics.usage_error import UsageError
 from toolbench.runs.history import HEADS, history, rows_of
 from toolbench.runs.perform import perform
 from toolbench.runs.run import run_here
-from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.magics.lint_report import LintReport
@@ -142,7 +141,7 @@ def _history_parser() -> LineParser:
         description="Show the last runs, or repeat one.",
         examples=("%tool_history 5", "%tool_history --rerun 12"),
     )
-    parser.add_argument("count", nargs="?", type=int, help="how many, 20 by default")
+    parser.add_argument("count", nargs="?", type=count, help="how many, 20 by default")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--rerun", type=int, metavar="N", help="run number N again")
     return parser
@@ -231,14 +230,13 @@ class ToolMagics(Magics):
             run = _record(options.rerun).again("magic")
             _tell_if_outdated(run.tool)
             return perform(run)
-        count = _LAST if options.count is None else options.count
-        last = history()[max(len(history()) - count, 0) :]
+        last = history()[-(options.count or _LAST) :]
         if options.json:
             return [record.to_dict() for record in last]
         return Listing(
             HEADS,
             rows_of(last),
-            f"None of {counted(len(history()), 'run')}." if history() else "No runs yet.",
+            "No runs yet.",
             notes=history().remarks_on(last),
         )
 

@@ -15,6 +15,7 @@ from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
+    from toolbench.llm.models import Model
     from toolbench.mcp.session import MCPServerSession
     from toolbench.mcp.snapshots.diff import Change
     from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -49,7 +50,7 @@ def add_parsers(commands: Any) -> None:
         metavar="CASES",
         help="let --model answer a file of cases on both sides",
     )
-    diff.add_argument("--model", help="a variable of the notebook, or URL#MODEL")
+    diff.add_argument("--model", help="a name that %%model gave, a variable, or a URL")
     diff.add_argument("--html", metavar="FILE", help="write a page with old and new side by side")
     add_yes(diff)
     stubs = commands.add_parser(
@@ -147,16 +148,15 @@ def _findings(snapshot: "Snapshot") -> list[str]:
     ]
 
 
-def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> list[str]:
+def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") -> list[str]:
     """Return sentences that compare a model's answers to *cases* with the tools before and after.
 
     No tool is called.
     """
     from toolbench.evals import Cases, evaluate  # noqa: PLC0415 - heavy
-    from toolbench.llm.models import as_model  # noqa: PLC0415 - the same
 
-    source, questions = as_model(model), Cases.read(cases)
-    old, new = (evaluate(source, _tools(side), questions) for side in (before, after))
+    questions = Cases.read(cases)
+    old, new = (evaluate(model, _tools(side), questions) for side in (before, after))
     [change] = new.compare(old) or [None]
     if change is None:
         return ["Evals: the model gave no answer on one of the sides."]
