@@ -47,7 +47,9 @@ export function connectApps(kernel: Kernel, signal: AbortSignal): void {
     kernel.send({ kind: "open", app: element.dataset.toolbenchApp, frame });
   }, { signal });
 
-  kernel.on("msg:custom", (content) => {
+  // anywidget passes nothing more on to a model whose module took two seconds to come, as on a busy
+  // machine: the kernel answers by the model's layout, which is a plain one of ipywidgets.
+  (kernel.get("layout") as Kernel).on("msg:custom", (content) => {
     const reply = content as Reply;
     const one = opened.get(reply?.frame);
     if (!one) return;

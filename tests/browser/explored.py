@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage, wait_until_drawn, write_notebook
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 WIDTHS = (1280, 700)
@@ -47,8 +47,9 @@ class Explored:
         """Click a button that can be seen."""
         control = self.box.get_by_role("button", name=button, exact=True)
         visible = control.locator("visible=true")
-        # Beside an app, a yes that was just scrolled is not taken
+        # Beside an app, a yes that has just moved is not taken; and each new try of a click scrolls
         visible.scroll_into_view_if_needed()
+        expect(visible).to_be_enabled()
         visible.click()
 
     def run(self, *, until: str) -> None:
@@ -64,6 +65,7 @@ class Explored:
     def type_into(self, label: str, text: str) -> None:
         """Type into a field that can be seen."""
         field = self.box.get_by_label(label, exact=True).locator("visible=true")
+        wait_until_drawn(field)
         field.fill("")
         field.press_sequentially(text)
         field.press("Tab")

@@ -32,8 +32,9 @@ PAGE = """<!doctype html><title>Notebook</title><label>Password <input id="passw
 <script type="module">MODULE
 window.sent = [];
 let hear = null;
+const layout = {on: (event, act) => { hear = act; }};
 const model = {
-  get: () => "kernel", on: (event, act) => { hear = act; },
+  get: (name) => name === "layout" ? layout : "kernel",
   send: (content) => {
     sent.push(content);
     if (content.kind === "open") setTimeout(() => hear({kind: "opened", frame: content.frame}));

@@ -23,4 +23,5 @@ class ModuleWidget(AnyWidget):
         self.on_msg(lambda _, content, buffers: self._hear(content))
 
     def _hear(self, content: Any) -> None:
-        app_messages.receive(content, self.send)
+        # anywidget drops what it is sent itself where its module took two seconds to load
+        app_messages.receive(content, self.layout.send)
