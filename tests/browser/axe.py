@@ -7,6 +7,9 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 _NO_SPLASH = "() => document.getElementById('jupyterlab-splash') === null"
 _RUN = """
     async selector => {
+      // Colours that are on their way are no fault; what turns for ever has no end
+      const moving = document.getAnimations().filter(({effect}) => effect.getComputedTiming().endTime < Infinity);
+      await Promise.allSettled(moving.map(({finished}) => finished));
       const options = {resultTypes: ["violations"], iframes: false};
       const found = await axe.run({include: [selector]}, options);
       const checked = document.querySelectorAll(`${selector} *`).length;

@@ -44,6 +44,7 @@ class Hands:
         of ipywidgets have no label to be found by.
         """
         field = self._place(within).get_by_label(label, exact=True)
+        wait_until_drawn(field)
         field.clear()
         field.press_sequentially(text)
         field.press("Tab")
@@ -91,7 +92,15 @@ class NotebookPage(Hands):
             self.wait_until_done()
         else:
             self.tab.page.goto(self.server.url(notebook))
-        self._poll("rig.soon(rig.ready())", "the kernel is ready")
+        self.wait_until_ready()
+
+    def wait_until_ready(self, panel: str = "rig.panel()") -> None:
+        """Wait until the kernel and the widgets of a notebook are ready.
+
+        Args:
+            panel: Its panel, in the words of the page.
+        """
+        self._poll(f"rig.soon(rig.ready({panel}))", "the kernel is ready")
 
     def shut_down(self) -> None:
         """End the kernels of all notebooks in the page."""
@@ -272,6 +281,15 @@ class ClassicPage(Hands):
             return self.tab.page.evaluate(f"Boolean({question})")
 
         eventually(probe, what=until, unless=lambda: self.server.end)
+
+
+def wait_until_drawn(field: Locator) -> None:
+    """Wait for *field*, and for a frame of the page, before keys are pressed in it.
+
+    With a question comes the cursor, before the frame that shows it: nobody is quicker with keys.
+    """
+    field.wait_for()
+    field.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 def text_in(field: Locator) -> str:

@@ -13,27 +13,40 @@ const rig = {
   isLab: () => window.jupyterapp?.name === "JupyterLab",
 
   // The kernel indicator says "idle" before there is a kernel, so this asks the kernel.
-  async ready() {
-    const panel = rig.panel();
+  async ready(panel) {
     if (!panel) return false;
     await panel.context.ready;
     await panel.sessionContext.ready;
     const kernel = panel.sessionContext.session?.kernel;
     if (kernel?.connectionStatus !== "connected") return false;
     await kernel.info;
-    return kernel.status === "idle" && (await rig.restored(panel));
+    if (kernel.status !== "idle") return false;
+    // While ipywidgets still asks a kernel which widgets it has, new ones may come twice and fail.
+    return (await rig.manager(panel))?.restoredStatus ?? false;
   },
 
-  // While ipywidgets still asks a kernel which widgets it has, new ones may come twice and fail.
-  async restored(panel) {
-    const { rendermime } = panel.content;
+  // What ipywidgets knows of a notebook.
+  async manager({ content: { rendermime } }) {
     const kind = "application/vnd.jupyter.widget-view+json";
-    if (!rendermime.getFactory(kind)) return false;
+    if (!rendermime.getFactory(kind)) return null;
     const renderer = rendermime.createRenderer(kind);
     const manager = await renderer._manager.promise;
     renderer.dispose();
-    return manager.restoredStatus;
+    return manager;
   },
+
+  // Each kernel brings its own module into the page, and until it is there a click overtakes keys.
+  // Where anywidget is missing, it never comes.
+  async hasModule(panel) {
+    const manager = await rig.manager(panel);
+    for (const promise of Object.values(manager?._models ?? {})) {
+      const model = await promise.catch(() => null);
+      if (model?.constructor.model_name !== "AnyModel") continue;
+      while (model.comm_live && !model.get("layout")._events?.["msg:custom"]) await rig.pause();
+    }
+  },
+
+  pause: () => new Promise((resolve) => setTimeout(resolve, 50)),
 
   isLoading(panel) {
     const outputs = panel.content.widgets.flatMap((cell) => [
@@ -46,9 +59,8 @@ const rig = {
   // then writes an error to the console: by then of another notebook. Without a kernel it says
   // that it loads for ever, and writes nothing.
   async loaded(panel) {
-    const end = Date.now() + 4000;
-    while (rig.isLoading(panel) && Date.now() < end)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    const hasKernel = () => panel.sessionContext.session?.kernel?.connectionStatus === "connected";
+    while (rig.isLoading(panel) && hasKernel()) await rig.pause();
   },
 
   // Playwright awaits a promise without limit, and some here never settle.
@@ -88,14 +100,17 @@ const rig = {
       await commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
   }),
 
-  command: (name) => () => window.jupyterapp.commands.execute(name),
+  run: (command) => rig.begin(async () => {
+    await window.jupyterapp.commands.execute(command);
+    await rig.hasModule(rig.panel());
+  }),
 
   runCell(index) {
     rig.panel().content.activeCellIndex = index;
-    rig.begin(rig.command("notebook:run-cell"));
+    rig.run("notebook:run-cell");
   },
 
-  runAll: () => rig.begin(rig.command("notebook:run-all-cells")),
+  runAll: () => rig.run("notebook:run-all-cells"),
   save: () => rig.begin(() => rig.panel().context.save()),
   interrupt: () => rig.soon(rig.panel().sessionContext.session.kernel.interrupt()),
   shutdown: () => rig.soon(Promise.all(rig.panels().map((panel) => panel.sessionContext.shutdown()))),

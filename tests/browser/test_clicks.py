@@ -48,10 +48,7 @@ def backwards(text: str) -> str:
 backwards
 """
 OPEN = "path => void jupyterapp.commands.execute('docmanager:open', {path})"
-IS_OPEN = """path => {
-  const {context, sessionContext} = jupyterapp.shell.currentWidget;
-  return context.path === path && sessionContext.session?.kernel?.status === "idle";
-}"""
+IS_OPEN = "path => jupyterapp.shell.currentWidget.context?.path === path"
 
 
 class Gates:
@@ -144,6 +141,7 @@ def test_a_click_comes_to_the_third_notebook_of_a_page(lab: NotebookPage, nbroot
     for name in others:
         page.evaluate(OPEN, name)
         page.wait_for_function(IS_OPEN, arg=name)
+        lab.wait_until_ready("jupyterapp.shell.currentWidget")
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         panel = page.locator(".toolbench-panel").locator("visible=true")
         lab.type_into("text", "stressed", within=panel)

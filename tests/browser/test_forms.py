@@ -68,6 +68,7 @@ VBox([form.widget, form.json_widget])
 
 def fill_in(at: FormPage) -> None:
     """Text and a number beyond 2**53, by keyboard alone: Tab goes in the schema's order."""
+    at.field("note").wait_for()
     at.field("name").click()
     focused = []
     for _ in range(7):

@@ -83,19 +83,22 @@ def controls_of(form: Locator) -> list[tuple[str, str]]:
     ]
 
 
-# Runs the first cell again; resolves to the descriptions that the inputs have when they come.
+# Runs the first cell again; resolves to the descriptions that two inputs have when they come.
 FIRST_SEEN = """
     index => new Promise(resolve => {
+      const before = new Set(document.querySelectorAll(".tb-form .tb-field input"));
+      const descriptions = [];
       const watch = new MutationObserver(() => {
         const inputs = [...document.querySelectorAll(".tb-form .tb-field input")]
-          .filter(input => input.isConnected && !before.has(input));
-        if (inputs.length === 0) return;
-        watch.disconnect();
-        requestAnimationFrame(() => {
-          resolve(inputs.map(input => input.getAttribute("aria-describedby")));
+          .filter(input => !before.has(input));
+        for (const input of inputs) before.add(input);
+        if (inputs.length > 0) requestAnimationFrame(() => {
+          descriptions.push(...inputs.map(input => input.getAttribute("aria-describedby")));
+          if (descriptions.length < 2) return;
+          watch.disconnect();
+          resolve(descriptions);
         });
       });
-      const before = new Set(document.querySelectorAll(".tb-form .tb-field input"));
       watch.observe(document.body, {childList: true, subtree: true});
       rig.runCell(index);
     })

@@ -39,6 +39,7 @@ WATCH = """() => {
 def at(lab: NotebookPage, nbroot: Path) -> FormPage:
     """A form whose fields show offers, errors and more fields; the page counts the fields it loses."""
     form = FormPage(lab, nbroot / "typing.ipynb", FORM, ASK)
+    form.field("note").wait_for()
     form.page.evaluate(WATCH)
     return form
 

@@ -7,7 +7,7 @@ import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
-from browser.lab import ClassicPage, NotebookPage, write_notebook
+from browser.lab import ClassicPage, NotebookPage, wait_until_drawn, write_notebook
 
 TOOLS = """
 %load_ext toolbench
@@ -84,10 +84,11 @@ KEYS = [
 ]
 
 FOCUSABLE = "button:enabled, select:enabled, input:enabled, textarea:enabled, [tabindex='0']"
-HERE = "element => element === document.activeElement"
-
-
-KIND = "element => element.tagName + element.type + element.role"
+FOCUS = """(places, index) => {
+  const place = places[index];
+  place?.focus();
+  return place && place === document.activeElement ? place.tagName + place.type + place.role : null;
+}"""
 
 
 def press_on_each(output: Locator) -> int:
@@ -99,19 +100,15 @@ def press_on_each(output: Locator) -> int:
     pressed = 0
     kinds: set[str] = set()
     for index in range(places.count()):
-        place = places.nth(index)
-        if place.count() == 0 or not place.is_visible():
+        # Not there any more, or not to be seen: a key may change the panel
+        if (kind := places.evaluate_all(FOCUS, index)) is None:
             continue
-        kind = place.evaluate(KIND)
         keys = KEYS[len(kinds) % 3 :: 3]
         if kind in kinds:
             keys = KEYS[:2]
         pressed += 1
         for key in keys:
-            if place.count() == 0 or not place.is_visible():
-                break
-            place.focus()
-            if not place.evaluate(HERE):
+            if places.evaluate_all(FOCUS, index) is None:
                 break
             output.page.keyboard.press(key)
         kinds.add(kind)
@@ -238,6 +235,7 @@ def test_control_enter_sends_what_was_just_typed(lab: NotebookPage, nbroot: Path
 
 def submit(field: Locator, text: str) -> None:
     """Type *text* into *field*, and press Ctrl+Enter there."""
+    wait_until_drawn(field)
     field.focus()
     field.page.keyboard.type(text)
     field.page.keyboard.press("Control+Enter")

@@ -160,9 +160,7 @@ def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage, nb
 
     def beside() -> bool:
         left, right = left_pane.bounding_box(), main.bounding_box()
-        assert left is not None
-        assert right is not None
-        return right["x"] >= left["x"] + left["width"]
+        return left is not None and right is not None and right["x"] >= left["x"] + left["width"]
 
     lab.tab.page.set_viewport_size({"width": 1280, "height": 900})
     eventually(beside, what="the panes stand beside each other")

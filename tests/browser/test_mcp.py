@@ -113,7 +113,8 @@ class TestExplorer:
 
     def follows(self, explorer: Explored) -> None:
         """Messages are filtered, opened, sent again and copied."""
-        explorer.see("tools/list")
+        # The newest: the more slowly was typed, the more completions, and only lines near are drawn
+        explorer.see("prompts/get")
         messages = explorer.box.get_by_role("listbox", name="Messages")
         explorer.type_into("Containing", "hired")
         lines = messages.get_by_role("option")

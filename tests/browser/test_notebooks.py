@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage, wait_until_drawn, write_notebook
 
 ROOT = Path(__file__).parents[2]
 TOUR = ROOT / "notebooks" / "00_tour.ipynb"
@@ -134,7 +134,7 @@ class Keyboard:
 
     def tab_to(self, place: Locator, *, key: str = "Tab") -> None:
         """Press Tab until *place* has the focus."""
-        expect(place).to_be_visible()
+        wait_until_drawn(place)
         for _ in range(MOST):
             if place.evaluate(FOCUSED):
                 return
@@ -205,6 +205,7 @@ def test_the_tour_to_its_end(new_lab: NotebookPage, nbroot: Path):
 
 def fill_and_run(at: Keyboard, output: Locator) -> None:
     """A missing value, then a full form: a number, a segment by arrow, Ctrl+Enter; then the tabs."""
+    at.lab.wait_for_module()
     people = field(output, "people")
     at.write(people, "4")
     at.keys.press("Control+Enter")

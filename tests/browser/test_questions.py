@@ -36,10 +36,7 @@ water
 """
 ASK = "name = input('Which seeds?')"
 OPEN = """async path => {
-  const other = await jupyterapp.commands.execute("docmanager:open", {path});
-  window.other = other;
-  await other.context.ready;
-  await other.sessionContext.ready;
+  window.other = await jupyterapp.commands.execute("docmanager:open", {path});
 }"""
 RUN_ALL = "void jupyterapp.commands.execute('notebook:run-all-cells')"
 RETURN = "jupyterapp.shell.activateById(rig.panel().id)"
@@ -56,11 +53,12 @@ def test_the_end_of_a_cell_leaves_the_question_of_another_notebook(
     lab.run(0)
     page = lab.tab.page
     page.evaluate(OPEN, "asking.ipynb")
+    lab.wait_until_ready("other")
     other = page.locator(".jp-NotebookPanel:not(.lp-mod-hidden):not(.lm-mod-hidden)")
     page.evaluate(RUN_ALL)
     expect(other.get_by_role("button", name="Copy call")).to_be_visible()
     expect(other.locator("input.jp-Stdin-input")).to_be_visible()
-    assert page.evaluate(f"({WAITS})(other)")
+    eventually(lambda: page.evaluate(f"({WAITS})(other)"), what="the mark of the other is there")
     page.evaluate(RETURN)
     lab.start(1)
     own = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")

@@ -121,6 +121,7 @@ def test_a_panel_says_that_its_kernel_was_restarted(lab: NotebookPage, nbroot: P
             lambda place=place: place.evaluate(BEFORE) == [SENTENCE],
             what="the panel says so",
         )
+    lab.wait_until_ready()
     lab.run_all()
     for place in places:
         place.wait_for()

@@ -30,9 +30,10 @@ def test_two_forms_share_their_style_sheet(lab: NotebookPage, nbroot: Path) -> N
     lab.run(0)
     lab.wait_for_module()
     page = lab.tab.page
-    eventually(lambda: page.evaluate(STYLES) == 0, what="no form has its own")
-    assert page.evaluate(SHEETS) == 1
     field = lab.output(0).get_by_label("second", exact=True)
+    field.wait_for()
+    eventually(lambda: page.evaluate(STYLES) == 0, what="no form has its own")
+    eventually(lambda: page.evaluate(SHEETS) == 1, what="the sheet is shared")
     label = lab.output(0).locator("label", has_text="second")
     assert label.evaluate(WEIGHT) == "600"
     lab.run(1)

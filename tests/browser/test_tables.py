@@ -52,7 +52,8 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
             output = lab.output(index)
             output.evaluate("o => o.scrollIntoView({block: 'start'})")
             expect(output.locator("table").first).to_be_visible()
-            assert output.evaluate(OUT_OF_SHAPE) == []
+            until = f"the tables of cell {index} keep their shape at {width} pixels"
+            eventually(lambda: output.evaluate(OUT_OF_SHAPE) == [], what=until)  # noqa: B023
             for theme in lab.themes():
                 lab.picture(f"table-{index}-{theme}-{width}")
 

@@ -87,7 +87,7 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
 
     view.get_by_role("button", name="Run", exact=True).first.click()
     lab.wait_for_text('"5"', within=view)
-    assert "Nothing, until" not in view.inner_text()
+    expect(view.get_by_text("Nothing, until").locator("visible=true")).to_have_count(0)
     lab.type_into("name", "Ada", within=view)
     # Emptied, the text of what the field cannot hold gives way to the field
     view.get_by_label("style", exact=True).clear()

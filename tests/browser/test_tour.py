@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 from playwright.sync_api import expect
 
 from browser.lab import write_notebook
@@ -53,7 +53,7 @@ class Checkout:
 
     def run(self, *options: str, **variables: str) -> tuple[int, str, str]:
         with self.start(*options, **variables) as process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=2 * PATIENCE)
         return process.returncode, out, err
 
 
@@ -134,5 +134,5 @@ class TestTerminal:
                 eventually(opened.read_text, what="it has its page")
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
-                process.communicate(timeout=30)
+                process.communicate(timeout=PATIENCE)
         assert "/lab/tree/tour.ipynb?token=" in opened.read_text()

@@ -4,13 +4,16 @@ import threading
 from contextlib import suppress
 from socket import create_server, socket
 
+# A page that is sent here stays where it is, and its other requests come too
+ANSWER = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+
 
 class Trap:
     """An address of this machine that remembers who came."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
-        """The first words of what came: a method and a path, `udp`, or `nothing`."""
+        """What came: `nothing` for each connection, its first words (a method and a path), `udp`."""
         self._socket = create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
@@ -36,19 +39,17 @@ class Trap:
         with suppress(OSError):
             while True:
                 connection, _ = self._socket.accept()
-                with connection:
-                    self.requests.append(_first_words(connection))
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket) -> None:
+        """Keep the first words of who came; browsers also come and ask for nothing, or later."""
+        self.requests.append("nothing")
+        with suppress(OSError), connection:
+            if words := connection.recv(200).decode("latin-1"):
+                self.requests.append(" ".join(words.split(" ")[:2]))
+                connection.sendall(ANSWER)
 
     def _listen_udp(self) -> None:
         with suppress(OSError):
             while self._udp.recv(2000):
                 self.requests.append("udp")
-
-
-def _first_words(connection: socket) -> str:
-    """What somebody who came asks for; browsers also come and ask for nothing."""
-    connection.settimeout(0.3)
-    try:
-        return " ".join(connection.recv(200).decode("latin-1").split(" ")[:2])
-    except OSError:
-        return "nothing"
