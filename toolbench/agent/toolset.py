@@ -14,9 +14,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import FORMATS
-from toolbench.llm.models.model import copied
 from toolbench.llm.providers import Provider
-from toolbench.values import clip
+from toolbench.values import clip, copied
 
 AnyTool = ToolDefinition[Any, Any]
 

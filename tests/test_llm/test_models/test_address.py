@@ -53,7 +53,7 @@ class TestAddress:
                 model.complete(hello(model))
         server.models = [long]
         with pytest.raises(ModelError, match="1,000 bytes"):
-            as_model(f"{server.url}/v1").models()
+            as_model(f"{server.url}/v1").complete(hello(model))
 
     def test_takes_no_byte_order_mark_for_a_part_of_the_first_event(self, server):
         """Without the first event the beginning of the text would be lost without a word."""

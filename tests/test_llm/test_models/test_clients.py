@@ -239,8 +239,8 @@ class TestFailures:
             model.complete(hello(model))
         for models in ("<html>Log in</html>", {"detail": "Not authenticated"}):
             server.models = models
-            with pytest.raises(ModelError, match=r"a web page|no list .*Not authenticated"):
-                as_model(f"{server.url}/v1").models()
+            with pytest.raises(ModelError, match=r"a web page|no model .*Not authenticated"):
+                as_model(f"{server.url}/v1").complete(hello(model))
 
     def test_of_whoever_watches_are_its_own(self, model, server):
         """What `on_chunk` raises comes out as it is."""

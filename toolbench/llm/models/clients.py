@@ -4,7 +4,6 @@ The client is recognised by the module of its class: `openai`, `anthropic`, `goo
 as the user made it, so its kind (Azure, Bedrock, Vertex), its headers and its HTTP client stay.
 """
 
-from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -18,6 +17,7 @@ from toolbench.llm.models.inbox import Send, Start, in_loop, in_thread
 from toolbench.llm.models.model import Price
 from toolbench.llm.models.streamed import StreamedModel
 from toolbench.llm.providers import Provider
+from toolbench.values import bytes_in
 
 _DIALECTS: Mapping[str, tuple[Provider, ...]] = {
     "openai": ("openai", "responses"),
@@ -61,13 +61,13 @@ class ClientModel(StreamedModel):
         written_calls: Whether the model writes calls into its text.
 
     Raises:
-        ValueError: If the client does not support the dialect of *provider*.
+        ValueError: If there is no *model*, or the client does not support the dialect of *provider*.
     """
 
     def __init__(
         self,
         client: Any,
-        model: str,
+        model: str | None,
         *,
         name: str | None = None,
         provider: Provider | None = None,
@@ -76,6 +76,12 @@ class ClientModel(StreamedModel):
         written_calls: bool = False,
     ) -> None:
         package = package_of(client) or ""
+        if not isinstance(model, str) or not model:
+            msg = (
+                f"A client of {package} has many models: say which, as in "
+                "as_model((client, 'model-name'))."
+            )
+            raise ValueError(msg)
         providers = _DIALECTS[package]
         if provider is not None and provider not in providers:
             msg = f"The client of {package} supports {' or '.join(providers)}, not {provider!r}."
@@ -226,7 +232,4 @@ def _with_bytes(part: Json) -> Json:
 
 
 def _decoded(text: str) -> bytes:
-    padded = text + "=" * (-len(text) % 4)
-    if set(text) & set("-_"):
-        return urlsafe_b64decode(padded)
-    return b64decode(padded)
+    return bytes_in(text + "=" * (-len(text) % 4)) or b""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from inspect import CORO_CREATED, getcoroutinestate, isawaitable, iscoroutine
+from inspect import isawaitable
 from threading import current_thread, main_thread
 from typing import Any, get_args
 
@@ -22,7 +22,7 @@ from toolbench.llm.models.model import (
     OfferedTools,
     OnChunk,
     Price,
-    copied,
+    not_cancelled,
     offered,
     stopped,
     whole_answer,
@@ -30,8 +30,7 @@ from toolbench.llm.models.model import (
 )
 from toolbench.llm.providers import Provider
 from toolbench.runs.control import Cancellable
-from toolbench.runs.current_run import current_run
-from toolbench.values import whole_characters
+from toolbench.values import copied, whole_characters
 
 
 def as_model(
@@ -88,17 +87,10 @@ def as_model(
     if api_key_env is not None:
         msg = "api_key_env is for an address: a client, or a function, has its own key."
         raise ValueError(msg)
-    if isinstance(x, tuple) and len(x) == 2 and package_of(x[0]):
+    client, model = x, name
+    if isinstance(x, tuple) and len(x) == 2:
         client, model = x
-    else:
-        client, model = x, name
-    if package_of(client) and not isinstance(client, type):
-        if not isinstance(model, str) or not model:
-            msg = (
-                f"A client of {package_of(client)} has many models: say which, as in "
-                "as_model((client, 'model-name'))."
-            )
-            raise ValueError(msg)
+    if package_of(client):
         return ClientModel(
             client,
             model,
@@ -108,49 +100,35 @@ def as_model(
             price=price,
             written_calls=written_calls,
         )
-    return _own(
-        x, name, provider, written_calls=written_calls, with_requests=bool(options or price)
-    )
+    if options or price:
+        msg = "options and price are for a client or an address, whose requests are made here."
+        raise ValueError(msg)
+    return _own(x, name, provider or "openai", written_calls=written_calls)
 
 
-def _own(
-    x: Any,
-    name: str | None,
-    provider: Provider | None,
-    *,
-    written_calls: bool,
-    with_requests: bool,
-) -> Model:
-    """Return *x* if it is a model; if *x* is a function, return a `FunctionModel`.
-
-    *with_requests* tells whether the caller gave options or a price.
+def _own(x: Any, name: str | None, provider: Provider, *, written_calls: bool) -> Model:
+    """Return *x* if it is a model; if it is a function, return a `FunctionModel`.
 
     Raises:
         TypeError: If *x* is a class, or is neither a model nor a function.
-        ValueError: If *with_requests* is true, because only a client or an address has requests;
-            or if *written_calls* is true and *x* is a model, which says this of itself.
+        ValueError: If *x* is a model, which says of itself whether it writes calls.
     """
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
         raise TypeError(msg)
-    if with_requests and (isinstance(x, Model) or callable(x)):
-        msg = "options and price are for a client or an address, whose requests are made here."
-        raise ValueError(msg)
-    if isinstance(x, Model):
-        if written_calls and not writes_calls(x):
-            msg = f"{x.name} is a model already: set its attribute, model.written_calls = True."
-            raise ValueError(msg)
-        return x
-    if callable(x):
-        return FunctionModel(
-            x, name=name, provider=provider or "openai", written_calls=written_calls
+    if not isinstance(x, Model) and not callable(x):
+        msg = (
+            f"{type(x).__name__} cannot answer for a model. Give a function (messages, tools) -> "
+            "message, a client of openai, anthropic or google.genai as (client, 'model-name'), or an "
+            "address like 'http://localhost:11434/v1#model-name'."
         )
-    msg = (
-        f"{type(x).__name__} cannot answer for a model. Give a function (messages, tools) -> "
-        "message, a client of openai, anthropic or google.genai as (client, 'model-name'), or an "
-        "address like 'http://localhost:11434/v1#model-name'."
-    )
-    raise TypeError(msg)
+        raise TypeError(msg)
+    if not isinstance(x, Model):
+        return FunctionModel(x, name=name, provider=provider, written_calls=written_calls)
+    if written_calls and not writes_calls(x):
+        msg = f"{x.name} is a model already: set its attribute, model.written_calls = True."
+        raise ValueError(msg)
+    return x
 
 
 class FunctionModel:
@@ -196,41 +174,24 @@ class FunctionModel:
             ModelError: If the function returns no message.
             ModelStoppedError: If *cancel* was cancelled.
         """
-        cancel = current_run() if cancel is None else cancel
+        cancel = not_cancelled(cancel, self.name)
         # The function may send them
         copies = whole_characters(copied(messages))
-        arguments = (copies, whole_characters(offered(tools, self.provider)))
-        if cancel.cancelled:
-            raise stopped(self.name)
-        # Here it may ask, and can be interrupted
-        if current_thread() is main_thread():
-            returned = self._function(*arguments)
-            # During the call: the answer is not used
-            if cancel.cancelled:
-                raise stopped(self.name)
-        else:
-            try:
-                returned = result(in_thread(partial(self._call, arguments)), cancel)
-            except StoppedError:
-                raise stopped(self.name) from None
-        if isawaitable(returned):
-            returned = self._awaited(returned, cancel)
-        return whole_answer(returned, self.provider, len(messages), on_chunk)
-
-    def _call(self, arguments: tuple[Any, ...], send: Send) -> None:
-        send(self._function(*arguments))
-
-    def _awaited(self, returned: Awaitable[Any], cancel: Cancellable) -> Any:
-        """Return the result of an async function, which runs in the background loop."""
-
-        async def work(send: Send) -> None:
-            send(await returned)
-
+        ask = partial(self._function, copies, whole_characters(offered(tools, self.provider)))
         try:
-            return result(in_loop(work), cancel)
+            # Here it may ask, and can be interrupted
+            if current_thread() is main_thread():
+                returned = ask()
+            else:
+                returned = result(in_thread(lambda send: send(ask())), cancel)
+            if isawaitable(returned):
+                returned = result(in_loop(partial(_await, returned)), cancel)
         except StoppedError:
             raise stopped(self.name) from None
-        finally:
-            if iscoroutine(returned) and getcoroutinestate(returned) == CORO_CREATED:
-                # It never began
-                returned.close()
+        # During the call: the answer is not used
+        cancel = not_cancelled(cancel, self.name)
+        return whole_answer(returned, self.provider, len(messages), on_chunk)
+
+
+async def _await(returned: Awaitable[Any], send: Send) -> None:
+    send(await returned)

@@ -21,10 +21,10 @@ from toolbench.llm.models.inbox import Send, Start, StoppedError, in_loop, resul
 from toolbench.llm.models.model import Price, stopped
 from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.providers import Provider
+from toolbench.llm.wire.wire import first_of, items_of
 from toolbench.network import MOST_BYTES
 from toolbench.redaction.names import is_secret_setting
 from toolbench.runs.control import Cancellable
-from toolbench.runs.current_run import current_run
 from toolbench.values import clip
 
 if TYPE_CHECKING:
@@ -87,8 +87,6 @@ class AddressModel(StreamedModel):
             raise ValueError(msg)
         if api_key_env is not None:
             api_key = _key_from(api_key_env)
-        elif api_key is not None and not _CARRIED.fullmatch(api_key):
-            raise ValueError(_not_carried("api_key"))
         place = f"{parts.scheme}://{parts.hostname}"
         if parts.port:
             place += f":{parts.port}"
@@ -114,27 +112,23 @@ class AddressModel(StreamedModel):
         """Close open connections; a later request opens new ones."""
         self._connections.close(within=5.0)
 
-    def models(self) -> list[str]:
-        """Return the names of the server's models.
-
-        Raises:
-            ModelError: If the server does not list them.
-        """
-        return self._names(current_run())
-
-    def _names(self, cancel: Cancellable) -> list[str]:
+    def _prepare(self, cancel: Cancellable) -> None:
+        """Find out the name of the model, if the address has none."""
+        if self.model:
+            return
         answer = self._listed(cancel)
-        data = answer
-        if isinstance(answer, dict):
-            data = answer.get("data", answer)
-        if not isinstance(data, list | None):
-            msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"
-            raise ModelError(self.secrets.redactor.sentence(msg))
-        names = []
-        for item in data or ():
-            if isinstance(item, dict) and isinstance(item.get("id"), str) and item["id"]:
-                names.append(item["id"])
-        return names
+        names = _names_in(answer)
+        if len(names) == 1:
+            self.model = names[0]
+            return
+        several, example = f"lists no model ({clip(answer, 200)})", "model-name"
+        if names:
+            several, example = f"has {', '.join(names[:10])}", names[0]
+        msg = (
+            f"{self._place} {several}: write the name of the model after the address, such as "
+            f"'…/v1#{example}'."
+        )
+        raise ModelError(self.secrets.redactor.sentence(msg))
 
     def _listed(self, cancel: Cancellable) -> Any:
         """Return what the server answers to the question which models it has."""
@@ -149,23 +143,6 @@ class AddressModel(StreamedModel):
                 raise
         # Outside of `except`: there the error's context would keep the key
         raise fault.error(1)
-
-    def _prepare(self, cancel: Cancellable) -> None:
-        if not self.model:
-            self.model = self._only_model(cancel)
-
-    def _only_model(self, cancel: Cancellable) -> str:
-        names = self._names(cancel)
-        if len(names) == 1:
-            return names[0]
-        several, example = "lists none", "model-name"
-        if names:
-            several, example = f"has {', '.join(names[:10])}", names[0]
-        msg = (
-            f"{self._place} {several}: write the name of the model after the address, such as "
-            f"'…/v1#{example}'."
-        )
-        raise ModelError(msg)
 
     async def _list(self, send: Send) -> None:
         async with self._connections.client().stream("GET", self._url("models")) as response:
@@ -257,15 +234,24 @@ def _key_from(variable: str) -> str:
         )
         raise ValueError(msg)
     if not _CARRIED.fullmatch(key):
-        raise ValueError(_not_carried(f"the variable {variable}"))
+        msg = (
+            f"The key in the variable {variable} has a character that is not allowed in a header, such "
+            "as a line break, a space or a long dash: copy the key again, without anything around it."
+        )
+        raise ValueError(msg)
     return key
 
 
-def _not_carried(place: str) -> str:
-    return (
-        f"The key in {place} has a character that is not allowed in a header, such as a line break, a "
-        "space or a long dash: copy the key again, without anything around it."
-    )
+def _names_in(answer: Any) -> list[str]:
+    """Return the names of the models in *answer*; a server may send anything."""
+    if isinstance(answer, dict):
+        answer = answer.get("data")
+    names = []
+    for item in items_of(answer):
+        name = first_of(item, "id")
+        if isinstance(name, str) and name:
+            names.append(name)
+    return names
 
 
 def _keys_in(query: str) -> Iterator[tuple[str, str]]:

@@ -115,7 +115,8 @@ class LocalModel:
         cancel: Cancellable | None = None,
     ) -> Answer:
         """Return the next message, like `Model.complete`; the first request loads the file."""
-        cancel = current_run() if cancel is None else cancel
+        if cancel is None:
+            cancel = current_run()
         tool_list = offered(tools, self.provider)
         body: Json = {
             **self._options,

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pydantic_core import from_json
+
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.model import Chunk, Messages, OnChunk
@@ -134,8 +136,12 @@ def _plain(node: Node, above: tuple[str, ...]) -> Json:
 
 
 def _limits(node: Node, keywords: Iterable[str]) -> Json:
-    limits = {keyword: node.limit(keyword) for keyword in keywords}
-    return {keyword: limit for keyword, limit in limits.items() if limit is not None}
+    limits: Json = {}
+    for keyword in keywords:
+        limit = node.limit(keyword)
+        if limit is not None:
+            limits[keyword] = limit
+    return limits
 
 
 def _list(node: Node, above: tuple[str, ...]) -> Json:
@@ -158,12 +164,9 @@ def _object(node: Node, above: tuple[str, ...]) -> Json:
 
 # --- what it wrote --------------------------------------------------------------------
 
-_ANSWER = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
 _CALL = re.compile(
     r'\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"arguments"\s*:\s*(.*)', re.DOTALL
 )
-_STRING = re.compile(r'(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*')
-_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 
 class Written:
@@ -171,30 +174,28 @@ class Written:
 
     def __init__(self, on_chunk: OnChunk | None) -> None:
         self._on_chunk = on_chunk
-        self._raw = ""
-        # Where the rest of the answer's text begins
-        self._at: int | None = None
+        self._raw, self._told = "", ""
 
     def add(self, chunk: Chunk) -> None:
         """Add the next chunk of the output. A chunk that is not text is passed on unchanged."""
+        if self._on_chunk is None:
+            return
         if chunk.kind != "text":
-            if self._on_chunk is not None:
-                self._on_chunk(chunk)
+            self._on_chunk(chunk)
             return
         self._raw += chunk.text
-        if self._at is None and (opening := _ANSWER.match(self._raw)):
-            self._at = opening.end()
-        if self._at is None or self._on_chunk is None:
-            return
-        piece, self._at = _decoded(self._raw, self._at)
+        text = _answer_in(self._raw) or ""
+        piece = text[len(self._told) :]
         if piece:
+            self._told = text
             self._on_chunk(Chunk("text", piece))
 
 
 def written_message(raw: str) -> Json:
     """Return the model's output, perhaps cut off, as a message in OpenAI's dialect."""
-    if opening := _ANSWER.match(raw):
-        return {"role": "assistant", "content": _decoded(raw, opening.end())[0]}
+    text = _answer_in(raw)
+    if text is not None:
+        return {"role": "assistant", "content": text}
     call = _CALL.match(raw)
     if call is None:
         return {"role": "assistant", "content": raw}
@@ -208,15 +209,12 @@ def written_message(raw: str) -> Json:
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def _decoded(raw: str, at: int) -> tuple[str, int]:
-    """Return the text in *raw* that continues a JSON string at *at*, and the position after it.
-
-    The string may be incomplete.
-    """
-    match = _STRING.match(raw, at)
-    piece = ""
-    if match:
-        piece = match[0]
-    if half := _HALF.search(piece):
-        piece = piece[: half.start()]
-    return json.loads(f'"{piece}"', strict=False), at + len(piece)
+def _answer_in(raw: str) -> str | None:
+    """Return the text of the answer in *raw*, which may be cut off; None if it is no answer."""
+    try:
+        value = from_json(raw, allow_partial="trailing-strings")
+    except ValueError:
+        return None
+    if isinstance(value, dict) and isinstance(value.get("answer"), str):
+        return str(value["answer"])
+    return None

@@ -19,7 +19,8 @@ from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import plain, shown_arguments
 from toolbench.runs.control import Cancellable
 from toolbench.runs.control import CancelToken as CancelToken
-from toolbench.values import clip
+from toolbench.runs.current_run import current_run
+from toolbench.values import clip, copied
 
 Messages = Sequence[Mapping[str, Any]]
 """A conversation in the dialect of the model's provider, oldest first. Instructions are a message
@@ -164,20 +165,26 @@ def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
 
     A tool that is only for the app of its server is left out.
     """
-    return [
-        FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else copied(tool)
-        for tool in tools
-        if not isinstance(tool, ToolDefinition) or tool.is_for_models
-    ]
+    offers: list[Json] = []
+    for tool in tools:
+        if not isinstance(tool, ToolDefinition):
+            offers.append(copied(tool))
+        elif tool.is_for_models:
+            offers.append(FORMATS[provider](tool))
+    return offers
 
 
-def copied(value: Any) -> Any:
-    """Return a deep copy of JSON *value*: a model may change the copy."""
-    if isinstance(value, Mapping):
-        return {key: copied(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [copied(part) for part in value]
-    return value
+def not_cancelled(cancel: Cancellable | None, model: str) -> Cancellable:
+    """Return *cancel*, or the current run, if the caller of *model* gave none.
+
+    Raises:
+        ModelStoppedError: If it is cancelled.
+    """
+    if cancel is None:
+        cancel = current_run()
+    if cancel.cancelled:
+        raise stopped(model)
+    return cancel
 
 
 _REASONS: dict[str, str] = {}

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
 from toolbench.jsonschema.types import Json
+from toolbench.llm.calls.unread_calls import named_schema
 from toolbench.llm.compose import model_message
 from toolbench.llm.message import ToolCallPart
 from toolbench.llm.models.model import (
@@ -16,21 +17,19 @@ from toolbench.llm.models.model import (
     Messages,
     OfferedTools,
     OnChunk,
-    copied,
+    not_cancelled,
     offered,
-    stopped,
     whole_answer,
 )
 from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message
 from toolbench.runs.control import Cancellable
-from toolbench.runs.current_run import active_run, current_run
+from toolbench.runs.current_run import active_run
 from toolbench.runs.dialogue import answer_here, preset_here, withdrawable
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import Question
-
-_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+from toolbench.values import copied
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class PersonRequest:
     @property
     def tool_names(self) -> list[str]:
         """The names of the tools, as the model gets them."""
-        return [str(_function(tool)["name"]) for tool in self.tools]
+        return [named_schema(tool)[0] for tool in self.tools]
 
     def schema(self, name: str) -> Json:
         """Return the JSON Schema of the arguments of the tool *name*.
@@ -56,15 +55,11 @@ class PersonRequest:
         Raises:
             ToolNotFoundError: If there is no such tool.
         """
-        functions = {f["name"]: f for f in map(_function, self.tools)}
-        if name not in functions:
-            msg = f"There is no tool {name!r}; there are: {', '.join(functions) or 'none'}."
+        schemas = dict(map(named_schema, self.tools))
+        if name not in schemas:
+            msg = f"There is no tool {name!r}; there are: {', '.join(schemas) or 'none'}."
             raise ToolNotFoundError(msg)
-        function = functions[name]
-        schema = next((function[key] for key in _SCHEMAS if key in function), None)
-        if not schema:
-            return {"type": "object"}
-        return dict(schema)
+        return schemas[name] or {"type": "object"}
 
     def answer(self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Answer:
         """Return an answer with *text* and *calls*; each call is a tool's name and its arguments."""
@@ -78,7 +73,7 @@ class PersonRequest:
     @property
     def text(self) -> str:
         """The request as text for a person: every message, then the tools that are not known yet."""
-        turns = [f"[{message.get('role')}] {_words(message)}" for message in self.messages]
+        blocks = [f"[{message.get('role')}] {_words(message)}" for message in self.messages]
         lines, known = [], []
         for name, tool in zip(self.tool_names, self.tools, strict=True):
             if tool in self.known_tools:
@@ -88,7 +83,8 @@ class PersonRequest:
         if known:
             lines.append(f"as before: {', '.join(known)}")
         tool_lines = "\n".join(lines) or "none"
-        return "\n\n".join([*turns, f"[tools]\n{tool_lines}"])
+        blocks.append(f"[tools]\n{tool_lines}")
+        return "\n\n".join(blocks)
 
 
 Answerer = Callable[[PersonRequest, Cancellable], Any]
@@ -157,7 +153,7 @@ class PersonModel:
             ModelError: If no person can answer here.
             ModelStoppedError: If the person gave no answer, or *cancel* was cancelled.
         """
-        cancel = current_run() if cancel is None else cancel
+        cancel = not_cancelled(cancel, self.name)
         copies = copied(messages)
         answerer = self.answerer
         if answerer is ask_for_answer:
@@ -167,10 +163,9 @@ class PersonModel:
         if answerer is ask_for_answer and preset_here(_choice("", ())) is None:
             known, self._known_tools = self._known_tools, offer
         request = PersonRequest(copies, offer, self.provider, known)
-        if not cancel.cancelled:
-            reply = answerer(request, cancel)
-        if cancel.cancelled:
-            raise stopped(self.name)
+        reply = answerer(request, cancel)
+        # While the person was asked: the answer is not used
+        not_cancelled(cancel, self.name)
         return whole_answer(reply, self.provider, len(messages), on_chunk)
 
 
@@ -187,13 +182,12 @@ def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
 
 
 def _choice(text: str, names: Sequence[str]) -> Question:
-    about = "The tool to call; leave it empty to answer only with text"
-    tool = {"tool": {"type": "string", "enum": [*names], "description": about}}
-    words = {"type": "string", "description": "What you say"}
-    schema = {
-        "type": "object",
-        "properties": {**(tool if names else {}), "text": words},
-    }
+    properties: dict[str, Json] = {}
+    if names:
+        about = "The tool to call; leave it empty to answer only with text"
+        properties["tool"] = {"type": "string", "enum": [*names], "description": about}
+    properties["text"] = {"type": "string", "description": "What you say"}
+    schema = {"type": "object", "properties": properties}
     return Question(f"You are the model. The request to the model is:\n\n{text}\n", schema)
 
 
@@ -219,13 +213,6 @@ def _content(reply: Reply) -> dict[str, Any]:
     raise ModelStoppedError(msg)
 
 
-def _function(tool: Json) -> Json:
-    inner = tool.get("function")
-    if isinstance(inner, dict):
-        return inner
-    return tool
-
-
 def _words(message: Json) -> str:
     """Return the text of a message, with calls and other content as JSON."""
     content = message.get("content")
@@ -234,8 +221,11 @@ def _words(message: Json) -> str:
     rest = {key: value for key, value in message.items() if key != "role"}
     if message.get("role") in ("assistant", "model"):
         said = read_message(message).message
-        lines = [said.text] if said.text else []
-        lines += [f"calls {call.name} {_json(call.arguments)}" for call in said.calls]
+        lines = []
+        if said.text:
+            lines.append(said.text)
+        for call in said.calls:
+            lines.append(f"calls {call.name} {_json(call.arguments)}")
         return "\n".join(lines)
     return _json(rest)
 

@@ -18,7 +18,7 @@ from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.unread_calls import named_schema, read_arguments, without_unread
 from toolbench.llm.calls.written_calls import written_calls
-from toolbench.llm.message import Message, Part, TextPart, ToolCallPart, ToolResultPart
+from toolbench.llm.message import ImagePart, Message, Part, TextPart, ToolCallPart, ToolResultPart
 from toolbench.llm.models.model import (
     Answer,
     Messages,
@@ -26,10 +26,10 @@ from toolbench.llm.models.model import (
     OfferedTools,
     OnChunk,
     Usage,
+    not_cancelled,
     offered,
     provider_of,
     report,
-    stopped,
     writes_calls,
 )
 from toolbench.llm.providers import Provider
@@ -39,7 +39,6 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import Secrets, remembered
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.control import Cancellable
-from toolbench.runs.current_run import current_run
 from toolbench.values import plain
 
 _WRITTEN_RESULT = re.compile(r"<tool_response>|What the call \S+ of \S+ returned:")
@@ -123,17 +122,14 @@ class RecordedModel:
             ModelDriftError: If there is no recorded answer and no inner model.
             ModelError: If the inner model raises it; the error is not recorded.
         """
-        if cancel is None:
-            cancel = current_run()
-        if cancel.cancelled:
-            raise stopped(self.name)
+        cancel = not_cancelled(cancel, self.name)
         tool_list = offered(tools, self.provider)
         kept, secrets = [], list[str]()
         for message in messages:
             as_kept, read = self._kept(plain(message), tool_list)
             kept.append(as_kept)
             secrets += _call_secrets(read, tool_list)
-        redactor = self._redactor.including(secrets)
+        redactor = self.secrets.redactor.including(secrets)
         request = redactor.value({"messages": kept, "tools": plain(tool_list)})
         with self._lock:
             key = self._recorded_key(request)
@@ -168,10 +164,6 @@ class RecordedModel:
             return message, read
         return wire.write(kept)[0], kept
 
-    @property
-    def _redactor(self) -> Redactor:
-        return self.secrets.redactor
-
     def _recorded_key(self, request: Json) -> str:
         """Return the dict key of the recorded request that equals *request*.
 
@@ -184,14 +176,14 @@ class RecordedModel:
             if MARK in key and _is_same(json.loads(key), request):
                 return key
         if self.written_calls:
-            told = _told(request, self.provider)
-            for key, recorded in self._told.items():
-                if _is_same(recorded, told):
+            told, images = _told(request, self.provider)
+            for key, (recorded, recorded_images) in self._told_before.items():
+                if recorded_images in ([], images) and _is_same(recorded, told):
                     return key
         return own
 
     @cached_property
-    def _told(self) -> dict[str, Any]:
+    def _told_before(self) -> dict[str, tuple[Any, list[str]]]:
         """What the requests in the file tell the model, by their dict keys."""
         told = {}
         for line in self._lines:
@@ -340,12 +332,13 @@ def _is_same(recorded: Any, now: Any) -> bool:
     return bool(recorded == now)
 
 
-def _told(request: Json, provider: Provider) -> Any:
-    """Return what *request* tells the model, in whatever form the results of written calls are.
+def _told(request: Json, provider: Provider) -> tuple[Any, list[str]]:
+    """Return what *request* tells the model, and the images in the results of its written calls.
 
     Earlier versions joined several results, wrote an image in other words, or left it out.
     """
     turns: list[list[Any]] = []
+    images: list[str] = []
     for message in request.get("messages") or ():
         read = WIRES[provider_of(message, provider)].read(message)
         if not turns or turns[-1][0] != read.role:
@@ -356,7 +349,9 @@ def _told(request: Json, provider: Provider) -> Any:
                 turns[-1].append(asdict(part))
             elif isinstance(part, TextPart):
                 turns[-1] += _IMAGE_WORDS.sub("", part.text).splitlines()
-    return [turns, request.get("tools")]
+            elif isinstance(part, ImagePart):
+                images.append(part.url)
+    return [turns, request.get("tools")], images
 
 
 def _fits(recorded: str, now: str) -> bool:

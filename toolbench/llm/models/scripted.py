@@ -14,13 +14,13 @@ from toolbench.llm.models.model import (
     OfferedTools,
     OnChunk,
     as_answer,
-    copied,
+    not_cancelled,
     offered,
     report,
-    stopped,
 )
 from toolbench.llm.providers import Provider
 from toolbench.runs.control import Cancellable
+from toolbench.values import copied
 from toolbench.wording import counted
 
 _NO_NAME = "scripted"
@@ -67,8 +67,7 @@ class ScriptedModel:
             ModelScriptError: If the script has no more messages.
             ModelStoppedError: If *cancel* is already cancelled.
         """
-        if cancel is not None and cancel.cancelled:
-            raise stopped(self.name)
+        not_cancelled(cancel, self.name)
         with self._lock:
             place = len(self.requests)
             last: tuple[list[Json], list[Json]] = ([], [])
@@ -100,7 +99,9 @@ def _shared(items: Sequence[Mapping[str, Any]], last: list[Json]) -> list[Json]:
 
     This avoids a copy of a long conversation with each request.
     """
-    return [
-        known if item == known else copied(item)
-        for item, known in zip_longest(items, last[: len(items)])
-    ]
+    shared: list[Json] = []
+    for item, known in zip_longest(items, last[: len(items)]):
+        if item != known:
+            known = copied(item)
+        shared.append(known)
+    return shared

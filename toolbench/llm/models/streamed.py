@@ -1,18 +1,13 @@
 """The base class of models with streamed answers: requests, chunks, retries and errors."""
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import count
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from toolbench.errors import BodyError, ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.models.faults import (
-    TRIES,
-    BrokenOffError,
-    fault_of,
-    printable,
-)
+from toolbench.llm.models.faults import TRIES, BrokenOffError, fault_of, printable
 from toolbench.llm.models.inbox import Start, StoppedError, pause, received
 from toolbench.llm.models.model import (
     Answer,
@@ -22,6 +17,7 @@ from toolbench.llm.models.model import (
     OnChunk,
     Price,
     as_answer,
+    not_cancelled,
     numbered,
     offered,
     report,
@@ -33,7 +29,6 @@ from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import Stream, plain
 from toolbench.redaction.known import Secrets
 from toolbench.runs.control import Cancellable
-from toolbench.runs.current_run import current_run
 from toolbench.values import clip, whole_characters
 from toolbench.wording import counted
 
@@ -96,7 +91,7 @@ class StreamedModel:
         most four tries; *on_chunk* gets a note of each retry. If an answer breaks off, there is no
         retry, and `error.answer` is the part that arrived.
         """
-        cancel = current_run() if cancel is None else cancel
+        cancel = not_cancelled(cancel, self.name)
         self._prepare(cancel)
         body = self._body(messages, offered(tools, self.provider))
         answer = numbered(self.ask(body, on_chunk, cancel), len(messages))
@@ -108,31 +103,17 @@ class StreamedModel:
         """Return the answer to *body*, a whole request; retries and errors are as in `complete`."""
         # Half a character, as in an odd name of a file, would end the conversation for good
         body = whole_characters(body)
-        if cancel.cancelled:
-            raise stopped(self.name)
-        for tries in count(1):
-            so_far = _AnswerSoFar(self.provider, on_chunk)
-            try:
-                for chunk in received(self._start(body), cancel):
-                    so_far.add(chunk)
-                return so_far.whole()
-            except StoppedError:
-                raise self._stopped(so_far, self._after_stop) from None
-            except _CallbackError as failed:
-                raise failed.error from None
-            except Exception as error:  # noqa: BLE001 - a provider's package may raise any error
-                failure = error
-            # outside of `except`: an error's context would keep the provider's words, and the key
-            if isinstance(failure, ValueError) and (reason := _why_unwritable(body)):
-                msg = f"The request to {self.name} cannot be written as JSON: {reason}."
-                raise ModelError(self.secrets.redactor.sentence(msg))
-            seconds = self._again(failure, tries, so_far, on_chunk)
-            try:
-                pause(seconds, cancel)
-            except StoppedError:
-                raise self._stopped(so_far) from None
-        # `_again` raises at last
-        raise AssertionError
+        tries = 0
+        while True:
+            tries += 1
+            so_far = _AnswerSoFar(self.provider)
+            # What `on_chunk` raises is no failure of the request: it is called outside of it
+            with closing(self._pieces(body, tries, so_far, cancel)) as pieces:
+                for piece in pieces:
+                    if on_chunk is not None:
+                        on_chunk(piece)
+            if so_far.answer is not None:
+                return so_far.answer
 
     def _prepare(self, cancel: Cancellable) -> None:
         """Do what is needed before a request is sent; *cancel* may stop this."""
@@ -145,14 +126,36 @@ class StreamedModel:
     def _start(self, body: Json) -> Start:
         raise NotImplementedError
 
-    def _again(
-        self,
-        error: Exception,
-        tries: int,
-        so_far: "_AnswerSoFar",
-        on_chunk: OnChunk | None,
-    ) -> float:
-        """Return the seconds to wait before the next try. If there is no next try, raise the error."""
+    def _pieces(
+        self, body: Json, tries: int, so_far: "_AnswerSoFar", cancel: Cancellable
+    ) -> Generator[Chunk, None, None]:
+        """Send *body*, and yield the answer in pieces, which *so_far* collects.
+
+        If the request fails and there is to be another try, yield a note, and wait until then.
+        """
+        try:
+            for chunk in received(self._start(body), cancel):
+                yield from so_far.add(chunk)
+            so_far.end()
+            return
+        except StoppedError:
+            raise self._stopped(so_far, self._after_stop) from None
+        except Exception as error:  # noqa: BLE001 - a provider's package may raise any error
+            failure = error
+        # outside of `except`: an error's context would keep the provider's words, and the key
+        if isinstance(failure, ValueError) and (reason := _why_unwritable(body)):
+            msg = f"The request to {self.name} cannot be written as JSON: {reason}."
+            raise ModelError(self.secrets.redactor.sentence(msg))
+        seconds, reason = self._again(failure, tries, so_far)
+        wait = counted(round(seconds), "second")
+        yield Chunk("retry", f"{reason.rstrip('.')}. Try {tries + 1} of {TRIES} in {wait}.")
+        try:
+            pause(seconds, cancel)
+        except StoppedError:
+            raise self._stopped(so_far) from None
+
+    def _again(self, error: Exception, tries: int, so_far: "_AnswerSoFar") -> tuple[float, str]:
+        """Return the seconds until the next try, and why there is one; if there is none, raise."""
         if isinstance(error, ModelError):
             masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
             masked.answer = so_far.partial()
@@ -167,15 +170,7 @@ class StreamedModel:
             failure = fault.error(tries)
             failure.answer = so_far.partial()
             raise failure from None
-        if on_chunk is not None:
-            on_chunk(
-                Chunk(
-                    "retry",
-                    f"{fault.reason.rstrip('.')}. Try {tries + 1} of {TRIES} in "
-                    f"{counted(round(seconds), 'second')}.",
-                )
-            )
-        return seconds
+        return seconds, fault.reason
 
     def _stopped(self, so_far: "_AnswerSoFar", after: str = "") -> ModelStoppedError:
         error = stopped(self.name, after)
@@ -183,27 +178,19 @@ class StreamedModel:
         return error
 
 
-class _CallbackError(Exception):
-    """An exception of `on_chunk`; it is not a failure of the request."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__()
-        self.error = error
-
-
 class _AnswerSoFar:
     """Collects an answer that arrives in chunks."""
 
-    def __init__(self, provider: Provider, on_chunk: OnChunk | None) -> None:
+    def __init__(self, provider: Provider) -> None:
+        self.answer: Answer | None = None
+        """The whole answer, once it is there."""
         self.has_begun = False
-        self._provider, self._on_chunk = provider, on_chunk
+        self._provider = provider
         self._stream: Stream | None = None
-        # Of a server that does not stream
-        self._answer: Answer | None = None
         self._is_done = False
 
-    def add(self, chunk: Any) -> None:
-        """Add the next chunk: a dict, or an object of the provider's package.
+    def add(self, chunk: Any) -> Iterator[Chunk]:
+        """Add the next chunk, a dict or an object of the provider's package; yield what it adds.
 
         Raises:
             ModelError: If the chunk reports an error of the provider.
@@ -218,16 +205,19 @@ class _AnswerSoFar:
             raise BodyError(msg)
         _refuse_failure(data)
         try:
-            self._add(data)
+            yield from self._add(data)
         except (AttributeError, LookupError, TypeError, BodyError) as error:
             # a server may send anything: any part may be missing or wrong
             msg = f"it is no answer of a model: {clip(data, 200)}"
             raise BodyError(msg) from error
 
-    def _add(self, data: Mapping[str, Any]) -> None:
+    def _add(self, data: Mapping[str, Any]) -> Iterator[Chunk]:
+        # Of a server that does not stream
         if _is_whole(data):
-            self._answer = as_answer(dict(data), self._provider)
-            report(self._answer, self._tell)
+            self.answer = as_answer(dict(data), self._provider)
+            pieces: list[Chunk] = []
+            report(self.answer, pieces.append)
+            yield from pieces
             return
         if self._stream is None:
             self._stream = stream_of(data)
@@ -236,31 +226,23 @@ class _AnswerSoFar:
             if not isinstance(piece.text, str):
                 raise TypeError
             self.has_begun = True
-            self._tell(piece)
+            yield piece
 
-    def _tell(self, piece: Chunk) -> None:
-        try:
-            if self._on_chunk is not None:
-                self._on_chunk(piece)
-        except Exception as error:
-            # An error of the user's code, not of the provider
-            raise _CallbackError(error) from error
-
-    def whole(self) -> Answer:
-        """Return the whole answer.
+    def end(self) -> None:
+        """Read the answer, which has no more chunks.
 
         Raises:
             BrokenOffError: If the answer is not complete.
         """
-        if self._answer is not None:
-            return self._answer
-        if self._stream is None:
-            if not self._is_done:
-                raise BrokenOffError
-            return as_answer({"choices": []}, self._provider)
-        if not (self._is_done or self._stream.has_end):
+        if self.answer is not None:
+            return
+        response: Json = {"choices": []}
+        if self._stream is not None:
+            response = self._stream.response
+            self._is_done = self._is_done or self._stream.has_end
+        if not self._is_done:
             raise BrokenOffError
-        return as_answer(self._stream.response, self._provider)
+        self.answer = as_answer(response, self._provider)
 
     def partial(self) -> Answer | None:
         """Return the part of the answer that has arrived; None if no part has arrived."""
