@@ -165,6 +165,8 @@ def masked(event: Event, masking: Masking) -> Event:
         return replace(event, thought=masking.values(event.thought))
     if isinstance(event, UserRejectObservation):
         return replace(event, reason=masking.values(event.reason))
+    if isinstance(event, AgentErrorEvent):
+        return replace(event, error=masking.values(event.error))
     if not isinstance(event, ObservationEvent):
         return event
     observation = event.observation
