@@ -236,3 +236,19 @@ def test_a_break_changes_nothing(tmp_path_factory, script, is_paused):
     assert other.agent_state.context.messages == c.agent_state.context.messages
     refused = [[e.reason for e in of(x, UserRejectObservation)] for x in (c, other)]
     assert refused[0] == refused[1]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("other", PROVIDERS)
+def test_each_message_goes_on_in_the_format_of_the_model_that_goes_on(provider, other, tmp_path):
+    """After a change of provider too: the second file, and a fork, hold messages of both."""
+    script = [calls_of(provider, ("add", {"a": 1})), calls_of(provider, ("add", {"a": 2}))]
+    c = talk(ScriptedModel(script, provider=provider), [add])
+    c.step()
+    c.save(tmp_path / "1.jsonl")
+    agent = Agent(ScriptedModel([calls_of(other, ("add", {"a": 3}))], provider=other), [add])
+    c = Conversation.load(tmp_path / "1.jsonl", agent)
+    c.step()
+    c.save(tmp_path / "2.jsonl")
+    again = Conversation.load(tmp_path / "2.jsonl", agent)
+    assert again.next_request == c.fork().next_request == c.next_request

@@ -240,9 +240,8 @@ def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
     try:
         with suppress(TypeError, ValueError):
             agent_state.spending = _spending(head)
-        is_same = head.get("provider") == agent_state.context.provider
         unread = head.get("unread", ())
-        copy = Copy(agent_state, toolset, is_same=is_same, unread=unread, is_saved=True)
+        copy = Copy(agent_state, toolset, unread=unread, is_saved=True)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
             copy.take(replace(event_of(line), id=int(line.get("id", 0))))
         copy.end()
@@ -348,7 +347,6 @@ class Copy:
         agent_state: AgentState,
         toolset: Toolset,
         *,
-        is_same: bool,
         unread: Iterable[int] = (),
         is_saved: bool = False,
     ) -> None:
@@ -357,14 +355,12 @@ class Copy:
         Args:
             agent_state: A state without events.
             toolset: The present tools.
-            is_same: Whether the model of the events has the same message format as the model that
-                goes on.
             unread: The numbers of the messages that the model has not read.
             is_saved: Whether the events come from a file, which has marks in place of secrets.
         """
         self._agent_state, self._toolset = agent_state, toolset
         self._provider = agent_state.context.provider
-        self._is_same, self._is_saved = is_same, is_saved
+        self._is_saved = is_saved
         self._unread = frozenset(unread)
         self._calls: list[ActionEvent] = []
         """The calls of one message, until the event after them."""
@@ -435,7 +431,7 @@ class Copy:
 
     def _with_id(self, event: Event) -> Event:
         """Return *event*; if it is a call without an id, as of Gemini, with the id that other providers need."""
-        if self._is_same or self._provider == "gemini":
+        if self._provider == "gemini":
             return event
         if not isinstance(event, ActionEvent) or event.tool_call.id is not None:
             return event
@@ -445,12 +441,23 @@ class Copy:
     def _message_of(
         self, event: MessageEvent | ActionEvent, text: str, calls: list[ToolCall]
     ) -> Message:
-        if self._is_same and event.message is not None:
-            return WIRES[self._provider].read(event.message)
         images: list[str] = []
         if event.message is not None:
-            images = read_message(dict(event.message)).message.images
+            sent = read_message(dict(event.message)).message
+            if self._is_own(event, sent):
+                return WIRES[self._provider].read(event.message)
+            images = sent.images
         return assistant_message(text, calls, self._provider, images)
+
+    def _is_own(self, event: MessageEvent | ActionEvent, message: Message) -> bool:
+        """Tell whether the present provider wrote *message*: an earlier model may have had another one."""
+        provider = message.provider
+        if isinstance(event, ActionEvent) and event.metadata is not None:
+            provider = event.metadata.provider
+        if provider is None:
+            # Text alone, which only Gemini writes in another way
+            return self._provider != "gemini"
+        return provider == self._provider
 
     def _read_again(self, event: Event) -> Event:
         if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
@@ -509,8 +516,7 @@ def fork(
     if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
         # The model of the fork has not read it
         unread.add(copied[-1].id)
-    is_same = other.context.provider == agent_state.context.provider
-    copy = Copy(agent_state, toolset, is_same=is_same, unread=unread)
+    copy = Copy(agent_state, toolset, unread=unread)
     for event in copied:
         copy.take(event)
     copy.end()
