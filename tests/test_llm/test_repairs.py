@@ -2,7 +2,6 @@
 
 import json
 from typing import Literal
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from test_llm.samples import GREP, taking
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.calls import parse_tool_calls
-from toolbench.llm.calls.json_text import NotJsonError, read_json
+from toolbench.llm.calls.repairs import NotJsonError, read_json
 
 VALUES = st.recursive(
     st.none()
@@ -64,9 +63,6 @@ class TestText:
             ("{'a': 'say \"hi\"', 'b': \"it's\"}", {"a": 'say "hi"', "b": "it's"}),
             ("{a: 1}", {"a": 1}),
             ('{"a": True, "b": None, "c": False}', {"a": True, "b": None, "c": False}),
-            ('{"a": 1 "b": 2}', {"a": 1, "b": 2}),
-            ('{"a": 1, // why\n "b": 2}', {"a": 1, "b": 2}),
-            ('{"a": /* why */ 1}', {"a": 1}),
             ('{"a": "x\ny\tz"}', {"a": "x\ny\tz"}),
             ('{"a": "x\ny",}', {"a": "x\ny"}),
             ('{"re": "\\d+\\s"}', {"re": "\\d+\\s"}),
@@ -99,11 +95,12 @@ class TestText:
             '{"a"}',
             '{"a": "he said "hi" to me"}',
             '{"a": "x" + "y"}',
-            '{"a": 1,, "b": 2',
+            '{"a": 1,, "b": 2}',
+            '{"a": 1 "b": 2}',
+            '{"a": 1, // why\n "b": 2}',
             '{"a": undefined}',
             '{"a": NaN}',
             '{"a": Infinity}',
-            '{"a": 1e999,}',
             '{"a": 01}',
             '{"a": .5}',
             '{"a": 1, "a": 2,}',
@@ -114,8 +111,9 @@ class TestText:
             '{"a": tru}',
             "[" * 100_000,
             "[" * 50_000 + "]" * 50_000,
+            "{" * 9_000,
+            '{"a": [1,, ' * 900,
             '{"a": ' + "1" * 5_000 + "}",
-            '{"a": "' + "x" * 300_000 + '",}',
         ],
         ids=lambda text: text[:20] + text[-9:],
     )
@@ -123,15 +121,6 @@ class TestText:
         """Cut off, or open to two readings: an error."""
         with pytest.raises(NotJsonError):
             read_json(text)
-
-    @pytest.mark.parametrize("text", ["{" * 9_000, '{"a": [1,, ' * 900, "[}" * 900])
-    def test_refused_before_the_library_guesses(self, text, monkeypatch):
-        """Brackets that are never closed: the library would take seconds to close them."""
-        loads = Mock(side_effect=AssertionError)
-        monkeypatch.setattr("json_repair.loads", loads)
-        with pytest.raises(NotJsonError):
-            read_json(text)
-        loads.assert_not_called()
 
     def test_where(self):
         """The error says where the text goes wrong."""
@@ -169,7 +158,7 @@ class TestText:
     @given(OBJECTS)
     @settings(max_examples=50)
     def test_commas(self, value):
-        """Commas too many change nothing."""
+        """A comma after the last item changes nothing."""
         value_read, repairs = read_json(loose(value))
         assert value_read == value
         assert bool(repairs) == (loose(value) != json.dumps(value))

@@ -44,7 +44,7 @@ from toolbench.errors import KindError, Problem, ToolbenchError
 from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
-from toolbench.llm.calls.unread_calls import without_unread
+from toolbench.llm.calls.written_calls import without_unread
 from toolbench.llm.message import Message
 from toolbench.llm.models import Model, Usage
 from toolbench.llm.read import read_message

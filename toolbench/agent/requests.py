@@ -27,8 +27,7 @@ from toolbench.display.page import fold, notice, short
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
-from toolbench.llm.calls.unread_calls import without_unread
-from toolbench.llm.calls.written_calls import unread_call
+from toolbench.llm.calls.written_calls import unread_call, without_unread
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.model import Chunk, OnChunk, as_answer, with_message, writes_calls
 from toolbench.llm.providers import Provider

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.json_text import NotJsonError, embedded, read_json
+from toolbench.llm.calls.repairs import NotJsonError, embedded, read_json
 from toolbench.llm.message import Message, Response, TextPart
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES

@@ -13,8 +13,7 @@ from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
-from toolbench.llm.calls.unread_calls import without_unread
-from toolbench.llm.calls.written_calls import unread_call
+from toolbench.llm.calls.written_calls import unread_call, without_unread
 from toolbench.llm.models import Answer, Model, Usage
 from toolbench.llm.models.model import with_message, writes_calls
 from toolbench.redaction import MARK

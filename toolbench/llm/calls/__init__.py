@@ -7,7 +7,6 @@ from toolbench.lazy import public_names
 if TYPE_CHECKING:
     from toolbench.llm.answers import respond as respond
     from toolbench.llm.answers import respond_all as respond_all
-    from toolbench.llm.calls.parser import parse_tool_calls as parse_tool_calls
     from toolbench.llm.calls.repairs import Repair as Repair
     from toolbench.llm.calls.tool_call import CallMetadata as CallMetadata
     from toolbench.llm.calls.tool_call import (
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
         FunctionCallValidationError as FunctionCallValidationError,
     )
     from toolbench.llm.calls.tool_call import ToolCall as ToolCall
+    from toolbench.llm.calls.tool_call import parse_tool_calls as parse_tool_calls
     from toolbench.llm.read import ToolCallAccumulator as ToolCallAccumulator
 
 __getattr__, __dir__, __all__ = public_names(__name__)

@@ -1,7 +1,6 @@
 """Show a model's call as text and HTML: its arguments, its repairs, and the answer to it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from toolbench.core.schema import Observation
 from toolbench.display.css import TEXT_COLOR, TEXT_FONT
@@ -10,9 +9,7 @@ from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.page import Tone, key_values, notice, section
 from toolbench.display.render import to_text
 from toolbench.jsonschema.types import Json
-from toolbench.llm.answers import respond
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.redaction.detect import hide
 
 ANSWER = "What goes back to the model"
 NO_CALL = "This message has no tool call that can be read: the model only wrote text."
@@ -58,7 +55,7 @@ def calls_bundle(
 def _html(call: ToolCall, observation: Observation | None) -> Html:
     table = ""
     if call.arguments:
-        table = key_values(_arguments_without_secrets(call))
+        table = key_values(call.shown_arguments)
     return Html(f"{call_head(call)}{table}{call_answer(call, observation)}")
 
 
@@ -66,7 +63,7 @@ def _text(call: ToolCall, observation: Observation | None) -> str:
     lines = [_title(call)]
     if call.thought:
         lines.append(f"thought: {call.thought}")
-    lines.append(f"arguments: {json_text(_arguments_without_secrets(call))}")
+    lines.append(f"arguments: {json_text(call.shown_arguments)}")
     for words, _ in _remarks(call):
         lines.append(words)
     answer = _answer(call, observation)
@@ -104,16 +101,7 @@ def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
     return remarks
 
 
-def _arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of *call* with their secrets hidden."""
-    schema: Json = {}
-    if call.tool:
-        schema = call.tool.input_schema
-    masked: dict[str, Any] = hide(call.arguments, schema)
-    return masked
-
-
-def _answer(call: ToolCall, observation: Observation | None) -> dict[str, Any] | None:
+def _answer(call: ToolCall, observation: Observation | None) -> Json | None:
     if observation is None and call.error is None:
         return None
-    return respond(call, observation)
+    return call.answer(observation)

@@ -1,27 +1,222 @@
-"""Repair the values of a call if the schema allows only one meaning, and list the repairs."""
+"""Repair what a model wrote, if it can mean only one thing: its JSON text, and the values in it.
 
+A text is repaired token by token, in place: no value and no bracket moves, and a text that was cut off
+stays an error. A value is repaired if the schema of the tool allows only one meaning.
+"""
+
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.node import Node
-from toolbench.llm.calls.json_text import NotJsonError, read_json
-from toolbench.values import clip
+from toolbench.values import clip, each_once
 
-_NOUNS: Mapping[type, str] = {
+# --- JSON text ------------------------------------------------------------------------
+
+_FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
+_TAGS = re.compile(r"</?tool_calls?>|```[a-zA-Z]*")
+
+
+class NotJsonError(ValueError):
+    """The text is not JSON, and a repair would be a guess."""
+
+
+def _no_constant(name: str) -> NoReturn:
+    msg = f"{name} is not a JSON value"
+    raise NotJsonError(msg)
+
+
+_each_once = partial(each_once, error=NotJsonError)
+_exact = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once)
+_lenient = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False)
+
+
+def read_json(text: str) -> tuple[Any, list[str]]:
+    """Return the value of *text*, and a sentence for each repair.
+
+    Repaired is what models were seen to write: a code fence around the JSON, raw control characters
+    in strings, a comma before a closing bracket, single quotes, Python's literals, keys without
+    quotes, and backslashes that begin no escape. A text that was cut off, or that can mean two
+    things, is never repaired.
+
+    Raises:
+        NotJsonError: If *text* has no certain value; the error says why.
+    """
+    repairs: list[str] = []
+    if fenced := _FENCE.match(text):
+        text = fenced[1]
+        repairs.append("the code fence around it was removed")
+    try:
+        return _sendable(_exact.decode(text), text), repairs
+    except (ValueError, RecursionError):
+        pass
+    try:
+        value = _sendable(_lenient.decode(text), text)
+        return value, [*repairs, "control characters in its strings were escaped"]
+    except (ValueError, RecursionError) as error:
+        refused = NotJsonError(_where(text, error))
+    try:
+        value = _sendable(_lenient.decode(_PIECE.sub(_as_json, text)), text)
+    except (ValueError, RecursionError):
+        raise refused from None
+    return value, [*repairs, "its JSON was mended: quotes, commas or literals"]
+
+
+def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments of a call, which may be JSON text, and a sentence for each repair.
+
+    Raises:
+        NotJsonError: If *value* is not an object; the error says why.
+    """
+    repairs: list[str] = []
+    if isinstance(value, str) and not value.strip():
+        value = None
+    for is_nested in (False, True):
+        if isinstance(value, str):
+            try:
+                value, mended = read_json(value)
+            except NotJsonError as error:
+                msg = f"the arguments are not a JSON object: {error}"
+                raise NotJsonError(msg) from None
+            repairs += [f"the arguments: {repair}" for repair in mended]
+            if is_nested:
+                repairs.append("the arguments were JSON in a string")
+    if value is None:
+        return {}, repairs
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return dict(value), repairs
+    msg = f"the arguments should be a JSON object, not {clip(value)}"
+    raise NotJsonError(msg)
+
+
+def json_at(text: str, at: int) -> tuple[Any, int]:
+    """Return the JSON value at position *at* of *text*, and the position of its end.
+
+    Raises:
+        NotJsonError: If there is no JSON value, or it needs a repair.
+    """
+    try:
+        value, end = _lenient.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError(_where(text, error)) from None
+    return _sendable(value, text[at:end]), end
+
+
+def embedded(text: str) -> tuple[list[Any], str]:
+    """Return the JSON objects and lists of objects in *text*, and the rest of the text.
+
+    If an object or list is broken, no value is returned: the text may have been cut off.
+    """
+    values: list[Any] = []
+    words: list[str] = []
+    at = 0
+    while (match := _OPENING.search(text, at)) is not None:
+        words.append(text[at : match.start()])
+        try:
+            value, at = json_at(text, match.start())
+        except NotJsonError:
+            return [], text
+        values.append(value)
+    return values, _TAGS.sub("", "".join([*words, text[at:]])).strip()
+
+
+def _sendable(value: Any, text: str) -> Any:
+    """Return *value*, which was read from *text*.
+
+    Raises:
+        NotJsonError: If UTF-8 cannot encode a string in *value*, because it has half of a surrogate
+            pair.
+    """
+    if "\\ud" in text or "\\uD" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            msg = "a string in it holds half of a character"
+            raise NotJsonError(msg) from None
+    return value
+
+
+def _where(text: str, error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+        return f"the JSON ends too early, after {text[-30:]!r}"
+    near = text[max(0, error.pos - 15) : error.pos + 15]
+    return f"{error.msg} at character {error.pos + 1}, near {near!r}"
+
+
+_PIECE = re.compile(
+    r"""
+      "(?P<double> (?:[^"\\]|\\.)*+ )"
+    | '(?P<single> (?:[^'\\]|\\.)*+ )'
+    # A string that does not end, with all that follows it
+    | (?P<rest> ["'].* )
+    | (?P<key> (?<![\w.$-])(?:[^\W\d]|\$)[\w$-]*+(?=\s*:) )
+    | (?P<literal> \b(?:True|False|None)\b )
+    | (?P<comma> ,(?=\s*[}\]]) )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""The tokens of a text that JSON may write in another way."""
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
+_ESCAPE = re.compile(r'\\(.)|"', re.DOTALL)
+_CONTROLS = frozenset("bfnrt")
+_ESCAPES = _CONTROLS.union('"\\/u')
+# Escapes of Python and JavaScript
+_FOREIGN = frozenset("xUNav01234567\n")
+
+
+def _as_json(piece: re.Match[str]) -> str:
+    """Return *piece* as JSON writes it; as it is if it can mean two things: then it is no JSON."""
+    kind = piece.lastgroup
+    if kind == "comma":
+        return ""
+    if kind == "literal":
+        return _LITERALS[piece[0]]
+    if kind == "key":
+        return f'"{piece[0]}"'
+    if kind == "rest":
+        return piece[0]
+    inside = piece["double"] or piece["single"] or ""
+    escapes = set(_ESCAPE.findall(inside))
+    unknown = escapes - _ESCAPES - {"'", ""}
+    # `\d` alone is a backslash and a `d`; beside `\n` it shows that `\n` may be two letters too
+    if unknown & _FOREIGN or (unknown and escapes & _CONTROLS):
+        return piece[0]
+    return f'"{_ESCAPE.sub(_escaped, inside)}"'
+
+
+def _escaped(escape: re.Match[str]) -> str:
+    letter = escape[1]
+    if letter is None:
+        return '\\"'
+    if letter == "'":
+        return letter
+    if letter in _ESCAPES:
+        return escape[0]
+    return f"\\\\{letter}"
+
+
+# --- values and their schema ------------------------------------------------------------
+
+_NOUNS = {
     int: "a number",
     float: "a number",
     bool: "true or false",
     list: "a list",
     dict: "an object",
     type(None): "null",
-    str: "a string",
 }
-_SCALAR = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null")
-# Characters of JSON in a string
-_LONGEST = 1_000_000
+_SCALAR = re.compile(
+    r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null|True|False"
+)
 
 
 @dataclass(frozen=True)
@@ -39,59 +234,45 @@ class Mending:
         """Unchanged values whose type the schema does not allow."""
 
     def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
-        """Return *value* with all repairs made; the same object if it needs no repair.
+        """Return *value* with all repairs made.
 
         *node* is the schema of the value, and *path* is the place of the value in the arguments.
         """
         if node.classes is not None and type(value) not in node.classes:
             value = self._read(value, node.classes, path)
-        kind = type(value)
-        if kind is not dict and kind is not list:
-            return value
-        if node.branches:
+        if isinstance(value, dict | list) and node.branches:
             node = _chosen(node.alternatives, value) or node
-        if kind is list:
+        if isinstance(value, dict):
+            return self._object(value, node, path)
+        if isinstance(value, list):
             return self._list(value, node, path)
-        return self._object(value, node, path)
+        return value
 
     def _object(self, value: dict[str, Any], node: Node, path: Path) -> dict[str, Any]:
-        changed: dict[str, Any] = {}
-        unset: list[str] = []
-        properties, additional = node.properties, node.additional
+        new = dict(value)
         for name, old in value.items():
-            inner = properties.get(name, additional)
+            inner = node.properties.get(name, node.additional)
             if inner is None:
                 continue
-            if old is None and name in properties and _is_unset(name, inner, node):
-                unset.append(name)
-                self._say((*path, name), "null was left out: the argument is optional")
-                continue
-            new = self.mended(old, inner, (*path, name))
-            if new is not old:
-                changed[name] = new
-        if not changed and not unset:
-            return value
-        mended = {**value, **changed}
-        for name in unset:
-            del mended[name]
-        return mended
+            takes_null = inner.classes is None or type(None) in inner.classes
+            is_optional = name in node.properties and name not in node.required
+            if old is None and is_optional and not takes_null:
+                del new[name]
+                message = "null was left out: the argument is optional"
+                self.repairs.append(Repair((*path, name), message))
+            else:
+                new[name] = self.mended(old, inner, (*path, name))
+        return new
 
     def _list(self, value: list[Any], node: Node, path: Path) -> list[Any]:
-        first, items = node.prefix_items, node.items
-        if items is None and not first:
-            return value
         new = list(value)
-        is_changed = False
         for i, item in enumerate(value):
-            inner = items
-            if i < len(first):
-                inner = first[i]
+            inner = node.items
+            if i < len(node.prefix_items):
+                inner = node.prefix_items[i]
             if inner is not None:
                 new[i] = self.mended(item, inner, (*path, i))
-                is_changed = is_changed or new[i] is not item
-        if is_changed:
-            return new
-        return value
+        return new
 
     def _read(self, value: Any, classes: frozenset[type], path: Path) -> Any:
         if isinstance(value, float) and value.is_integer() and int in classes:
@@ -100,19 +281,11 @@ class Mending:
         if isinstance(value, str):
             in_text = _in_string(value)
             if type(in_text) in classes:
-                self._say(path, f"{clip(value)} was read as {_NOUNS[type(in_text)]}")
+                message = f"{clip(value)} was read as {_NOUNS[type(in_text)]}"
+                self.repairs.append(Repair(path, message))
                 return in_text
         self.odd.append((path, value))
         return value
-
-    def _say(self, path: Path, message: str) -> None:
-        self.repairs.append(Repair(path, message))
-
-
-def _is_unset(name: str, inner: Node, node: Node) -> bool:
-    """Return whether null for the property *name* can only mean "left out"."""
-    takes_null = inner.classes is None or type(None) in inner.classes
-    return name not in node.required and not takes_null
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
@@ -128,23 +301,12 @@ def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
     return None
 
 
-_NOTHING = object()
-
-
 def _in_string(text: str) -> Any:
-    """Return the JSON value in a string (`true`, `3`, a list, an object), or `_NOTHING`."""
+    """Return the JSON value in a string (`true`, `3`, a list, an object); *text* if there is none."""
     bare = text.strip()
-    plain = bare
-    if bare in ("True", "False"):
-        plain = bare.lower()
-    if not _SCALAR.fullmatch(plain) and not _is_json(bare):
-        return _NOTHING
+    if bare[:1] + bare[-1:] not in ("[]", "{}") and not _SCALAR.fullmatch(bare):
+        return text
     try:
-        return read_json(plain)[0]
+        return read_json(bare)[0]
     except NotJsonError:
-        return _NOTHING
-
-
-def _is_json(text: str) -> bool:
-    ends = text[:1] + text[-1:]
-    return ends in ("[]", "{}") and len(text) <= _LONGEST
+        return text

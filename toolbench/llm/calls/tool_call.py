@@ -1,10 +1,11 @@
-"""One tool call of a model, read into an action or an error.
+"""Turn a model's message into tool calls: each an action that is ready to run, or an error.
 
-The messages of the errors help the model to correct the call.
+A call that can mean two things is an error, never a guess, and the error's message helps the model to
+correct the call. All repairs are listed in `call.repairs`.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolbench.core.schema import Action, Observation
@@ -13,13 +14,21 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem, ToolNotFoundError, did_you_mean
 from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond
-from toolbench.llm.calls.repairs import Repair
-from toolbench.llm.providers import Provider
+from toolbench.llm.calls.repairs import Mending, NotJsonError, Repair, arguments_in
+from toolbench.llm.calls.written_calls import written_calls as calls_in
+from toolbench.llm.formats.arguments import from_provider, sent_names
+from toolbench.llm.message import Message, Part, Response, TextPart, ThinkingPart, ToolCallPart
+from toolbench.llm.providers import ALIASES, Provider, meant_by, tool_name
+from toolbench.llm.read import read_message
+from toolbench.llm.wire.wire import string
 from toolbench.redaction.detect import hide
 from toolbench.runs.perform import perform
 from toolbench.runs.run import Source, run_here
 from toolbench.values import clip
 
+AnyTool = ToolDefinition[Any, Any]
+Tools = Mapping[str, AnyTool]
+_UNQUOTED = "the arguments are not a JSON object (not quoted here: one of them is a secret)"
 # Names listed when a tool does not exist
 _MAX_NAMES = 20
 
@@ -29,10 +38,6 @@ class FunctionCallValidationError(ArgumentsError):
 
     Source: OpenHands, `FunctionCallValidationError`.
     """
-
-    def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
-        """Make the error. *tool* is the name that the model used, and *problems* are the faults."""
-        super().__init__(tool, problems)
 
     def __str__(self) -> str:
         number = "1 problem"
@@ -146,14 +151,225 @@ class ToolCall:
         """
         return respond(self, observation)
 
-    def __repr__(self) -> str:
+    @property
+    def shown_arguments(self) -> Json:
+        """The arguments with the secrets among them hidden."""
         schema: Json = {}
         if self.tool:
             schema = self.tool.input_schema
-        text = clip(hide(self.arguments, schema), 200)
+        shown: Json = hide(self.arguments, schema)
+        return shown
+
+    def __repr__(self) -> str:
+        text = clip(self.shown_arguments, 200)
         state = "ready"
         if self.error:
             state = "error"
         if self.repairs:
             state += f", {len(self.repairs)} repaired"
         return f"<ToolCall {self.name} {text} {state}>"
+
+
+def parse_tool_calls(
+    message: Any,
+    tools: Iterable[AnyTool] | Tools,
+    *,
+    aliases: Mapping[str, str] = ALIASES,
+    provider: Provider | None = None,
+    written_calls: bool = False,
+) -> list[ToolCall]:
+    """Return the calls in *message*, in their order; an empty list if there are none.
+
+    A call of an unknown tool, or with wrong arguments, is returned with an `error`; no
+    error is raised.
+
+    Args:
+        message: The response, its message, or the call alone, from a model of OpenAI (chat or
+            Responses), Anthropic, Gemini or MCP; as dict, JSON text or SDK object.
+        tools: The tools that were offered to the model. Of tools with the same name, the first counts.
+        aliases: Other names for tools, each with the tool's real name.
+        provider: The provider of the message. If it is left out, the keys of the message show the
+            provider; a message that is only a name and arguments counts as MCP.
+        written_calls: Whether the model is known to write calls into its text. Then, if the message
+            has no calls, those in its text are read. Their JSON must be the whole text (bare or in
+            a code fence), or follow a mark such as `<tool_call>` with no words after it. JSON in
+            the middle of words is an example, not a call. Of any other model a text is a text: it
+            may quote a page or a file that has such a call in it.
+
+    Raises:
+        BodyError: If no known provider sends such a *message*.
+    """
+    response = read_message(message)
+    if written_calls and not response.message.calls:
+        response = _with_written(response)
+    if isinstance(tools, Mapping):
+        tools = tools.values()
+    offered: dict[str, AnyTool] = {}
+    for tool in tools:
+        offered.setdefault(tool.name, tool)
+    provider = provider or response.message.provider or "openai"
+    calls: list[ToolCall] = []
+    for sent in response.message.calls:
+        calls.append(_call(sent, response, len(calls), offered, provider, aliases))
+    return calls
+
+
+def _with_written(response: Response) -> Response:
+    """Return *response* with the calls that the model wrote into its text as calls."""
+    message = response.message
+    calls, words = calls_in(message.text)
+    if not calls:
+        return response
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ThinkingPart):
+            parts.append(part)
+    if words:
+        parts.append(TextPart(words))
+    for place, call in enumerate(calls):
+        parts.append(ToolCallPart(call.name, call.arguments, f"text_{place}", call.problem))
+    note = "the call was written as text"
+    read = Message("assistant", tuple(parts), message.provider)
+    return replace(response, message=read, repairs=[*response.repairs, note])
+
+
+def _call(
+    sent: ToolCallPart,
+    response: Response,
+    index: int,
+    offered: Tools,
+    provider: Provider,
+    aliases: Mapping[str, str],
+) -> ToolCall:
+    name = string(sent.name)
+    metadata = CallMetadata(
+        provider=provider,
+        sent_name=name,
+        index=index,
+        total=len(response.message.calls),
+        response_id=response.id,
+        model=response.model,
+        finish=response.finish,
+    )
+    call = ToolCall(id=sent.id, name=name, metadata=metadata)
+    if sent.id is not None:
+        call = replace(call, id=str(sent.id))
+    if index == 0:
+        call = replace(call, thought=response.message.thought)
+    repairs = [Repair((), text) for text in response.repairs]
+    tool, is_exact = _meant(name, offered, provider, aliases)
+    if tool is not None:
+        call = replace(call, name=tool.name, tool=tool)
+        if not is_exact:
+            repairs.append(Repair((), f"the tool {name!r} was read as {tool.name!r}"))
+    return _checked(replace(call, repairs=tuple(repairs)), sent, offered)
+
+
+def _meant(
+    name: str, offered: Tools, provider: Provider, aliases: Mapping[str, str]
+) -> tuple[AnyTool | None, bool]:
+    """Return the tool that *name* means, and whether *name* is its exact name; None if there is none."""
+    if name in offered:
+        return offered[name], True
+    sent = _by_sent_name(offered, provider)
+    if name in sent:
+        return sent[name], True
+    every = {**sent, **offered}
+    match = meant_by(name, every, aliases)
+    if match is None:
+        return None, False
+    return every[match], False
+
+
+def _by_sent_name(offered: Tools, provider: Provider) -> dict[str, AnyTool]:
+    """Return the tools by the names that the model got."""
+    sent: dict[str, AnyTool] = {}
+    for name, tool in offered.items():
+        sent.setdefault(tool_name(name, provider), tool)
+    return sent
+
+
+def _checked(call: ToolCall, sent: ToolCallPart, offered: Tools) -> ToolCall:
+    """Return *call* with the action, or the error, that the arguments of *sent* make of it."""
+    facts = call.metadata
+    try:
+        if sent.problem is not None:
+            raise NotJsonError(sent.problem)
+        arguments, mended = arguments_in(sent.arguments)
+    except NotJsonError as error:
+        problem = str(error)
+        # An unknown name may mean any tool
+        if any(tool.secrecy.has_secrets for tool in offered.values() if call.tool in (tool, None)):
+            problem = _UNQUOTED
+        return replace(call, error=_misfit(facts, problem))
+    repairs = [*call.repairs]
+    for repair in mended:
+        repairs.append(Repair((), repair))
+    call = replace(call, repairs=tuple(repairs))
+    if call.tool is None:
+        known = _by_sent_name(offered, facts.provider)
+        return replace(
+            call, arguments=arguments, error=FunctionCallNotExistsError(facts.sent_name, known)
+        )
+    try:
+        return _fitted(call, call.tool, arguments)
+    except RecursionError:
+        return replace(call, error=_misfit(facts, "the arguments are nested too deeply"))
+
+
+def _misfit(facts: CallMetadata, problem: str) -> FunctionCallValidationError:
+    return FunctionCallValidationError(facts.sent_name, [Problem((), problem)])
+
+
+def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
+    """Return *call* with *arguments*, repaired to fit the schema of *tool*, or with an error."""
+    facts = call.metadata
+    arguments = from_provider(arguments, tool, facts.provider)
+    repairs = [*call.repairs]
+    problems, asides = _asides(arguments, tool.input_node.properties, repairs)
+    mending = Mending()
+    arguments = mending.mended(arguments, tool.input_node)
+    repairs += mending.repairs
+    action: Action | None = None
+    try:
+        action = tool.action_from_arguments(arguments)
+    except ArgumentsError as error:
+        problems += error.problems
+    call = replace(call, arguments=arguments, **asides)
+    if problems:
+        names = sent_names(tool, facts.provider)
+        told: list[Problem] = []
+        for problem in problems:
+            path = tuple(names.get(str(part), part) for part in problem.path)
+            told.append(Problem(path, problem.message))
+        failed = FunctionCallValidationError(facts.sent_name, told)
+        return replace(call, error=failed, repairs=tuple(repairs))
+    for path, value in mending.odd:
+        message = f"{clip(value)} was accepted, though the schema asks for another type"
+        repairs.append(Repair(path, message))
+    return replace(call, action=action, repairs=tuple(repairs))
+
+
+def _asides(
+    arguments: Json, own: Mapping[str, Any], repairs: list[Repair]
+) -> tuple[list[Problem], Json]:
+    """Remove `summary` and `security_risk` from *arguments*, unless they are names in *own*.
+
+    *own* has the arguments that the tool itself declares.
+
+    Returns:
+        The problems with the removed values, and the removed values by name.
+    """
+    asides: Json = {}
+    if "summary" in arguments and "summary" not in own:
+        asides["summary"] = str(arguments.pop("summary"))
+    if "security_risk" in arguments and "security_risk" not in own:
+        value = arguments.pop("security_risk")
+        rating = str(value).strip().upper()
+        if rating not in SecurityRisk.__members__:
+            message = f"should be one of {', '.join(SecurityRisk)}, not {clip(value)}"
+            return [Problem(("security_risk",), message)], asides
+        asides["security_risk"] = SecurityRisk(rating)
+        if value != rating:
+            repairs.append(Repair(("security_risk",), f"{clip(value)} was read as {rating}"))
+    return [], asides

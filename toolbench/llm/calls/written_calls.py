@@ -10,11 +10,19 @@ Other models write calls that are not JSON. Those are found, but not read.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbench.llm.calls.json_text import NotJsonError, embedded, json_at, read_json
+from toolbench.core.tool import ToolDefinition
+from toolbench.jsonschema.node import read
+from toolbench.jsonschema.types import Json
+from toolbench.llm.calls.repairs import NotJsonError, arguments_in, json_at, read_json
+from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart
+from toolbench.llm.providers import meant_by
+from toolbench.llm.wire.wire import json_text
+from toolbench.redaction.detect import Secrecy
+from toolbench.redaction.redactor import Redactor
 from toolbench.values import clip
 
 _THINKING = re.compile(
@@ -26,13 +34,11 @@ _MARK = re.compile(
     r"|\bfunctools(?=\s*\[)"
 )
 _END = re.compile(r"</(?:tool_call|tools|function_call)>")
-_SKIPPED = re.compile(rf"(?:{_MARK.pattern}|{_END.pattern}|```\w*|[\s;,])+")
+_SKIPPED = re.compile(rf"(?:{_MARK.pattern}|{_END.pattern}|```\w*|[\s;,`])+")
 _INVENTED = re.compile(r"</tool_call>\s*<tool_response>")
 """The marks of an answer that a model invents after its own call."""
 _OVER = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>", "</s>")
-_BETWEEN = "\t\r\n ;,`"
 _NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"\\]*)"')
-_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*(?=[{"\[])')
 _FOREIGN = re.compile(
     # Qwen3-Coder, and Llama 3 with its own tools
     r"<function=(?P<qwen>[\w.-]+)>(?=\s*[<{])"
@@ -82,11 +88,12 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
         start = thinking.end()
     thought, rest = text[:start], _before_end(text[start:])
     if "{" in rest:
-        if calls := _whole(rest.strip()):
+        if calls := _json_calls(rest):
             return calls, thought.strip()
         if mark := _MARK.search(rest):
             words = rest[: mark.start()]
-            if not _is_quoted(words) and (calls := _marked(rest[mark.start() :])):
+            calls = _json_calls(rest[mark.start() :], is_marked=True)
+            if calls and not _is_quoted(words):
                 return calls, f"{thought}{words}".strip()
     unread: list[WrittenCall] = []
     for match in _foreign(rest):
@@ -149,8 +156,11 @@ def _is_quoted(words: str) -> bool:
     )
 
 
-def _marked(text: str) -> list[WrittenCall]:
-    """Return the calls in *text*, which begins with a mark; none if *text* also has words."""
+def _json_calls(text: str, *, is_marked: bool = False) -> list[WrittenCall]:
+    """Return the calls in *text*, which holds JSON and marks; none if *text* also has words.
+
+    JSON that is broken is a call only if *is_marked*: if a mark says that it should be one.
+    """
     calls: list[WrittenCall] = []
     at = 0
     while at < len(text):
@@ -159,48 +169,30 @@ def _marked(text: str) -> list[WrittenCall]:
             continue
         try:
             value, at = json_at(text, at)
-            parts = _calls(value)
+            found = _calls(value)
         except NotJsonError:
             body = text[at:]
             if end := _END.search(text, at):
                 body = text[at : end.start()]
             at += len(body)
-            parts = _unclear(body.rstrip("` \n"))
-        if not parts:
+            found = _repaired(body.rstrip("` \n"), is_marked=is_marked)
+        if not found:
             return []
-        calls += parts
+        calls += found
     return calls
 
 
-def _unclear(body: str) -> list[WrittenCall]:
-    """Return the calls in *body*, which follows a mark and is not correct JSON.
-
-    The JSON is repaired if possible. Otherwise the text of the arguments stays as it is, and the
-    parser reports the error.
-    """
+def _repaired(body: str, *, is_marked: bool) -> list[WrittenCall]:
+    """Return the calls in *body*, which is not correct JSON."""
     if body[:1] not in ("{", "["):
         return []
     try:
         return _calls(read_json(body)[0])
-    except NotJsonError:
+    except NotJsonError as error:
         name = _NAME.search(body)
-        if name is None:
+        if name is None or not is_marked:
             return []
-        rest = body
-        if arguments := _ARGUMENTS.search(body):
-            rest = body[arguments.end() :]
-        return [WrittenCall(name[1], rest)]
-
-
-def _whole(text: str) -> list[WrittenCall]:
-    """Return the calls in *text*; none if there are words around the calls."""
-    try:
-        return _calls(read_json(text)[0])
-    except NotJsonError:
-        values, around = embedded(text)
-        if around.strip(_BETWEEN):
-            return []
-        return _calls(values)
+        return [WrittenCall(name[1], None, f"the arguments are not a JSON object: {error}")]
 
 
 def _calls(value: Any) -> list[WrittenCall]:
@@ -226,3 +218,159 @@ def _calls(value: Any) -> list[WrittenCall]:
                 return [WrittenCall(name, value[key])]
             break
     return []
+
+
+# --- what is kept of calls that cannot be read -------------------------------------------
+# The schema of a tool says which of its arguments are secret. Where the arguments of a call cannot be
+# read, any part of them may be the secret.
+
+_TEXTS = ("content", "reasoning", "reasoning_content", "refusal", "text", "thinking")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+# A shorter word may stand in other texts by chance
+_WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
+_PASSWORD_NOTE = re.compile(r"\((?:.*; )?format: password[;)]")
+"""What Gemini's description of a `SecretStr` says, because its schemas know no such format."""
+
+
+def without_unread(
+    message: Message, tools: Iterable[Any], *, are_written_calls_read: bool = False
+) -> Message:
+    """Return *message* without the arguments of calls that cannot be read and may hold a secret.
+
+    A text that says so replaces them, and their words are hidden in the texts of the message. If
+    there are none, the result is *message* itself.
+
+    Args:
+        message: The message of a model.
+        tools: The tools that were offered to the model, in any format.
+        are_written_calls_read: Whether calls that the model writes into its text are run.
+    """
+    written = _unread_in(message.text, are_read=are_written_calls_read)
+    if not written and all(read_arguments(call.arguments) is not None for call in message.calls):
+        return message
+    schemas = dict(map(named_schema, tools))
+    left_out: list[str] = []
+    parts: list[Part] = []
+    for part in message.parts:
+        mark = ""
+        if isinstance(part, ToolCallPart) and read_arguments(part.arguments) is None:
+            mark = _mark(str(part.name), schemas)
+        if isinstance(part, ToolCallPart) and mark:
+            left_out.append(json_text(part.arguments))
+            parts.append(replace(part, arguments=mark))
+        else:
+            parts.append(part)
+    marks = [mark for mark in (_mark(call.name, schemas) for call in written) if mark]
+    if marks:
+        words = words_before_calls(message.text)
+        left_out.append(message.text[len(words) :])
+        parts = _with_text(parts, f"{words}[{marks[0]}]", f"[{marks[0]}]")
+    if not left_out:
+        return message
+    redactor = _redactor(left_out, schemas)
+    masked: list[Part] = []
+    for part in parts:
+        part = replace(part, raw=_with_texts(part.raw, redactor))
+        if isinstance(part, TextPart | ThinkingPart):
+            part = replace(part, text=redactor.text(part.text))
+        masked.append(part)
+    return replace(message, parts=tuple(masked), raw=_with_texts(message.raw, redactor))
+
+
+def _unread_in(text: str, *, are_read: bool) -> list[WrittenCall]:
+    """Return the calls in *text* that are not run: they cannot be read, or are not even looked for."""
+    unread: list[WrittenCall] = []
+    for call in written_calls(text)[0]:
+        is_read = call.problem is None and read_arguments(call.arguments) is not None
+        if not (are_read and is_read):
+            unread.append(call)
+    return unread
+
+
+def read_arguments(value: Any) -> Json | None:
+    """Return the arguments of a call, which may be JSON text; None if they cannot be read."""
+    try:
+        return arguments_in(value)[0]
+    except NotJsonError:
+        return None
+
+
+def named_schema(tool: Any) -> tuple[str, Any]:
+    """Return the name of *tool* and the schema of its arguments; *tool* is ours or a provider's."""
+    if isinstance(tool, ToolDefinition):
+        return tool.name, tool.input_schema
+    if isinstance(tool.get("function"), Mapping):
+        tool = tool["function"]
+    name = str(tool.get("name"))
+    for key in _SCHEMAS:
+        if key in tool:
+            return name, _with_format(tool[key])
+    return name, {}
+
+
+def _with_format(schema: Any) -> Any:
+    """Return *schema* with the format of passwords, which Gemini only has in descriptions."""
+    if isinstance(schema, list):
+        return [_with_format(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    changed = {key: _with_format(value) for key, value in schema.items()}
+    described = changed.get("description")
+    if isinstance(described, str) and _PASSWORD_NOTE.search(described):
+        changed.setdefault("format", "password")
+    return changed
+
+
+def _mark(name: str, schemas: Mapping[str, Any]) -> str:
+    """Return the mark for a call of the tool *name*; "" if it takes no secret.
+
+    Of an unknown name it is not known which tool is meant: it may be any.
+    """
+    known: str | None = name
+    if name not in schemas:
+        known = meant_by(name, schemas)
+    for one, schema in schemas.items():
+        if known in (one, None) and Secrecy(schema).has_secrets:
+            return f"not kept: {one} takes a secret"
+    return ""
+
+
+def _redactor(left_out: Iterable[str], schemas: Mapping[str, Any]) -> Redactor:
+    """Return a redactor of the words in *left_out*, but for the names of tools and arguments."""
+    words: set[str] = set()
+    for text in left_out:
+        words.update(_WORD.findall(text))
+    for name, schema in schemas.items():
+        words.discard(name)
+        words.difference_update(read(schema).properties)
+    return Redactor(words)
+
+
+def _with_text(parts: Iterable[Part], text: str, thinking: str) -> list[Part]:
+    """Return *parts* with *text* as their only text, and *thinking* in place of all thinking."""
+    changed: list[Part] = []
+    is_written = False
+    for part in parts:
+        if isinstance(part, ThinkingPart):
+            changed.append(replace(part, text=thinking))
+        elif not isinstance(part, TextPart):
+            changed.append(part)
+        elif not is_written:
+            changed.append(replace(part, text=text))
+            is_written = True
+    return changed
+
+
+def _with_texts(part: Any, redactor: Redactor) -> Any:
+    """Return *part* of a message with the words hidden in its texts."""
+    if isinstance(part, list):
+        return [_with_texts(item, redactor) for item in part]
+    if not isinstance(part, Mapping):
+        return part
+    changed: Json = {}
+    for key, value in part.items():
+        if key in _TEXTS and isinstance(value, str):
+            changed[key] = redactor.text(value)
+        else:
+            changed[key] = _with_texts(value, redactor)
+    return changed

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.unread_calls import named_schema
+from toolbench.llm.calls.written_calls import named_schema
 from toolbench.llm.compose import model_message
 from toolbench.llm.message import ToolCallPart
 from toolbench.llm.models.model import (

@@ -16,8 +16,12 @@ from warnings import warn
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls.unread_calls import named_schema, read_arguments, without_unread
-from toolbench.llm.calls.written_calls import written_calls
+from toolbench.llm.calls.written_calls import (
+    named_schema,
+    read_arguments,
+    without_unread,
+    written_calls,
+)
 from toolbench.llm.message import ImagePart, Message, Part, TextPart, ToolCallPart, ToolResultPart
 from toolbench.llm.models.model import (
     Answer,
