@@ -5,11 +5,10 @@ Which rules there are, and what they found in 2,132 published tools, is in `docs
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, islice
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from toolbench.core.executor import FunctionCall
 from toolbench.core.functions import misnamed_parameters
@@ -18,22 +17,252 @@ from toolbench.errors import did_you_mean
 from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import format_report
-from toolbench.llm.lint_rules import RULES, Finding, Rule, Severity, finding
 from toolbench.llm.providers import Provider
 from toolbench.llm.tokens import TokenCount, count_tokens, offer_of
 from toolbench.redaction.detect import is_secret
 from toolbench.values import clip
-from toolbench.wording import estimate_tokens, words_of
+from toolbench.wording import estimate_tokens, listed, words_of
 
-__all__ = [
-    "RULES",
-    "Finding",
-    "Rule",
-    "Severity",
-    "cost_of",
-    "lint_tool",
-    "lint_tools",
-]
+# --- the rules ----------------------------------------------------------------------
+
+Severity = Literal["error", "warning", "hint"]
+"""`error`: calls fail. `warning`: models will make mistakes. `hint`: models may make mistakes."""
+
+_ARTICLE = "OpenHands (12) Function call"
+_ANTHROPIC = "Anthropic, Writing effective tools for agents"
+_MCP = "MCP specification, ToolAnnotations"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A principle of tool design that can be checked."""
+
+    severity: Severity
+    fix: str
+    """What the author of the tool should do."""
+    source: str
+    effect: str
+    """What the broken rule means for the person who decides whether to use the tool."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a tool breaks a rule."""
+
+    tool: str
+    """The name of the tool; for a finding about a set, the number of tools."""
+    rule: str
+    severity: Severity
+    """See `Severity`."""
+    where: str
+    """`name`, `description`, `annotations`, an argument's path, or `arguments` for all."""
+    message: str
+    fix: str
+    """See `Rule.fix`."""
+    source: str
+    effect: str = ""
+    """See `Rule.effect`."""
+
+    @property
+    def place(self) -> str:
+        """The argument, or other part of the tool, unless the message names it; then empty."""
+        if self.where in self.message:
+            return ""
+        return self.where
+
+    def __str__(self) -> str:
+        subject = ".".join(filter(None, (self.tool, self.place)))
+        return f"{subject}: {self.message} {self.fix} [{self.rule}]"
+
+
+RULES: Mapping[str, Rule] = {
+    # --- the name
+    "name-duplicate": Rule(
+        "error",
+        "Give each tool a name of its own.",
+        f"{_ARTICLE}, 1.3.1",
+        "A model cannot say which of them it means.",
+    ),
+    "name-near": Rule(
+        "warning",
+        "Rename one so that a model cannot confuse them.",
+        _ANTHROPIC,
+        "A model may call the wrong one.",
+    ),
+    # --- the description
+    "description-missing": Rule(
+        "error",
+        "Say what it does, what comes back, and its limits.",
+        f"{_ARTICLE}, 1.3.1",
+        "A model can only guess what the tool does, and when to call it.",
+    ),
+    "description-thin": Rule(
+        "warning",
+        "Say what the name does not: what comes back, when to use it, its limits.",
+        f"{_ARTICLE}, 3.2.1",
+        "A model may call it at the wrong time.",
+    ),
+    "description-result": Rule(
+        "hint",
+        "Name the fields or the format of the answer.",
+        f"{_ARTICLE}, 1.3.1",
+        "A model does not know what comes back, and may call it in vain.",
+    ),
+    "description-limits": Rule(
+        "hint",
+        "Say how much it returns at most, or take a limit.",
+        f"{_ARTICLE}, 1.4",
+        "An answer may be very long, and a model pays for all of it.",
+    ),
+    "description-duplicate": Rule(
+        "warning",
+        "Say in each how it differs from the other.",
+        _ANTHROPIC,
+        "A model may call the wrong one.",
+    ),
+    "tools-ambiguous": Rule(
+        "warning",
+        "Merge them, or say in each when to use the other.",
+        _ANTHROPIC,
+        "A model may call the wrong one.",
+    ),
+    # --- the arguments
+    "argument-undescribed": Rule(
+        "warning",
+        "Say the meaning, the unit and the form.",
+        f"{_ARTICLE}, 1.3.1",
+        "A model can only guess what to send: read the arguments before a call runs.",
+    ),
+    "argument-misnamed": Rule(
+        "warning",
+        "Describe each parameter by its own name.",
+        f"{_ARTICLE}, 3.2.1",
+        "A model may send an argument that does not exist.",
+    ),
+    "argument-enum": Rule(
+        "warning",
+        "List the values as an enum.",
+        f"{_ARTICLE}, 1.5 (1.2)",
+        "A model may send a value that the tool refuses.",
+    ),
+    "argument-default": Rule(
+        "hint",
+        "Give it a default, or say what happens without it.",
+        f"{_ARTICLE}, 1.5 (1.3)",
+        "A model may send a number where none is needed.",
+    ),
+    "argument-range": Rule(
+        "hint",
+        "Put the limits into the schema: minimum, maximum.",
+        f"{_ARTICLE}, 3.2.1",
+        "A model may send a number that the tool refuses.",
+    ),
+    "argument-unbounded": Rule(
+        "hint",
+        "Put the limit into the schema: maxLength, maxItems.",
+        f"{_ARTICLE}, 3.2.1",
+        "A model may send more than the tool takes.",
+    ),
+    "argument-format": Rule(
+        "hint",
+        "Put the form into the schema: format or pattern.",
+        f"{_ARTICLE}, 3.2.1",
+        "A model may send it in a form that the tool refuses.",
+    ),
+    "argument-list-text": Rule(
+        "hint",
+        "Take a list: {type: array}.",
+        f"{_ARTICLE}, 1.5 (1)",
+        "A model may send a list, which the tool refuses.",
+    ),
+    "argument-json-text": Rule(
+        "warning",
+        "Take the object or list itself, with its schema.",
+        f"{_ARTICLE}, 1.5 (1)",
+        "Nothing finds a model's mistakes in it before the tool is called.",
+    ),
+    "argument-free": Rule(
+        "warning",
+        "Name its properties, or say what the keys and values are.",
+        f"{_ARTICLE}, 1.5 (1)",
+        "A model can only guess what to send: read the arguments before a call runs.",
+    ),
+    "argument-secret": Rule(
+        "warning",
+        "Read it where the tool runs: from the environment, or from the conversation's secrets.",
+        "toolbench, SECURITY.md",
+        "Give the secret to the conversation, so that a model sends ${NAME}, or leave the tool out.",
+    ),
+    # --- the schema
+    "default-invalid": Rule(
+        "warning",
+        "Give a default the schema accepts, or leave it out.",
+        "JSON Schema 2020-12, 9.2",
+        "A call that sends the default is refused.",
+    ),
+    "required-unknown": Rule(
+        "error",
+        "Declare it under properties, or do not require it.",
+        "JSON Schema 2020-12, 6.5.3",
+        "Leave the tool out: no call of it can work.",
+    ),
+    "provider-refuses": Rule(
+        "warning",
+        "Change it, or offer the tool through toolbench.llm.formats.",
+        "the providers' API references",
+        "toolbench changes it for these models; in another program it may fail.",
+    ),
+    # --- the hints and the cost
+    "hint-destructive": Rule(
+        "warning",
+        "Set destructiveHint to true.",
+        _MCP,
+        "Its hints do not warn you: read the arguments before a call runs.",
+    ),
+    "hint-contradicts": Rule(
+        "error",
+        "Set readOnlyHint to false and destructiveHint to true.",
+        _MCP,
+        "Do not trust its hints: read the arguments before a call runs.",
+    ),
+    "tool-tokens": Rule(
+        "warning",
+        "Shorten it: every request pays for it.",
+        f"{_ARTICLE}, 1.4",
+        "Leave it out if you do not need it: every request pays for it.",
+    ),
+    "tools-many": Rule(
+        "warning",
+        "Offer fewer at a time, grouped by task.",
+        f"{_ARTICLE}, 1.3.7",
+        "Give a model only the tools that it needs.",
+    ),
+    "tools-tokens": Rule(
+        "warning",
+        "Offer fewer tools, or shorter ones.",
+        f"{_ARTICLE}, 1.4",
+        "Give a model only the tools that it needs.",
+    ),
+}
+"""Every rule by its id."""
+
+
+def finding(tool: str, rule: str, where: str, message: str) -> Finding:
+    """Make the finding that *tool* breaks *rule* at *where*."""
+    broken = RULES[rule]
+    return Finding(
+        tool,
+        rule,
+        broken.severity,
+        where,
+        message,
+        broken.fix,
+        broken.source,
+        broken.effect,
+    )
+
+
+# --- lint -----------------------------------------------------------------------------
 
 
 def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
@@ -128,40 +357,22 @@ class Subject:
     """A tool, with the facts that the rules check."""
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
-        """Prepare *tool*."""
+        """Read *tool*."""
         self.tool = tool
         self.name = tool.name
         self.description = tool.description or ""
-
-    @cached_property
-    def schema(self) -> Json:
-        """The schema of the arguments, as a model gets it."""
-        return self.tool.parameters()
-
-    @cached_property
-    def view(self) -> SchemaView:
-        """The schema of the arguments as nodes, each read once."""
-        return SchemaView(self.schema)
-
-    @property
-    def has_output_schema(self) -> bool:
-        """Whether the tool has an output schema."""
-        return "outputSchema" in self.tool.to_mcp_tool(input_schema={})
-
-    @cached_property
-    def words(self) -> list[str]:
+        self.words = words_of(self.name)
         """The words of the tool's name, in lower case."""
-        return words_of(self.name)
-
-    @cached_property
-    def arguments(self) -> list[Argument]:
+        self.schema: Json = tool.parameters()
+        """The schema of the arguments, as a model gets it."""
+        self.view = SchemaView(self.schema)
+        """The schema of the arguments as nodes, each read once."""
+        self.arguments = list(islice(self._inside(self.view.whole, "", 0), _MOST))
         """Every argument, and every property inside an argument, as far as they are linted."""
-        return list(islice(self._inside(self.view.whole, "", 0), _MOST))
-
-    @cached_property
-    def outer(self) -> list[Argument]:
+        self.outer = [argument for argument in self.arguments if argument.path == argument.name]
         """The arguments, without the properties inside them."""
-        return [argument for argument in self.arguments if argument.path == argument.name]
+        self.tokens = estimate_tokens(offer_of(tool, self.schema))
+        """How many tokens the tool costs in each request, as an estimate."""
 
     def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:
@@ -251,18 +462,14 @@ _LIMITS = re.compile(
 )
 
 
-def _missing(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool has a description."""
-    if not subject.description.strip():
+def _described(subject: Subject) -> Iterator[Finding]:
+    """Check that a tool has a description, of more than one word."""
+    text = subject.description.strip()
+    if not text:
         message = "There is no description: the model has only the name."
         yield finding(subject.name, "description-missing", "description", message)
-
-
-def _thin(subject: Subject) -> Iterator[Finding]:
-    """Check that a description has more than one word."""
-    text = subject.description.strip()
     # Some languages write no spaces between words
-    if text.isascii() and len(re.findall(r"\w+", text)) == 1:
+    elif text.isascii() and len(re.findall(r"\w+", text)) == 1:
         message = f"{text!r} is only one word."
         yield finding(subject.name, "description-thin", "description", message)
 
@@ -270,7 +477,7 @@ def _thin(subject: Subject) -> Iterator[Finding]:
 def _result(subject: Subject) -> Iterator[Finding]:
     """Check that a tool that reads data describes its result, in words or in a schema."""
     text = subject.description.strip()
-    if len(text) > _LONG or subject.has_output_schema:
+    if len(text) > _LONG or "outputSchema" in subject.tool.to_mcp_tool(input_schema={}):
         return
     # _RESULT has English words
     if text.isascii() and _READS.match(text) and not _RESULT.search(text):
@@ -371,7 +578,7 @@ def _undescribed(subject: Subject) -> Iterator[Finding]:
         if not argument.text.strip() and not _is_clear(argument, subject):
             bare.append(argument.path)
     if bare:
-        message = f"{len(bare)} arguments have no description: {_listed(bare, _MOST_NAMES)}."
+        message = f"{len(bare)} arguments have no description: {listed(bare, _MOST_NAMES)}."
         if len(bare) == 1:
             message = f"The argument {bare[0]} has no description."
         yield finding(subject.name, "argument-undescribed", _where(bare), message)
@@ -471,29 +678,29 @@ def _json_text(subject: Subject) -> Iterator[Finding]:
             yield finding(subject.name, "argument-json-text", argument.path, message)
 
 
-def _bounds(subject: Subject) -> Iterator[Finding]:
-    """Check that limits named in an argument's description are also in its schema."""
-    for argument in subject.arguments:
-        if "array" in argument.types and not argument.has("maxItems"):
-            match = _ITEMS.search(argument.text)
-            if match:
-                message = f"Its text allows {match[1]} items, its schema any number."
-                yield finding(subject.name, "argument-unbounded", argument.path, message)
-        if "string" in argument.types and not argument.has("maxLength", "enum", "pattern"):
-            match = _LENGTH.search(argument.text)
-            if match:
-                message = f"Its text allows {match[1]} characters, its schema any number."
-                yield finding(subject.name, "argument-unbounded", argument.path, message)
-        if {"integer", "number"} & set(argument.types) and not argument.has(*_BOUNDS):
-            match = _RANGE.search(argument.text)
-            if match:
-                message = f"Its text says {match[0].strip(' (')!r}, its schema does not."
-                yield finding(subject.name, "argument-range", argument.path, message)
-
-
 _BOUNDS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const", "multipleOf"
 )  # fmt: skip
+_LIMITED_TYPES = (
+    ("array", ("maxItems",), _ITEMS, "items"),
+    ("string", ("maxLength", "enum", "pattern"), _LENGTH, "characters"),
+)
+"""Types with a limit: the keywords for it, how a text says it, and what is counted."""
+
+
+def _bounds(subject: Subject) -> Iterator[Finding]:
+    """Check that limits named in an argument's description are also in its schema."""
+    for argument in subject.arguments:
+        for kind, keywords, pattern, unit in _LIMITED_TYPES:
+            match = pattern.search(argument.text)
+            if match and kind in argument.types and not argument.has(*keywords):
+                message = f"Its text allows {match[1]} {unit}, its schema any number."
+                yield finding(subject.name, "argument-unbounded", argument.path, message)
+        match = _RANGE.search(argument.text)
+        is_number = {"integer", "number"} & set(argument.types)
+        if match and is_number and not argument.has(*_BOUNDS):
+            message = f"Its text says {match[0].strip(' (')!r}, its schema does not."
+            yield finding(subject.name, "argument-range", argument.path, message)
 
 
 def _default(subject: Subject) -> Iterator[Finding]:
@@ -580,55 +787,30 @@ def _required(subject: Subject) -> Iterator[Finding]:
 
 def _refused(subject: Subject) -> Iterator[Finding]:
     """Check that every provider takes the tool unchanged."""
-    refusals: dict[str, tuple[list[str], list[str]]] = {}
-    for provider, its_name in _PROVIDERS.items():
+    refusals: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for provider in _PROVIDERS:
         for change in format_report(subject.tool, provider).changes:
-            if not change.refused:
-                continue
-            reason = change.message
-            if change.kind == "renamed":
-                reason = "the name is too long, or has characters that are not allowed"
-            providers, places = refusals.setdefault(reason, ([], []))
-            if its_name not in providers:
-                providers.append(its_name)
-            if change.where not in places:
-                places.append(change.where)
+            if change.refused:
+                reason = change.message
+                if change.kind == "renamed":
+                    reason = "the name is too long, or has characters that are not allowed"
+                providers, places = refusals.setdefault(reason, ({}, {}))
+                providers[_PROVIDERS[provider]] = None
+                places[change.where] = None
     for reason, (providers, places) in refusals.items():
-        others = _listed(places[1:], _MOST_PLACES)
+        first, *others = places
         more = ""
         if others:
-            more = f" (also {others})"
-        message = f"{_joined_names(providers)} will not take it unchanged: {reason}{more}."
-        yield finding(subject.name, "provider-refuses", places[0], message)
-
-
-def _joined_names(names: list[str]) -> str:
-    """Return *names* as in a sentence: `A, B and C`."""
-    *first, last = names
-    if not first:
-        return last
-    return f"{', '.join(first)} and {last}"
-
-
-def _listed(names: list[str], most: int) -> str:
-    """Return the first *most* of *names* in a line; an ellipsis stands for others."""
-    line = ", ".join(names[:most])
-    if len(names) > most:
-        line += ", …"
-    return line
+            more = f" (also {listed(others, _MOST_PLACES)})"
+        message = f"Not taken unchanged by {', '.join(providers)}: {reason}{more}."
+        yield finding(subject.name, "provider-refuses", first, message)
 
 
 def _cost(subject: Subject) -> Iterator[Finding]:
     """Check that a tool costs few tokens."""
-    tokens = _tokens_of(subject)
-    if tokens > _MOST_TOKENS_OF_ONE:
-        message = f"It costs about {tokens:,} tokens in every request."
+    if subject.tokens > _MOST_TOKENS_OF_ONE:
+        message = f"It costs about {subject.tokens:,} tokens in every request."
         yield finding(subject.name, "tool-tokens", "arguments", message)
-
-
-def _tokens_of(subject: Subject) -> int:
-    """Estimate how many tokens the tool costs in each request."""
-    return estimate_tokens(offer_of(subject.tool, subject.schema))
 
 
 # --- tools that are offered together ------------------------------------------------
@@ -655,7 +837,7 @@ def _crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
     if count > _MOST_TOOLS:
         message = f"{count} tools at once; models mix them up above {_MOST_TOOLS}."
         yield finding(name, "tools-many", "tools", message)
-    tokens = sum(map(_tokens_of, subjects))
+    tokens = sum(subject.tokens for subject in subjects)
     if tokens > _MOST_TOKENS:
         message = f"Together they cost about {tokens:,} tokens in every request."
         yield finding(name, "tools-tokens", "tools", message)
@@ -664,17 +846,17 @@ def _crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
 def _names(subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Check that no two tools have equal names, or names that differ only in case or separators."""
     first: dict[str, str] = {}
+    names: set[str] = set()
     for subject in subjects:
-        other = first.setdefault("_".join(subject.words), subject.name)
-        if other != subject.name:
+        name = subject.name
+        if name in names:
+            message = f"Another tool has the name {name!r} too."
+            yield finding(name, "name-duplicate", "name", message)
+        names.add(name)
+        other = first.setdefault("_".join(subject.words), name)
+        if other != name:
             message = f"Its name differs from {other!r} only in spelling."
-            yield finding(subject.name, "name-near", "name", message)
-    names_so_far: set[str] = set()
-    for subject in subjects:
-        if subject.name in names_so_far:
-            message = f"Another tool has the name {subject.name!r} too."
-            yield finding(subject.name, "name-duplicate", "name", message)
-        names_so_far.add(subject.name)
+            yield finding(name, "name-near", "name", message)
 
 
 def _pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
@@ -695,19 +877,15 @@ def _descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Check that no two tools have descriptions with the same words."""
     first: dict[tuple[str, ...], Subject] = {}
     for subject in subjects:
-        text = _gist(subject.description)
-        if len(text) < 2 or "deprecated" in subject.description.lower():
+        text = subject.description.lower()
+        plain = re.sub(r"\b(?:a|an|the)\b", "", text)
+        words = tuple(sorted(map(_stem, re.findall(r"\w+", plain))))
+        if len(words) < 2 or "deprecated" in text:
             continue
-        other = first.setdefault(text, subject)
+        other = first.setdefault(words, subject)
         if other is not subject and other.name != subject.name:
             message = f"The description of {other.name!r} has the same words."
             yield finding(subject.name, "description-duplicate", "description", message)
-
-
-def _gist(text: str) -> tuple[str, ...]:
-    """Return the sorted stems of the words of *text*, to compare it with other texts."""
-    words = re.findall(r"\w+", text.lower())
-    return tuple(sorted(_stem(word) for word in words if word not in ("a", "an", "the")))
 
 
 def _stem(word: str) -> str:
@@ -719,8 +897,7 @@ def _stem(word: str) -> str:
 
 _RULES_OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     _hints,
-    _missing,
-    _thin,
+    _described,
     _result,
     _limits,
     _undescribed,
