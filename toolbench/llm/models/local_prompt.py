@@ -55,7 +55,9 @@ def _turn(message: Mapping[str, Any]) -> tuple[str, str]:
     role, text = str(message.get("role")), _text(message.get("content"))
     if role == "tool":
         return "user", f"<tool_response>\n{text}\n</tool_response>"
-    lines = [text] if text else []
+    lines = []
+    if text:
+        lines.append(text)
     if role == "assistant":
         for call in WIRES["openai"].read(message).calls:
             name, arguments = json.dumps(call.name), _arguments(call.arguments)
@@ -72,11 +74,11 @@ def _arguments(value: Any) -> str:
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
-    parts = [part for part in content or () if isinstance(part, Mapping)]
-    return "\n".join(
-        str(part["text"]) if "text" in part else "[an image that this model cannot see]"
-        for part in parts
-    )
+    lines = []
+    for part in content or ():
+        if isinstance(part, Mapping):
+            lines.append(str(part.get("text", "[an image that this model cannot see]")))
+    return "\n".join(lines)
 
 
 # --- what it may write ----------------------------------------------------------------

@@ -22,7 +22,15 @@ from toolbench.llm.calls.written_calls import (
     without_unread,
     written_calls,
 )
-from toolbench.llm.message import ImagePart, Message, Part, TextPart, ToolCallPart, ToolResultPart
+from toolbench.llm.message import (
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    as_mapping,
+)
 from toolbench.llm.models.model import (
     Answer,
     Messages,
@@ -38,12 +46,13 @@ from toolbench.llm.models.model import (
 )
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
+from toolbench.llm.wire.wire import items_of
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import Secrets, remembered
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.control import Cancellable
-from toolbench.values import plain
+from toolbench.values import copied, plain
 
 _WRITTEN_RESULT = re.compile(r"<tool_response>|What the call \S+ of \S+ returned:")
 _IMAGE_WORDS = re.compile(r"\n?\[(?:an image|image: [^\]\n]*)\]|What the call \S+ of \S+ returned:")
@@ -311,7 +320,7 @@ def _answer(fields: Json) -> Answer:
     if isinstance(fields.get("usage"), dict):
         usage = Usage(**fields["usage"])
     return Answer(
-        json.loads(json.dumps(fields.get("message") or {})),
+        copied(fields.get("message") or {}),
         fields.get("finish_reason"),
         usage,
         fields.get("response_id"),
@@ -341,21 +350,19 @@ def _told(request: Json, provider: Provider) -> tuple[Any, list[str]]:
 
     Earlier versions joined several results, wrote an image in other words, or left it out.
     """
-    turns: list[list[Any]] = []
+    told: list[Any] = []
     images: list[str] = []
-    for message in request.get("messages") or ():
-        read = WIRES[provider_of(message, provider)].read(message)
-        if not turns or turns[-1][0] != read.role:
-            turns.append([read.role])
+    for message in items_of(request.get("messages")):
+        read = WIRES[provider_of(as_mapping(message), provider)].read(as_mapping(message))
         is_result = read.role == "user" and _WRITTEN_RESULT.match(read.text)
         for part in read.parts:
             if not is_result:
-                turns[-1].append(asdict(part))
+                told.append([read.role, asdict(part)])
             elif isinstance(part, TextPart):
-                turns[-1] += _IMAGE_WORDS.sub("", part.text).splitlines()
+                told += _IMAGE_WORDS.sub("", part.text).splitlines()
             elif isinstance(part, ImagePart):
                 images.append(part.url)
-    return [turns, request.get("tools")], images
+    return [told, request.get("tools")], images
 
 
 def _fits(recorded: str, now: str) -> bool:
