@@ -43,7 +43,7 @@ class TestAddress:
 
     def test_reads_no_endless_answer(self, server, monkeypatch):
         """A line, a JSON value, a refusal or a list without an end is left at the limit."""
-        monkeypatch.setattr("toolbench.llm.models.http.MOST_BYTES", 1_000)
+        monkeypatch.setattr("toolbench.network.MOST_BYTES", 1_000)
         long = "x" * 100_000
         model = as_model(f"{server.url}/v1#toy")
         replies = [Reply([long]), Reply(body=long), refusal(400, long)]

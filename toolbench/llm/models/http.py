@@ -22,7 +22,7 @@ from toolbench.llm.models.model import Price, stopped
 from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.providers import Provider
 from toolbench.llm.wire.wire import first_of, items_of
-from toolbench.network import MOST_BYTES
+from toolbench.network import limit_async_answer
 from toolbench.redaction.names import is_secret_setting
 from toolbench.runs.control import Cancellable
 from toolbench.values import clip
@@ -146,7 +146,7 @@ class AddressModel(StreamedModel):
 
     async def _list(self, send: Send) -> None:
         async with self._connections.client().stream("GET", self._url("models")) as response:
-            body = await _body_of(response)
+            body = await response.aread()
             if response.status_code >= 300:
                 raise _refusal(response, body)
             send(_value_in(body))
@@ -215,6 +215,7 @@ def _new_client(key: SecretStr | None) -> "AsyncClient":
         headers=headers,
         timeout=Timeout(SILENCE, connect=CONNECT_WITHIN),
         limits=Limits(max_connections=None, max_keepalive_connections=20),
+        event_hooks={"response": [limit_async_answer]},
     )
 
 
@@ -266,37 +267,19 @@ async def _pass_on(response: "Response", send: Send) -> None:
     from httpx2 import EventSource  # noqa: PLC0415 - as above
 
     if response.status_code >= 300:
-        raise _refusal(response, await _body_of(response))
+        raise _refusal(response, await response.aread())
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "text/event-stream":
-        send(_value_in(await _body_of(response)))
+        send(_value_in(await response.aread()))
         return
     # Events are UTF-8, and a byte order mark before them is no part of the first
     response.encoding = "utf-8-sig"
-    count = 0
-    async for event in EventSource(response, max_event_size=MOST_BYTES):
-        count += len(event.data)
-        if count > MOST_BYTES:
-            raise _too_long()
+    async for event in EventSource(response, max_event_size=None):
         if event.data.strip() == "[DONE]":
             send(DONE)
             return
         if event.data:
             send(json.loads(event.data))
-
-
-async def _body_of(response: "Response") -> bytes:
-    """Return the whole body of *response*.
-
-    Raises:
-        BodyError: If the body is longer than `MOST_BYTES`.
-    """
-    body = bytearray()
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > MOST_BYTES:
-            raise _too_long()
-    return bytes(body)
 
 
 def _value_in(body: bytes) -> Any:
@@ -312,10 +295,6 @@ def _value_in(body: bytes) -> Any:
             msg = "it is a web page, and no answer of a model. Is the address right?"
             raise BodyError(msg) from None
         raise
-
-
-def _too_long() -> BodyError:
-    return BodyError(f"an answer of more than {MOST_BYTES:,} bytes")
 
 
 def _refusal(response: "Response", body: bytes) -> HttpRefusal:
