@@ -37,7 +37,6 @@ from toolbench.agent.events import (
     StopReason,
     final_text_of,
     result_of,
-    secrets_in,
 )
 from toolbench.agent.masking import Masking
 from toolbench.agent.requests import Sender, SentRequest, SentRequests
@@ -52,59 +51,6 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.wording import counted
 
 _LEFT = "The call was not run: the person ended the conversation."
-
-
-class Work:
-    """A lock, so that only one thread at a time works on a conversation."""
-
-    def __init__(self, settle: Callable[[], object]) -> None:
-        """Make the lock; it calls *settle* after work that ended with an exception."""
-        self._settle = settle
-        self._worker: dict[str, object] = {}
-        self._is_whole = True
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a thread works on the conversation now."""
-        return bool(self._worker)
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let only this thread work on the conversation during the block.
-
-        The cleanup is written twice, because an interrupt can also hit the cleanup itself.
-
-        Raises:
-            ToolbenchError: If another thread is at work.
-        """
-        me = object()
-        try:
-            try:
-                # In one step
-                if self._worker.setdefault("now", me) is not me:
-                    msg = "This conversation is at work in another thread: wait, or interrupt() it."
-                    raise ToolbenchError(msg)
-                self._mend(me)
-                self._is_whole = False
-                yield
-                self._is_whole = True
-            finally:
-                self._mend(me)
-                self._leave(me)
-        finally:
-            try:
-                self._mend(me)
-            finally:
-                self._leave(me)
-
-    def _mend(self, me: object) -> None:
-        if self._worker.get("now") is me and not self._is_whole:
-            self._settle()
-            self._is_whole = True
-
-    def _leave(self, me: object) -> None:
-        if self._worker.get("now") is me:
-            self._worker.clear()
 
 
 class Conversation:
@@ -171,7 +117,10 @@ class Conversation:
         self._agent_state = agent_state = AgentState(log, context)
         self.sender = Sender(agent, self.toolset, agent_state, self.redactor, self.spend)
         self.calls = Calls(agent, self, self.toolset, agent_state, self.spend)
-        self._work = Work(self._settle)
+        self._worker: dict[str, object] = {}
+        """The work that a thread does now: at most one."""
+        self._is_whole = True
+        """Whether no work was interrupted since the state agreed with its log."""
 
     @property
     def agent_state(self) -> AgentState:
@@ -262,7 +211,7 @@ class Conversation:
 
     def forget_late_stop(self) -> None:
         """Forget a stop that came when the work was over: it is not meant for what comes now."""
-        if not self._work.is_busy:
+        if not self._worker:
             self.agent_state.stopping.clear()
 
     # --- step by step ------------------------------------------------------------------
@@ -429,8 +378,7 @@ class Conversation:
     @property
     def known_secrets(self) -> Redactor:
         """A redactor for the secrets of the conversation, of its calls, and of their runs."""
-        secrets = secrets_in(self.events)
-        return self.redactor.including(secrets)
+        return self.agent_state.log.redactor
 
     def written(self) -> list[dict[str, Any]]:
         """Return the events as JSON data, with secrets hidden."""
@@ -516,14 +464,45 @@ class Conversation:
 
     @contextmanager
     def _deciding(self) -> Iterator[AgentState]:
-        """Let only this thread change the state. Clear a stop reason after which work can go on."""
-        agent_state = self.agent_state
-        with self._work.alone():
-            if agent_state.over == "repeated":
-                agent_state.repeats.clear()
-            if agent_state.over in ("error", "repeated", "paused"):
-                agent_state.end(None)
-            yield agent_state
+        """Let only this thread change the state. Clear a stop reason after which work can go on.
+
+        The cleanup is written twice, because an interrupt can also hit the cleanup itself.
+
+        Raises:
+            ToolbenchError: If another thread is at work.
+        """
+        agent_state, work = self.agent_state, object()
+        try:
+            try:
+                # In one step
+                if self._worker.setdefault("now", work) is not work:
+                    msg = "This conversation is at work in another thread: wait, or interrupt() it."
+                    raise ToolbenchError(msg)
+                self._mend(work)
+                self._is_whole = False
+                if agent_state.over == "repeated":
+                    agent_state.repeats.clear()
+                if agent_state.over in ("error", "repeated", "paused"):
+                    agent_state.end(None)
+                yield agent_state
+                self._is_whole = True
+            finally:
+                self._mend(work)
+                self._leave(work)
+        finally:
+            try:
+                self._mend(work)
+            finally:
+                self._leave(work)
+
+    def _mend(self, work: object) -> None:
+        if self._worker.get("now") is work and not self._is_whole:
+            self._settle()
+            self._is_whole = True
+
+    def _leave(self, work: object) -> None:
+        if self._worker.get("now") is work:
+            self._worker.clear()
 
     @contextmanager
     def _at_work(self) -> Iterator[AgentState]:

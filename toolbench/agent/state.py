@@ -62,7 +62,8 @@ class EventLog(Sequence[Event]):
                 fails, a notice is added as an event, and the work goes on.
             redactor: Hides the secrets of the conversation in its events, as do those of its calls.
         """
-        self._redactor = redactor
+        self.redactor = redactor
+        """Hides the secrets of the conversation, and of all calls and results so far."""
         remembered.add(redactor.secrets)
         self._events: list[Event] = []
         self._listeners = list(listeners)
@@ -83,8 +84,8 @@ class EventLog(Sequence[Event]):
             for event in events:
                 number = event.id or number + 1
                 if secrets := secrets_in([event]):
-                    self._redactor = self._redactor.including(secrets)
-                appended.append(replace(event, id=number)._hiding(self._redactor))
+                    self.redactor = self.redactor.including(secrets)
+                appended.append(replace(event, id=number)._hiding(self.redactor))
             self._events.extend(appended)
         return appended
 
@@ -96,7 +97,7 @@ class EventLog(Sequence[Event]):
                     listener(event)
                 except Exception as error:  # noqa: BLE001 - a user's code; no call may lose its answer for it
                     text = f"A callback failed: {sentence(error)}"
-                    text = self._redactor.joined(remembered.redactor).sentence(text)
+                    text = self.redactor.joined(remembered.redactor).sentence(text)
                     self.append([NoticeEvent(text)])
 
     @property
