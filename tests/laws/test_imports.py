@@ -26,7 +26,7 @@ LATE = {
         "toolbench.display.objects",
     ): "so does a tool",
     (
-        "toolbench.agent.tools.delegate",
+        "toolbench.agent.delegate",
         "toolbench.agent.conversation",
     ): "a tool that starts a conversation, and whose result a conversation shows",
     (

@@ -63,7 +63,7 @@ def test_that_fails_is_an_error_and_loses_nothing():
     c.step(), c.step(), c.step()
     c.condense()
     assert c.run() == "error"
-    check_sent(c.agent_state.context.messages)
+    check_sent(c.next_request.messages)
     assert not of(c, Condensation)
 
 
@@ -77,7 +77,7 @@ def test_is_kept_over_save_and_load(tmp_path):
     c.run()
     c.save(tmp_path / "c.jsonl")
     other = Conversation.load(tmp_path / "c.jsonl", Agent(ScriptedModel([]), [add]))
-    assert other.agent_state.context.messages == c.agent_state.context.messages
+    assert other.next_request.messages == c.next_request.messages
 
 
 def test_keeps_less_than_its_budget():

@@ -74,7 +74,7 @@ def check(c):
     assert len(of(c, StopEvent)) <= 1
     assert c.run() == "answered"
     check_answered(c)
-    messages = [*c.agent_state.context.messages]
+    messages = [*c.next_request.messages]
     check_sent(messages)
     assert [m["content"] for m in messages if m["role"] == "user"] == ["Do it."]
 

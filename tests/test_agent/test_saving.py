@@ -54,7 +54,7 @@ class TestLoading:
         c = talk(ScriptedModel([message, "Two."], provider=provider))
         c.run()
         other = reopened(c, tmp_path / "c.jsonl", ["Yes."])
-        assert other.agent_state.context.messages == c.agent_state.context.messages
+        assert other.next_request.messages == c.next_request.messages
         assert [type(e) for e in other.events] == [type(e) for e in c.events]
         other.send_message("Sure?")
         assert other.run() == "answered"
@@ -233,7 +233,7 @@ def test_a_break_changes_nothing(tmp_path_factory, script, is_paused):
     other = reopened(c, path, tools=[add, fail, FinishTool])
     for conversation in (c, other):
         conversation.reject_pending("no")
-    assert other.agent_state.context.messages == c.agent_state.context.messages
+    assert other.next_request.messages == c.next_request.messages
     refused = [[e.reason for e in of(x, UserRejectObservation)] for x in (c, other)]
     assert refused[0] == refused[1]
 

@@ -10,7 +10,6 @@ from test_agent.checks import check_answered, check_sent, of
 from test_agent.scripts import add, call, calls, fail, talk, wipe
 from toolbench import tool
 from toolbench.agent import ObservationEvent, StopEvent, UserRejectObservation
-from toolbench.agent.context import tokens_of
 from toolbench.agent.events import StopReason
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.errors import ModelError, ToolbenchError
@@ -143,8 +142,6 @@ def test_every_call_is_answered_once(script, doings):
         with suppress(ToolbenchError):
             DOINGS[name](c, place, arguments)
         check_answered(c, waiting=len(c.pending))
-        context = c.agent_state.context
-        assert context.tokens == sum(map(tokens_of, context.messages))
     c.send_message("Go on.")
     run(c, 0, {})
     # A pause from before holds once

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.agent.condenser import Condenser
+from toolbench.agent.delegate import DelegateExecutor, DelegateTool
 from toolbench.agent.recovery import RecoverySettings
 from toolbench.agent.security_analyzer import SecurityAnalyzer
-from toolbench.agent.tools.delegate import DelegateExecutor, DelegateTool
 from toolbench.agent.toolset import CROWD, ToolMaking, Toolset, is_one_tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition

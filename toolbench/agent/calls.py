@@ -88,7 +88,7 @@ class Calls:
         self._counted: set[int] = set()
         """The numbers of the calls that were counted as repeats: a waiting call is not counted
         again."""
-        self._in_hand: dict[int, Run | None] = {}
+        self._in_progress: dict[int, Run | None] = {}
         """The running calls by number, each with its run (None as long as the run is not made)."""
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
@@ -117,12 +117,12 @@ class Calls:
         try:
             self._run(current, chosen)
         except BaseException:
-            # Then `break_off` answers each call
+            # Then `answer_interrupted` answers each call
             self._await_stopped()
             raise
         finally:
             self._running, self._token = [], None
-        self._in_hand = {}
+        self._in_progress = {}
 
     def _await_stopped(self) -> None:
         """Give the calls that are being stopped a moment to return what they have."""
@@ -136,28 +136,28 @@ class Calls:
     def asking(self) -> frozenset[int]:
         """The numbers of the running calls whose tools wait for an answer of the user."""
         # A copy: another thread may change it
-        runs = dict(self._in_hand).items()
+        runs = dict(self._in_progress).items()
         return frozenset(id_ for id_, run in runs if run and run.state == "waiting")
 
-    def take_in_hand(self, current: Round, chosen: Chosen = None) -> None:
+    def mark_running(self, current: Round, chosen: Chosen = None) -> None:
         """Mark the waiting calls of the round *current*, or only the call *chosen*, as running."""
-        self._in_hand = {call.id: None for call in chosen_of(current, chosen)}
+        self._in_progress = {call.id: None for call in chosen_of(current, chosen)}
 
-    def break_off(self, current: Round) -> None:
+    def answer_interrupted(self, current: Round) -> None:
         """Answer each call of the round *current* that was running and has no answer yet.
 
         If the run has ended, the answer is its result; if not, the answer is that the call was
         interrupted.
         """
-        runs = self._in_hand
+        runs = self._in_progress
         left = [call for call in current.waiting if call.id in runs]
-        self._agent_state.add(*(_broken_off(call, runs[call.id]) for call in left))
-        self._in_hand = {}
+        self._agent_state.add(*(_interrupted(call, runs[call.id]) for call in left))
+        self._in_progress = {}
 
     def _run(self, current: Round, chosen: Chosen) -> None:
         token, stopping = self._token or CancelToken(), self._agent_state.stopping
-        self.take_in_hand(current, chosen)
-        ids, runs = self._in_hand.keys(), dict[int, Run]()
+        self.mark_running(current, chosen)
+        ids, runs = self._in_progress.keys(), dict[int, Run]()
 
         def waiting() -> list[ActionEvent]:
             return [call for call in current.waiting if call.id in ids]
@@ -166,7 +166,7 @@ class Calls:
             if (misfit := self._misfit(call)) is not None:
                 self._agent_state.add(misfit)
         for call in waiting():
-            runs[call.id] = self._in_hand[call.id] = self._run_of(call, token)
+            runs[call.id] = self._in_progress[call.id] = self._run_of(call, token)
             if stopping.is_set():
                 return
         self._running = list(runs.values())
@@ -274,7 +274,7 @@ class Calls:
     def _ended(self, call: ActionEvent, run: Run) -> AnswerEvent:
         """Return the answer to *call* by *run*, after retries and a backup tool if the agent uses them."""
         if not run.done.is_set():
-            return _broken_off(call, run)
+            return _interrupted(call, run)
         run = self._recovery.recovered(run, self._toolset.tools)
         answer = _answer_of(call, run)
         is_failure = error_class(run) not in (None, "refused", "stopped")
@@ -316,7 +316,7 @@ def _printing_apart(run: Run) -> AbstractContextManager[object]:
     return redirect_to(run.output)
 
 
-def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
+def _interrupted(call: ActionEvent, run: Run | None) -> AnswerEvent:
     if run is not None and run.done.is_set():
         return _answer_of(call, run)
     is_begun = run is not None and run.state != "new"

@@ -478,7 +478,7 @@ class Conversation:
                 if self._worker.setdefault("now", work) is not work:
                     msg = "This conversation is at work in another thread: wait, or interrupt() it."
                     raise ToolbenchError(msg)
-                self._mend(work)
+                self._repair_unless_whole(work)
                 self._is_whole = False
                 if agent_state.over == "repeated":
                     agent_state.repeats.clear()
@@ -487,17 +487,17 @@ class Conversation:
                 yield agent_state
                 self._is_whole = True
             finally:
-                self._mend(work)
+                self._repair_unless_whole(work)
                 self._leave(work)
         finally:
             try:
-                self._mend(work)
+                self._repair_unless_whole(work)
             finally:
                 self._leave(work)
 
-    def _mend(self, work: object) -> None:
+    def _repair_unless_whole(self, work: object) -> None:
         if self._worker.get("now") is work and not self._is_whole:
-            self._settle()
+            self._repair()
             self._is_whole = True
 
     def _leave(self, work: object) -> None:
@@ -576,7 +576,7 @@ class Conversation:
             # Only after it was read, so that no message is lost
             agent_state.inbox.popleft()
         if agent_state.over is None:
-            agent_state.log.tell(self.sender.send())
+            agent_state.log.notify(self.sender.send())
 
     def _run_calls(self, chosen: Chosen = None) -> None:
         current = self.agent_state.round
@@ -585,17 +585,17 @@ class Conversation:
 
     # --- after an interrupt --------------------------------------------------------------
 
-    def _settle(self) -> None:
+    def _repair(self) -> None:
         """Make the state agree with its log after an interrupt: each call gets one answer."""
         agent_state = self.agent_state
         known = agent_state.round
-        agent_state.settle()
+        agent_state.repair()
         current = agent_state.round
         if current is not None:
             # The interrupt came before the calls could wait for anything
             if known is None:
-                self.calls.take_in_hand(current)
-            self.calls.break_off(current)
+                self.calls.mark_running(current)
+            self.calls.answer_interrupted(current)
 
     def _note_interrupt(self, place: int) -> None:
         """Repair the state after an interrupt, and log that the work stopped.
@@ -603,7 +603,7 @@ class Conversation:
         The first *place* events are older than the interrupted work. If a later event is a stop
         already, no stop is logged.
         """
-        self._settle()
+        self._repair()
         log = self.agent_state.log
         if not any(isinstance(event, StopEvent) for event in log.after(place)):
             self.agent_state.add(StopEvent("paused", "interrupted"))

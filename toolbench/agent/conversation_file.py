@@ -1,7 +1,7 @@
 """Save a conversation as a JSONL file, load it, and fork it.
 
 The first line of a file is not an event, but a head. A loaded conversation and a fork are made in the
-same way: events are copied one by one, and the state takes each.
+same way: events are copied one by one, and the state applies each.
 """
 
 import json
@@ -35,8 +35,7 @@ from toolbench.agent.events import (
 )
 from toolbench.agent.masking import Masking
 from toolbench.agent.state import AgentState, Round, Spending
-from toolbench.agent.tools.tool_search import SearchToolsObservation
-from toolbench.agent.toolset import Toolset
+from toolbench.agent.toolset import SearchToolsObservation, Toolset
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
@@ -243,7 +242,7 @@ def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
         unread = head.get("unread", ())
         copy = Copy(agent_state, toolset, unread=unread, is_saved=True)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
-            copy.take(replace(event_of(line), id=int(line.get("id", 0))))
+            copy.add(replace(event_of(line), id=int(line.get("id", 0))))
         copy.end()
     except _DAMAGE as error:
         msg = (
@@ -350,7 +349,7 @@ class Copy:
         unread: Iterable[int] = (),
         is_saved: bool = False,
     ) -> None:
-        """Prepare to copy events into *agent_state*; the caller calls `take` for each event, then `end`.
+        """Prepare to copy events into *agent_state*; the caller calls `add` for each event, then `end`.
 
         Args:
             agent_state: A state without events.
@@ -368,7 +367,7 @@ class Copy:
         self._missing: list[AnswerEvent] = []
         """Answers to calls of earlier messages whose own answers are not among the events."""
 
-    def take(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add a copy of *event* with the same number to the state; skip a second answer to a call."""
         if isinstance(event, AnswerEvent) and event.action_id is not None:
             if event.action_id in self._answered:
@@ -386,7 +385,7 @@ class Copy:
             message = self._message_of(event, event.text, [])
         elif isinstance(event, AnswerEvent) and isinstance(event.answer, SearchToolsObservation):
             self._toolset.reveal(event.answer.names)
-        self._agent_state.take(event, message)
+        self._agent_state.apply(event, message)
         self._read()
 
     def end(self) -> None:
@@ -405,7 +404,7 @@ class Copy:
             called = [call.tool_call for call in calls]
             message = self._message_of(calls[0], calls[0].thought, called)
             for call in calls:
-                self._agent_state.take(call, message)
+                self._agent_state.apply(call, message)
 
     def _close_earlier(self) -> None:
         """Answer the waiting calls of the earlier message as interrupted."""
@@ -414,7 +413,7 @@ class Copy:
             for call in current.waiting:
                 answer = refusal_of(call, NOT_ANSWERED)
                 self._missing.append(replace(answer, rejection_source="interrupt"))
-                self._agent_state.take(self._missing[-1])
+                self._agent_state.apply(self._missing[-1])
             self._read()
 
     def _read(self) -> None:
@@ -518,7 +517,7 @@ def fork(
         unread.add(copied[-1].id)
     copy = Copy(agent_state, toolset, unread=unread)
     for event in copied:
-        copy.take(event)
+        copy.add(event)
     copy.end()
     agent_state.spending = other.spending.before(agent_state.log.last_id)
 

@@ -1,8 +1,8 @@
 """The state of a conversation: its events, and all that follows from them.
 
-The log has all events and only grows. `AgentState.take` says what follows from an event: messages for
-the model, calls that wait, the end of the work. It takes each event once it is in the log, the events
-of a file, those that a fork copies, and after an interrupt the events that were not taken whole.
+The log has all events and only grows. `AgentState.apply` does what follows from an event: messages for
+the model, calls that wait, the end of the work. It is called for each event that the log gets, for the
+events of a file or a fork, and after an interrupt for the events that were not applied whole.
 """
 
 import json
@@ -89,7 +89,7 @@ class EventLog(Sequence[Event]):
             self._events.extend(appended)
         return appended
 
-    def tell(self, events: Iterable[Event]) -> None:
+    def notify(self, events: Iterable[Event]) -> None:
         """Call the listeners with *events*, which are in the log already."""
         for event in events:
             for listener in tuple(self._listeners):
@@ -144,7 +144,7 @@ class Round:
         """The calls without an answer."""
         return [call for call in self.calls if call.id not in self.answers]
 
-    def take(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:
         """Add *event*: a call, the change of a call, or an answer. The first answer to a call counts."""
         ids = [call.id for call in self.calls]
         match event:
@@ -330,13 +330,13 @@ class AgentState:
     # --- events ----------------------------------------------------------------------
 
     def add(self, *events: Event) -> None:
-        """Append *events*, take each, and then call the listeners."""
-        self.log.tell(self.append(*events))
+        """Append *events*, apply each, and then call the listeners."""
+        self.log.notify(self.append(*events))
 
     def append(self, *events: E, message: Message | None = None) -> list[E]:
-        """Append *events*, all or none, and take each; return them with their numbers.
+        """Append *events*, all or none, and apply each; return them with their numbers.
 
-        The caller then calls `log.tell`, because a listener may raise a KeyboardInterrupt.
+        The caller then calls `log.notify`, because a listener may raise a KeyboardInterrupt.
 
         Args:
             *events: The events.
@@ -344,10 +344,10 @@ class AgentState:
         """
         appended = self.log.append(events)
         for event in appended:
-            self.take(event, message)
+            self.apply(event, message)
         return appended
 
-    def take(self, event: Event, message: Message | None = None) -> None:
+    def apply(self, event: Event, message: Message | None = None) -> None:
         """Do what follows from *event*, which is in the log; to do it twice changes nothing.
 
         Args:
@@ -356,10 +356,10 @@ class AgentState:
         """
         match event:
             case ActionEvent():
-                self._take_call(event, message)
+                self._apply_call(event, message)
             case CallEdit() | AnswerEvent():
                 if self.round is not None:
-                    self.round.take(event)
+                    self.round.apply(event)
                     self._close_round()
             case MessageEvent(source="agent"):
                 self.context.add([message or self._said_in(event)], [event.id])
@@ -376,12 +376,12 @@ class AgentState:
             case NoticeEvent() if event.left_out:
                 self.context.leave_out_images(event.left_out)
 
-    def _take_call(self, event: ActionEvent, message: Message | None) -> None:
+    def _apply_call(self, event: ActionEvent, message: Message | None) -> None:
         is_first = begins_answer(event)
         if self.round is None or (is_first and self.round.calls[0].id != event.id):
             self.end(None)
             self.round = Round(message or self._said_in(event), event)
-        self.round.take(event)
+        self.round.apply(event)
         self._call_ids.setdefault(event.tool_call_id, 1)
 
     def _close_round(self) -> None:
@@ -424,8 +424,8 @@ class AgentState:
 
     # --- after an interrupt ------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Take what an interrupt, at any line of code, left between the log and what follows from it."""
+    def repair(self) -> None:
+        """Apply what an interrupt, at any line of code, left unapplied of the last answer's events."""
         known = {id_ for turn in self.context.turns for id_ in turn.event_ids}
         for event in self.log:
             if isinstance(event, Condensation):
@@ -433,9 +433,10 @@ class AgentState:
         if self.round is not None and self.round.calls[0].id in known:
             self.round = None
         for event in self._since_last_answer():
+            # One that was read and was no message for the model is in no turn
             is_users = isinstance(event, MessageEvent) and event.source == "user"
-            if event.id not in known and not is_users:
-                self.take(event)
+            if not is_users and event.id not in known and event.id not in self.unread:
+                self.apply(event)
         while self.inbox and self.inbox[0].id in known:
             self.inbox.popleft()
         if not (self.over or self.round or self.inbox) and self.context.is_answered:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolbench.agent.conversation_file import readable_event_of
+from toolbench.agent.delegate import DelegateObservation
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -16,7 +17,6 @@ from toolbench.agent.events import (
     UserRejectObservation,
 )
 from toolbench.agent.masking import Masking
-from toolbench.agent.tools.delegate import DelegateObservation
 from toolbench.core.schema import Observation
 from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html

@@ -5,8 +5,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from toolbench.agent.tools.tool_search import SearchToolsExecutor
-from toolbench.agent.toolset import Toolset
+from toolbench.agent.toolset import SearchToolsExecutor, Toolset
 from toolbench.core.state import ConversationState
 from toolbench.core.tool_names import tool_at
 from toolbench.errors import CaseError

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.agent.tools.delegate import DelegateTool as DelegateTool
-    from toolbench.agent.tools.tool_search import SearchToolsTool as SearchToolsTool
+    from toolbench.agent.delegate import DelegateTool as DelegateTool
+    from toolbench.agent.toolset import SearchToolsTool as SearchToolsTool
     from toolbench.core.builtins import FinishTool as FinishTool
     from toolbench.core.builtins import ThinkTool as ThinkTool
     from toolbench.tools.ask_human.definition import AskHumanTool as AskHumanTool
