@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from toolbench.llm.compose import as_responses_call as as_responses_call
     from toolbench.llm.compose import system_message as system_message
     from toolbench.llm.compose import user_message as user_message
-    from toolbench.llm.formats.format_changes import Change as Change
-    from toolbench.llm.formats.format_changes import FormatReport as FormatReport
+    from toolbench.llm.formats.arguments import Change as Change
+    from toolbench.llm.formats.arguments import FormatReport as FormatReport
     from toolbench.llm.formats.tool_formats import format_report as format_report
     from toolbench.llm.formats.tool_formats import to_anthropic as to_anthropic
     from toolbench.llm.formats.tool_formats import to_gemini as to_gemini

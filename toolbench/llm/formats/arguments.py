@@ -1,8 +1,11 @@
-"""The arguments of a tool as providers require them: a plain object, with names that they accept."""
+"""The arguments of a tool as providers require them: a plain object, with names that they accept.
+
+What is changed for a provider is reported.
+"""
 
 from collections.abc import Mapping
-from typing import Any
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.compose import resolve, together
@@ -11,14 +14,67 @@ from toolbench.jsonschema.walk import (
     alternatives_in,
     conjunction_in,
     every,
-    follow,
-    reference_in,
 )
-from toolbench.llm.formats.format_changes import Changes
 from toolbench.llm.providers import ARGUMENT_NAMES, Provider
 
 AnyTool = ToolDefinition[Any, Any]
 Names = Mapping[str, str]
+
+# --- the report -----------------------------------------------------------------------
+
+Kind = Literal["removed", "rewritten", "renamed", "shortened"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A part of a tool that a provider does not accept, and the change of this part."""
+
+    where: str
+    """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all arguments."""
+    kind: Kind
+    message: str
+    refused: bool = False
+    """Whether the provider refuses a request in which the tool is unchanged."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+@dataclass(frozen=True)
+class FormatReport:
+    """A report on a tool in the format of one provider: all changes, and whether strict mode is on."""
+
+    provider: Provider
+    tool: str
+    changes: tuple[Change, ...] = ()
+    strict: bool | None = None
+    """OpenAI only: whether the model's arguments must fit the schema; None for other providers."""
+    not_strict: tuple[str, ...] = ()
+    """The reasons why strict mode is off, a sentence each."""
+
+    def __str__(self) -> str:
+        if not self.changes and not self.not_strict:
+            return f"{self.tool} for {self.provider}: unchanged"
+        lines = [f"{self.tool} for {self.provider}:"]
+        for change in self.changes:
+            lines.append(f"- {change}")
+        for reason in self.not_strict:
+            lines.append(f"- not strict: {reason}")
+        return "\n".join(lines)
+
+
+@dataclass
+class Changes:
+    """A list of changes, filled while a schema is rewritten."""
+
+    entries: list[Change] = field(default_factory=list)
+
+    def note(self, where: str, kind: Kind, message: str, *, refused: bool = False) -> None:
+        """Add one change; an empty *where* means all the arguments."""
+        self.entries.append(Change(where or "arguments", kind, message, refused))
+
+
+# --- a plain object ---------------------------------------------------------------------
 
 
 def plain_root(schema: Json, changes: Changes) -> Json:
@@ -27,7 +83,11 @@ def plain_root(schema: Json, changes: Changes) -> Json:
     Alternatives are merged as far as an object can express them. The description names
     properties that are needed together. The tool itself still checks all arguments.
     """
-    root = _resolved(schema, changes)
+    root = dict(schema)
+    target, _ = resolve(schema, schema)
+    if target is not schema and isinstance(target, Mapping):
+        root = dict(target)
+        changes.note("", "rewritten", "the reference at the top was followed", refused=True)
     parts, beside = conjunction_in(root)
     root = dict(beside)
     for part in _followed(parts, schema):
@@ -45,15 +105,6 @@ def plain_root(schema: Json, changes: Changes) -> Json:
     if not isinstance(root.get("properties"), dict):
         root["properties"] = {}
     return root
-
-
-def _resolved(schema: Json, changes: Changes) -> Json:
-    reference, beside = reference_in(schema)
-    pointed = follow(schema, reference)
-    if not isinstance(pointed, Mapping):
-        return dict(schema)
-    changes.note("", "rewritten", "the reference at the top was followed", refused=True)
-    return together(pointed, beside)
 
 
 def _followed(members: list[Any], schema: Json) -> list[Mapping[str, Any]]:
@@ -102,18 +153,9 @@ def _merged(
 
 # --- the names of arguments ------------------------------------------------------------
 
-_of_tool: WeakKeyDictionary[AnyTool, dict[Provider, Names]] = WeakKeyDictionary()
-
 
 def sent_names(tool: AnyTool, provider: Provider) -> Names:
     """Return the argument names that *provider* refuses, each with the name that is sent instead."""
-    known = _of_tool.setdefault(tool, {})
-    if provider not in known:
-        known[provider] = _sent_names(tool, provider)
-    return known[provider]
-
-
-def _sent_names(tool: AnyTool, provider: Provider) -> Names:
     rule = ARGUMENT_NAMES.get(provider)
     if rule is None:
         return {}
@@ -125,34 +167,29 @@ def _sent_names(tool: AnyTool, provider: Provider) -> Names:
     return rule.renamed(sorted(names))
 
 
-def renamed(arguments: Any, names: Names) -> Any:
-    """Return a copy of *arguments*, with each key in *names* replaced, at any depth."""
-    if isinstance(arguments, Mapping):
-        copy: Json = {}
-        for key, value in arguments.items():
-            copy[names.get(key, key)] = renamed(value, names)
-        return copy
-    if isinstance(arguments, list):
-        return [renamed(value, names) for value in arguments]
-    return arguments
-
-
 def to_provider(arguments: Any, tool: AnyTool, provider: Provider) -> Any:
     """Return *arguments* under the names that *provider* accepts."""
-    return _through(arguments, sent_names(tool, provider), provider)
+    return _renamed(arguments, sent_names(tool, provider), provider)
 
 
 def from_provider(arguments: Any, tool: AnyTool, provider: Provider) -> Any:
     """Return *arguments* under the tool's own names: the reverse of `to_provider`."""
-    own_names: dict[str, str] = {}
-    for own, sent in sent_names(tool, provider).items():
-        own_names[sent] = own
-    return _through(arguments, own_names, provider)
+    own = {sent: name for name, sent in sent_names(tool, provider).items()}
+    return _renamed(arguments, own, provider)
 
 
-def _through(arguments: Any, names: Names, provider: Provider) -> Any:
+def _renamed(arguments: Any, names: Names, provider: Provider) -> Any:
+    """Return a copy of *arguments*, with each key in *names* replaced, as deep as *provider* asks."""
     if not names:
         return arguments
-    if provider != "anthropic":
-        return renamed(arguments, names)
-    return {names.get(key, key): value for key, value in arguments.items()}
+    if isinstance(arguments, list):
+        return [_renamed(value, names, provider) for value in arguments]
+    if not isinstance(arguments, Mapping):
+        return arguments
+    copy: Json = {}
+    for key, value in arguments.items():
+        # Anthropic's rule is only for the outermost names
+        if provider != "anthropic":
+            value = _renamed(value, names, provider)
+        copy[names.get(key, key)] = value
+    return copy

@@ -6,10 +6,10 @@ goes into the description, where the model can still read it.
 Source: Gemini API reference, `Schema`; google-genai, `types.Schema`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolbench.jsonschema.compose import together
+from toolbench.jsonschema.compose import listed_values, together
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import (
     ALTERNATIVES,
@@ -21,7 +21,7 @@ from toolbench.jsonschema.walk import (
     types_of,
 )
 from toolbench.jsonschema.words import words
-from toolbench.llm.formats.format_changes import Changes
+from toolbench.llm.formats.arguments import Changes
 from toolbench.llm.providers import ARGUMENT_NAMES
 from toolbench.values import clip
 
@@ -177,12 +177,17 @@ class _Writer:
             self._changes.note(where, "rewritten", "oneOf became anyOf")
         if len(real) == 1:
             self._changes.note(where, "rewritten", "a choice with one branch became that branch")
-            return self.write(together(real[0], outer), where)
-        rules = {k: v for k, v in outer.items() if k not in _BESIDE}
-        choice: list[Json] = []
-        for branch in real:
-            choice.append(self.write(together(rules, branch), where))
-        return self._choice(choice, outer, where)
+        return self._branches(real, outer, where)
+
+    def _branches(
+        self, branches: Sequence[Mapping[str, Any]], outer: Mapping[str, Any], where: str
+    ) -> Json:
+        """Return a schema that allows any of *branches*; *outer* are the keywords beside them."""
+        if len(branches) == 1:
+            return self.write(together(branches[0], outer), where)
+        rules = {key: value for key, value in outer.items() if key not in _BESIDE}
+        written = [self.write(together(rules, branch), where) for branch in branches]
+        return self._choice(written, outer, where)
 
     def _choice(self, branches: list[Json], outer: Mapping[str, Any], where: str) -> Json:
         """Return a schema that allows any of *branches*.
@@ -207,17 +212,11 @@ class _Writer:
 
     def _several(self, node: Mapping[str, Any], types: list[str], where: str) -> Json:
         self._changes.note(where, "rewritten", "a list of types became a choice")
-        real = [kind for kind in types if kind != "null"]
-        outer = dict(node)
-        if len(real) < len(types):
+        outer = {key: value for key, value in node.items() if key != "type"}
+        if "null" in types:
             outer["nullable"] = True
-        if len(real) == 1:
-            return self._plain({**outer, "type": real[0]}, real[0], where)
-        bare = {k: v for k, v in outer.items() if k not in _BESIDE}
-        branches: list[Json] = []
-        for kind in real:
-            branches.append(self._plain({**bare, "type": kind}, kind, where))
-        return self._choice(branches, outer, where)
+        real = [{"type": kind} for kind in types if kind != "null"]
+        return self._branches(real, outer, where)
 
     def _anything(self, node: Mapping[str, Any], where: str) -> Json:
         self._changes.note(where, "rewritten", "any value became a choice of types")
@@ -262,7 +261,7 @@ class _Writer:
         out: Json,
         notes: list[str],
     ) -> None:
-        values = _listed(node)
+        values = listed_values(node) or []
         if "const" in node:
             self._changes.note(where, "rewritten", "'const' became an enum of one")
         if None in values:
@@ -287,20 +286,14 @@ class _Writer:
             inner = name
             if where:
                 inner = f"{where}.{name}"
-            if sub is False:
-                self._changes.note(inner, "removed", "the schema allows no value here")
-                continue
             known[name] = _NAMES.rename(name)
             if known[name] != name:
                 message = f"to {known[name]!r}: {_NAMES.words}"
                 self._changes.note(inner, "renamed", message)
             out["properties"][known[name]] = self.write(sub, inner)
-        required = node.get("required") or ()
-        kept = [known[name] for name in required if name in known]
-        if kept:
-            out["required"] = kept
-        if len(kept) < len(required):
-            self._changes.note(where, "removed", "required names without a schema")
+        required = [known[name] for name in node.get("required") or () if name in known]
+        if required:
+            out["required"] = required
 
     def _array(self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]) -> None:
         items = node.get("items")
@@ -336,20 +329,10 @@ def _implied(node: Mapping[str, Any]) -> list[str]:
     if node.keys() & {"items", "prefixItems"}:
         return ["array"]
     names: set[str] = set()
-    for value in _listed(node):
+    for value in listed_values(node) or []:
         if type(value) in _JSON:
             names.add(_JSON[type(value)])
     return sorted(names)
-
-
-def _listed(node: Mapping[str, Any]) -> list[Any]:
-    """Return the values to which *node* limits a value, if it lists them."""
-    if "const" in node:
-        return [node["const"]]
-    values = node.get("enum")
-    if isinstance(values, list):
-        return values
-    return []
 
 
 _JSON: Mapping[type, str] = {

@@ -20,8 +20,7 @@ from toolbench.jsonschema.walk import (
     rewritten,
     types_of,
 )
-from toolbench.llm.formats.arguments import plain_root
-from toolbench.llm.formats.format_changes import Changes, FormatReport
+from toolbench.llm.formats.arguments import Changes, FormatReport, plain_root
 from toolbench.llm.formats.gemini import gemini_schema
 from toolbench.llm.providers import (
     ARGUMENT_NAMES,
@@ -288,7 +287,7 @@ _FORMATS = frozenset(
         *("ipv4", "ipv6", "uuid"),
     }
 )
-_MOST_LEVELS, _MOST_PROPERTIES, _MOST_VALUES, _MOST_TEXT = 10, 5_000, 1_000, 120_000
+_MOST_LEVELS = 10
 
 
 def strict(schema: Json, changes: Changes) -> Json:
@@ -310,8 +309,12 @@ def strict(schema: Json, changes: Changes) -> Json:
 
 def obstacles(schema: Json) -> tuple[str, ...]:
     """Return the reasons why *schema* does not fit strict mode, a sentence each."""
-    reasons = dict.fromkeys(_misfits(schema))
-    return tuple(reasons) + tuple(_excesses(schema))
+    reasons = list(dict.fromkeys(_misfits(schema)))
+    levels = _depth(schema)
+    if levels > _MOST_LEVELS:
+        things = f"{levels:,} levels of objects and lists"
+        reasons.append(f"arguments: {things}; at most {_MOST_LEVELS:,} are allowed")
+    return tuple(reasons)
 
 
 def _misfits(schema: Json) -> Iterator[str]:
@@ -329,8 +332,6 @@ def _misfits(schema: Json) -> Iterator[str]:
         if node.get("format", "date") not in _FORMATS:
             yield f"{where}: format {node['format']!r} is not supported"
         types = types_of(node)
-        if "array" in types and not isinstance(node.get("items"), Mapping):
-            yield f"{where}: the list does not say what its items are"
         if "object" in types:
             yield from _openings(node, where)
 
@@ -345,24 +346,6 @@ def _openings(node: Json, where: str) -> Iterator[str]:
     optional = [name for name in properties if name not in node.get("required", ())]
     if optional:
         yield f"{where}: not required: {', '.join(optional)}"
-
-
-def _excesses(schema: Json) -> Iterator[str]:
-    words: list[str] = []
-    properties, values = 0, 0
-    for _, node in every(schema):
-        names, listed = node.get("properties") or (), node.get("enum") or ()
-        properties += len(names)
-        values += len(listed)
-        words += [str(word) for word in (*names, *listed)]
-    for things, number, most in (
-        ("levels of objects and lists", _depth(schema), _MOST_LEVELS),
-        ("properties", properties, _MOST_PROPERTIES),
-        ("values in enumerations", values, _MOST_VALUES),
-        ("characters in names and enumerations", len("".join(words)), _MOST_TEXT),
-    ):
-        if number > most:
-            yield f"arguments: {number:,} {things}; at most {most:,} are allowed"
 
 
 def _depth(node: Any) -> int:
