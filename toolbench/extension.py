@@ -10,7 +10,7 @@ from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics
 from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
-from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
+from toolbench.magics.mcp_magics import MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
 from toolbench.runs.kernel import cell_begins, cell_ends, running_cell
@@ -47,7 +47,6 @@ class Workbench:
         self._matcher = matcher_for(
             self.catalog,
             lambda: self._client.known if self._client else (),
-            COMMANDS,
             lambda: targets(shell.user_ns),
             lambda: self._chats.models,
         )

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from IPython.core.completer import CompletionContext, provisionalcompleter
 
@@ -55,7 +57,10 @@ class TestTab:
             ("%mcp serv", ["serve"]),
             ("%mcp serve gr", ["greet"]),
             ("%mcp serve add gr", ["greet"]),
-            ("%mcp serve -", ["--stop"]),
+            ("%mcp serve -", ["--stop", "--help"]),
+            ("%mcp -", ["--help"]),
+            ("%mcp disconnect --al", ["--all"]),
+            ("%tool --yes greet st", ["style="]),
             ("%%tool gr", ["greet"]),
             ("x = %tool gr", ["greet"]),
             ("%tool greet ", ["name=", "style=", "loud="]),
@@ -67,6 +72,7 @@ class TestTab:
             ("%tool greet --schema g", ["gemini"]),
             ("%tool greet --ti", ["--timeout"]),
             ("%tools --l", ["--lint"]),
+            ("%mcp reconnect x --mode ", ["auto", "legacy"]),
             ("%%tool_call --p", ["--provider"]),
             ("%%tool_call -p a", ["anthropic"]),
             ("%%tool_call -o x --provider g", ["gemini"]),
@@ -96,6 +102,26 @@ class TestTab:
     def test_offers(self, complete, text, offered):
         """Tab knows names of tools, arguments, values, options and sub-commands."""
         assert complete(text) == offered
+
+    def test_offers_every_option(self, shell, capsys):
+        """What --help shows is what Tab offers, and no name of Python beside it."""
+        help_texts = {"%mcp": shell.find_line_magic("mcp").__doc__}
+        for magic in ("tools", "tool", "tool_history", "model"):
+            help_texts[f"%{magic}"] = shell.find_line_magic(magic).__doc__
+        for magic in ("tool", "tool_call", "chat"):
+            help_texts[f"%%{magic}"] = shell.find_cell_magic(magic).__doc__
+        for command in re.findall(r"^    ([a-z]+)\b", help_texts["%mcp"], re.MULTILINE):
+            shell.run_line_magic("mcp", f"{command} --help")
+            help_texts[f"%mcp {command}"] = capsys.readouterr().out
+        assert len(help_texts) > 30
+        for line, help_text in help_texts.items():
+            options = set(re.findall(r"^  (?:-\w.*, )?(--[a-z-]+)", help_text, re.MULTILINE))
+            for before in (f"{line} -", f"{line} x --"):
+                if line == "%mcp" and "x" in before:
+                    continue
+                with provisionalcompleter():
+                    completions = list(shell.Completer.completions(before, len(before)))
+                assert {completion.text for completion in completions} == options, line
 
     @pytest.mark.parametrize(
         ("line", "offered"),

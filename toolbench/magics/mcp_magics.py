@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
 
 MODES = ("auto", "legacy")
-CONNECT_OPTIONS = (
-    *("--config", "--only", "--mode", "--env", "--record", "--replay"),
-    *connect_options.OPTIONS,
-)
 
 
 def _parser() -> LineParser:
@@ -107,11 +103,6 @@ _OF_A_SERVER = {
     **roots_command.COMMANDS,
     **skills_command.COMMANDS,
 }
-COMMANDS = (
-    *("explore", "connect", "list", *LOOKS),
-    *("read", "reconnect", "disconnect", "review", "save", *_OF_A_SERVER, "serve"),
-    "discover",
-)
 MCP = _parser()
 
 
@@ -143,7 +134,7 @@ class MCPMagics(Magics):
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
-        options, words = apart(with_whole_lists(split(head), ("--only",)))
+        options, words = _apart(with_whole_lists(split(head), MCP.commands["connect"].lists))
         check_target(words, self._names)
         try:
             parsed_line = MCP.parse_args([*words[:1], *options, *words[1:]])
@@ -297,19 +288,23 @@ class MCPMagics(Magics):
         return mcp_listing.discovered_servers(discover())
 
 
-def apart(words: list[str]) -> tuple[list[str], list[str]]:
+def _apart(words: list[str]) -> tuple[list[str], list[str]]:
     """Return the options among the words of `connect`, which argparse needs first, and the other words."""
     if words[:1] != ["connect"]:
         return [], words
+    connect = MCP.commands["connect"]
+    # With --help nothing else of the line is checked
+    known = tuple(name for name in connect.long_options if name != "--help")
     options: list[str] = []
     rest: list[str] = []
     left = iter(words)
     for word in left:
-        if word in CONNECT_OPTIONS:
+        if word in connect.value_options:
             options += [word, *islice(left, 1)]
+        elif word.startswith(known):
+            options.append(word)
         else:
-            is_option = word == "--approve" or word.startswith(CONNECT_OPTIONS)
-            (options if is_option else rest).append(word)
+            rest.append(word)
     return options, rest
 
 

@@ -8,7 +8,7 @@ import keyword
 import math
 import re
 import shlex
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
@@ -154,6 +154,44 @@ class LineParser(argparse.ArgumentParser):
         """Add *option*, whose value is a list of names with commas between them."""
         self.lists.append(option)
         self.add_argument(option, metavar="A,B", type=listed_names, help=help_text)
+
+    @property
+    def commands(self) -> Mapping[str, "LineParser"]:
+        """The parsers of the sub-commands by their names; empty if there are none."""
+        for argument in self._actions:
+            if isinstance(argument, argparse._SubParsersAction):
+                return argument.choices
+        return {}
+
+    @property
+    def long_options(self) -> list[str]:
+        """The options as they are written in full; `--help` is the last."""
+        names = [action.option_strings[-1] for action in self._actions if action.option_strings]
+        names.append(names.pop(0))
+        return names
+
+    @property
+    def value_options(self) -> list[str]:
+        """The options that have a value, in all their writings."""
+        return [name for name, action in self._option_string_actions.items() if action.nargs != 0]
+
+    def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
+        """Return the argument to which the next word after *words* belongs; None if there is none.
+
+        It is the option before that has no value yet, or else a positional argument.
+        """
+        positional = [argument for argument in self._actions if not argument.option_strings]
+        option = None
+        for word in words:
+            if option is not None:
+                option = None
+            elif word in self.value_options:
+                option = self._option_string_actions[word]
+            elif not word.startswith("-") and positional and positional[0].nargs != "*":
+                del positional[0]
+        if option is not None:
+            return option
+        return next(iter(positional), None)
 
     def help_text(self) -> str:
         """Return the help text of the magic, which is also the docstring of the magic."""

@@ -11,8 +11,6 @@ from toolbench.magics.usage_error import UsageError
 if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served
 
-OPTIONS = ("--stop",)
-
 
 class ServingCommand:
     """The sub-command `%mcp serve`. A notebook has one server of its tools; a new server replaces it."""

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from json import dumps
 from typing import Any
 
@@ -13,56 +13,34 @@ from IPython.core.completer import (
 )
 
 from toolbench.jsonschema.node import read
-from toolbench.llm.formats import FORMATS
-from toolbench.magics.arguments.call_arguments import FORMS, looks_like_json
+from toolbench.magics.arguments.call_arguments import looks_like_json
+from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.commands.serving_command import OPTIONS as SERVING_OPTIONS
+from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.completion.body_completion import (
     offer_in_json,
     offer_in_yaml,
     offered,
 )
-from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
-from toolbench.magics.parsers import open_json
+from toolbench.magics.mcp_magics import MCP
+from toolbench.magics.parsers import open_json, with_whole_lists
+from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS
 
 IDENTIFIER = "toolbench.matcher"
-_OPTIONS = (
-    *("--schema", "--format", "--out", "--dry-run", "--yes", "--bg", "--sweep"),
-    *("--export", "--openhands"),
-    "--timeout",
-)
-_OTHER_OPTIONS = {
-    "tools": ("--source", "--lint"),
-    "tool_call": ("--provider", "--out"),
-    "chat": ("--model", "--tools", "--new"),
-    "tool_history": ("--json", "--rerun"),
-}
+_PARSERS = {parser.prog: parser for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MODEL, CHAT, MCP)}
 _VALUE = re.compile(
     r"""(?:^|=\s*)%{1,2}tool\s+(\S+)\s.*?(?<!\S)([\w.-]+)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
 )
 _OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)(\s.*)$")
-_CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+((?:.*\s)?)(\S*)$")
-_FORM = re.compile(r"%{1,2}tool\s.*\s(?:-f|--format)[ =](\S*)$")
-_NEW = re.compile(r"%{1,2}tool\s.*\s(?:-o|--out|--timeout|--export)[ =]\s*\S*$")
-_SOURCE = re.compile(r"(?:^|=\s*)%tools\s(?:.*\s)?--source[ =](\S*)$")
-_PATTERN = re.compile(r"(?:^|=\s*)%tools\s+(?:(?:--lint|--source[ =]\S+)\s+)*(?!-)(\S*)$")
-_NAME = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S*)$")
-_SCHEMA = re.compile(r"(?:--schema|%%tool_call\s.*(?:-p|--provider))[ =](\S*)$")
-_OTHER = re.compile(r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history|chat)\s(?:.*\s)?(-\S*)$")
-_MODEL = re.compile(r"(?:^%model\s+|%%chat\s.*--model[ =])(\S*)$")
-_CHAT_TOOLS = re.compile(r"%%chat\s.*--tools[ =](?:[^-\s,][^\s,]*\s*,\s*)*([^\s,]*)$")
-_COMMAND = re.compile(r"%mcp\s+(\w*)$")
-_CONNECT = re.compile(r"%mcp\s+connect\s+(?!(?:.*\s)?--\s)(?:(.*)\s)?(\S*)$")
-_SERVE = re.compile(r"%mcp\s+serve\s+(?:.*\s)?(\S*)$")
+_LINE = re.compile(r"(?:^|=\s*)%{1,2}(\w+)\s+(.*\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S+)([^\n]*)\n(.*)", re.DOTALL)
 _BODY_FORM = re.compile(r"\s(?:-f|--format)[ =]?(\w+)")
-_KEYWORD = re.compile(r"(?<!\S)([\w.-]+)=")
+_Values = Mapping[tuple[str, str], tuple[str, Callable[[str], Iterable[str]]]]
 
 
 def matcher_for(
     catalog: Catalog,
     servers: Callable[[], Iterable[str]],
-    commands: Iterable[str],
     targets: Callable[[], Iterable[str]],
     models: Callable[[], Iterable[str]] = tuple,
 ) -> Any:
@@ -71,31 +49,23 @@ def matcher_for(
     Args:
         catalog: The tools.
         servers: Returns the names of the servers, also of those that were disconnected.
-        commands: The sub-commands of %mcp.
         targets: Returns the names of the objects that `%mcp connect` can connect to.
         models: Returns the names of the models.
     """
-    subcommands = tuple(commands)
-    server = re.compile(rf"%mcp\s+(?:{'|'.join(subcommands)})\s+(\S*)$")
-    rules: tuple[tuple[re.Pattern[str], Callable[[Any], SimpleMatcherResult]], ...] = (
-        (_NAME, lambda hit: _offer(catalog.names(hit[1]), hit[1], "tool")),
-        (_SCHEMA, lambda hit: _offer(FORMATS, hit[1], "format")),
-        (_SOURCE, lambda hit: _offer(catalog.sources(), hit[1], "source")),
-        (_OTHER, lambda hit: _offer(_OTHER_OPTIONS[hit[1]], hit[2], "option")),
-        (_PATTERN, lambda hit: _offer(catalog.names(hit[1]), hit[1], "tool")),
-        (_FORM, lambda hit: _offer(FORMS, hit[1], "format")),
-        (_NEW, lambda hit: _nothing()),
-        (_CALL, lambda hit: _call(catalog, *hit.groups())),
-        (_COMMAND, lambda hit: _offer(subcommands, hit[1], "command")),
-        (_CONNECT, lambda hit: _connect(targets, hit[1] or "", hit[2])),
-        (_SERVE, lambda hit: _serve(catalog, hit[1])),
-        (_MODEL, lambda hit: _offer(models(), hit[1], "model")),
-        (
-            _CHAT_TOOLS,
-            lambda hit: _offer([*catalog.names(hit[1]), *servers()], hit[1], "tool"),
-        ),
-        (server, lambda hit: _offer(servers(), hit[1], "server")),
-    )
+    # What is known only now, by the magic and the name of the argument: its kind, its values
+    values: _Values = {
+        ("tools", "pattern"): ("tool", catalog.names),
+        ("tools", "source"): ("source", lambda typed: catalog.sources()),
+        ("tool", "name"): ("tool", catalog.names),
+        ("model", "name"): ("model", lambda typed: models()),
+        ("chat", "model"): ("model", lambda typed: models()),
+        ("chat", "tools"): ("tool", lambda typed: [*catalog.names(typed), *servers()]),
+        ("mcp", "name"): ("server", lambda typed: servers()),
+        ("mcp", "other"): ("server", lambda typed: servers()),
+        ("mcp", "target"): ("instance", lambda typed: targets()),
+        ("mcp", "model"): ("model", lambda typed: models()),
+        ("mcp", "names"): ("tool", catalog.names),
+    }
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
     def match(context: CompletionContext) -> SimpleMatcherResult:
@@ -110,10 +80,49 @@ def matcher_for(
             return offered or _nothing()
         if hit := _VALUE.search(line):
             return _value(catalog, hit, rest)
-        offers = ((offer, pattern.search(line)) for pattern, offer in rules)
-        return next((offer(hit) for offer, hit in offers if hit), _nothing())
+        if hit := _LINE.search(line):
+            return _word(catalog, values, hit[1], (hit[2] or "").split(), hit[3])
+        return _nothing()
 
     return match
+
+
+def _word(
+    catalog: Catalog, values: _Values, magic: str, words: Sequence[str], typed: str
+) -> SimpleMatcherResult:
+    """Offer the continuations of *typed*, the word after *words* in the line of *magic*."""
+    parser = _PARSERS.get(magic)
+    if parser is not None and parser.commands:
+        if words:
+            parser, words = parser.commands.get(words[0]), words[1:]
+        elif not typed.startswith("-"):
+            return _offer(parser.commands, typed, "command")
+    # After two dashes stands the command of a server
+    if parser is None or "--" in words:
+        return _nothing()
+    *words, typed = with_whole_lists([*words, typed], parser.lists)
+    name, equals, value = typed.partition("=")
+    if equals and name in parser.value_options:
+        words, typed = [*words, name], value
+    elif typed.startswith("-"):
+        return _offer(parser.long_options, typed, "option")
+    argument = parser.argument_after(words)
+    if argument is None:
+        return _nothing()
+    if (magic, argument.dest) == ("tool", "arguments"):
+        return _keywords(catalog, words, typed)
+    if not set(argument.option_strings).isdisjoint(parser.lists):
+        typed = typed.rpartition(",")[2]
+    kind, known = values.get((magic, argument.dest), ("value", lambda typed: ()))
+    return _offer(argument.choices or known(typed), typed, kind)
+
+
+def _keywords(catalog: Catalog, words: Sequence[str], typed: str) -> SimpleMatcherResult:
+    """Offer the arguments of the tool in *words* that *words* do not have."""
+    tool = next(word for word in words if not word.startswith("-"))
+    present = {word.partition("=")[0] for word in words}
+    names = [name for name in read(_schema(catalog, tool)).names if name not in present]
+    return _offer([f"{name}=" for name in names], typed, "param")
 
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
@@ -124,14 +133,6 @@ def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherRes
     is_json = looks_like_json(text) or (form and form[1] == "json")
     offer = offer_in_json if is_json else offer_in_yaml
     return offer(_schema(catalog, tool), text, rest) or _nothing()
-
-
-def _call(catalog: Catalog, tool: str, before: str, word: str) -> SimpleMatcherResult:
-    if word.startswith("-"):
-        return _offer(_OPTIONS, word, "option")
-    present = set(_KEYWORD.findall(before))
-    names = (n for n in read(_schema(catalog, tool)).names if n not in present)
-    return _offer([f"{name}=" for name in names], word, "param")
 
 
 def _nothing() -> SimpleMatcherResult:
@@ -162,22 +163,6 @@ def _quoted(value: str, quote: str) -> str:
     if "'" in value and not set(value) & set('"\\$`'):
         return f'"{value}"'
     return shlex.quote(value)
-
-
-def _connect(targets: Callable[[], Iterable[str]], line: str, word: str) -> SimpleMatcherResult:
-    before = line.split()
-    if before[-1:] == ["--mode"]:
-        return _offer(MODES, word, "mode")
-    if word.startswith("-"):
-        return _offer(CONNECT_OPTIONS, word, "option")
-    _, positional = apart(["connect", *before])
-    return _offer(targets() if len(positional) == 2 else (), word, "instance")
-
-
-def _serve(catalog: Catalog, word: str) -> SimpleMatcherResult:
-    if word.startswith("-"):
-        return _offer(SERVING_OPTIONS, word, "option")
-    return _offer(catalog.names(word), word, "tool")
 
 
 def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:
