@@ -16,7 +16,8 @@ USUAL = """<!doctype html><style>body { margin: 0 } button, input { display: blo
 <button id="add">Add</button><input id="own"><script>
 let count = 0;
 document.querySelector("#add").addEventListener("click", ({target}) => { target.textContent = `clicked ${++count}`; });
-parent.postMessage({jsonrpc: "2.0", id: 0, method: "tools/call", params: {name: "ready", arguments: {}}}, "*");
+const ready = () => parent.postMessage({jsonrpc: "2.0", id: 0, method: "tools/call", params: {name: "ready", arguments: {}}}, "*");
+requestAnimationFrame(() => requestAnimationFrame(ready));  // it is drawn then, and a click finds it
 </script>"""
 THIEF = """<!doctype html><input id="own"><p>waiting</p><script>
 let keys = "", isArmed = ARMED;
@@ -98,6 +99,25 @@ def test_an_app_is_clicked_and_typed_into(page: Tab) -> None:
             lambda: view.evaluate("document.activeElement.tagName") == "IFRAME",
             what="Tab has reached the app",
         )
+
+
+def test_an_app_whose_kernel_answers_late_begins_anew(page: Tab) -> None:
+    """What it was refused before is said no more, and nothing stands above the app that moves it."""
+    late = "setTimeout(() => hear("
+    html = page_of(USUAL)
+    assert html.count(late) == 1
+    with served(html.replace(late, "window.answer = (() => hear(")) as address:
+        view = page.page
+        view.clock.install()
+        view.goto(address)
+        view.wait_for_function("window.answer !== undefined")
+        # The longest that the app waits for it
+        view.clock.fast_forward(3000)
+        host = view.frame_locator("iframe")
+        host.get_by_text("Refused: tools/call").wait_for()
+        view.evaluate("answer()")
+        view.wait_for_function("sent.some(({kind}) => kind === 'request')")
+        expect(host.get_by_role("status")).to_be_hidden()
 
 
 def test_tab_reaches_an_app_on_a_page_that_is_busy(page: Tab) -> None:

@@ -342,6 +342,7 @@ const app = {
 };
 function launch() {
   isStarted = true;
+  statusLine.textContent = "";  // what was refused before the kernel answered is allowed now
   frame?.remove();
   frame = document.createElement("iframe");
   frame.title = "The app";
