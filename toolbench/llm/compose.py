@@ -102,28 +102,16 @@ def as_call(
     return WIRES[provider].write_call(call_part(tool, arguments, provider, id=id))
 
 
-_PREFIXES: Mapping[Provider, str] = {
-    "openai": "call_",
-    "responses": "call_",
-    "anthropic": "toolu_",
-    "mcp": "",
-}
-"""How the ids of calls begin; Gemini's calls need none."""
-
-
 def call_part(
     tool: AnyTool, arguments: Mapping[str, Any], provider: Provider, *, id: str | None = None
 ) -> ToolCallPart:
     """Return the call of *tool* with the names that *provider* knows; see `as_openai_call`."""
-    if id is None and provider in _PREFIXES:
+    wire = WIRES[provider]
+    if id is None and wire.call_prefix is not None:
         # From the content: equal calls have equal ids and can be compared
         content = json.dumps([tool.name, arguments], sort_keys=True)
-        id = _PREFIXES[provider] + sha256(content.encode()).hexdigest()[:24]
-    if provider == "mcp":
-        return ToolCallPart(tool.name, dict(arguments), id)
-    sent: Any = to_provider(dict(arguments), tool, provider)
-    if provider in ("openai", "responses"):
-        sent = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
+        id = wire.call_prefix + sha256(content.encode()).hexdigest()[:24]
+    sent = wire.arguments(to_provider(dict(arguments), tool, provider))
     return ToolCallPart(tool_name(tool.name, provider), sent, id)
 
 

@@ -8,35 +8,9 @@ from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.repairs import NotJsonError, embedded, read_json
 from toolbench.llm.message import Message, Response, TextPart
-from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
-from toolbench.llm.wire.wire import Stream, Wire, first_of, items_of, plain, string
+from toolbench.llm.wire.wire import Stream, Wire, items_of, plain
 from toolbench.values import clip
-
-_WHOLE: Mapping[str, Provider] = {
-    "choices": "openai",
-    "candidates": "gemini",
-    "output": "responses",
-    "tool_calls": "openai",
-    "message": "openai",
-    "parts": "gemini",
-}
-"""Keys that only a whole message or response of a provider has; the first counts."""
-_PARTS: Mapping[str, Provider] = {
-    "functionCall": "gemini",
-    "function_call": "gemini",
-    "params": "mcp",
-    "arguments": "mcp",
-    "text": "gemini",
-}
-"""Keys that only a part of a provider's message has, if it has no type; the first counts."""
-_STREAMED: Mapping[str, Provider] = {
-    "choices": "openai",
-    "candidates": "gemini",
-    "promptFeedback": "gemini",
-    "usageMetadata": "gemini",
-}
-"""Keys of the chunks of providers that give their chunks no type."""
 
 
 def read_message(value: Any) -> Response:
@@ -100,50 +74,24 @@ def _read(data: Any) -> Response | None:
         parts = items_of(data)
     elif not isinstance(data, dict):
         return None
-    elif (wire := _wire_of_whole(data)) is not None:
-        if first_of(data.get("content"), "parts") is not None:
-            # A candidate of Gemini
-            data = dict(data["content"])
+    elif (wire := _wire_of(data)) is not None:
         return wire.read_response(data)
     elif "role" in data or "content" in data:
         return None
     for part in parts:
-        if (wire := _wire_of_part(part)) is not None:
-            return Response(wire.read_parts(parts))
+        for wire in WIRES.values():
+            if isinstance(part, Mapping) and wire.is_part(part):
+                return Response(wire.read_parts(parts))
     return None
 
 
-def _wire_of_whole(data: Json) -> Wire | None:
-    for key, provider in _WHOLE.items():
-        if data.get(key) is not None:
-            return WIRES[provider]
-    # The old form of OpenAI; Gemini has `args`
-    if first_of(data.get("function_call"), "arguments") is not None:
-        return WIRES["openai"]
-    if "role" not in data and "content" not in data:
-        return None
-    content = data.get("content")
-    if first_of(content, "parts") is not None:
-        return WIRES["gemini"]
-    kinds = {string(first_of(part, "type")) for part in items_of(content)}
-    if data.get("type") == "message" or kinds & {"tool_use", "thinking"}:
-        return WIRES["anthropic"]
-    if data.get("role") == "assistant":
-        return WIRES["openai"]
-    return None
-
-
-def _wire_of_part(part: Any) -> Wire | None:
-    """Return the format of *part* of a message; None if no provider has such a part."""
-    if not isinstance(part, Mapping):
-        return None
-    kind = string(part.get("type"))
+def _wire_of(data: Json) -> Wire | None:
     for wire in WIRES.values():
-        if kind in wire.part_types:
+        if wire.is_message(data):
             return wire
-    for key, provider in _PARTS.items():
-        if key in part:
-            return WIRES[provider]
+    if data.get("role") == "assistant":
+        # Words alone do not show whose they are
+        return WIRES["openai"]
     return None
 
 
@@ -189,14 +137,9 @@ def stream_of(chunk: Any) -> Stream:
     """
     if not isinstance(chunk, Mapping):
         raise _foreign(chunk)
-    kind = chunk.get("type")
-    if isinstance(kind, str):
-        if kind.startswith("response."):
-            return WIRES["responses"].stream()
-        return WIRES["anthropic"].stream()
-    for key, provider in _STREAMED.items():
-        if key in chunk:
-            return WIRES[provider].stream()
+    for wire in WIRES.values():
+        if wire.is_chunk(chunk):
+            return wire.stream()
     raise _foreign(chunk)
 
 

@@ -267,14 +267,9 @@ def provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
 
     If *data* does not show this, return *provider*.
     """
-    if data.get("choices") is not None:
-        return "openai"
-    if "parts" in data or "candidates" in data:
-        return "gemini"
-    if "promptFeedback" in data or "prompt_feedback" in data:
-        return "gemini"
-    if "output" in data:
-        return "responses"
+    for wire in WIRES.values():
+        if wire.is_response(data):
+            return wire.provider
     return provider
 
 

@@ -221,8 +221,7 @@ class _AnswerSoFar:
             return
         if self._stream is None:
             self._stream = stream_of(data)
-        self._stream.add(data)
-        for piece in self._stream.pieces(data):
+        for piece in self._stream.add(data):
             if not isinstance(piece.text, str):
                 raise TypeError
             self.has_begun = True

@@ -10,11 +10,6 @@ from toolbench.llm.wire.openai_chat import OpenAIChatWire
 from toolbench.llm.wire.openai_responses import ResponsesWire
 from toolbench.llm.wire.wire import Wire
 
-WIRES: Mapping[Provider, Wire] = {
-    "openai": OpenAIChatWire(),
-    "responses": ResponsesWire(),
-    "anthropic": AnthropicWire(),
-    "gemini": GeminiWire(),
-    "mcp": MCPWire(),
-}
-"""The format of each provider."""
+_ALL = (OpenAIChatWire(), ResponsesWire(), AnthropicWire(), GeminiWire(), MCPWire())
+WIRES: Mapping[Provider, Wire] = {wire.provider: wire for wire in _ALL}
+"""The format of each provider. What several could have sent is the first one's."""

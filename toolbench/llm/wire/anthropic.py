@@ -5,8 +5,8 @@ an image, a call (`tool_use`), a result (`tool_result`), or what only Anthropic 
 message of the user.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from toolbench.jsonschema.types import Json
@@ -26,19 +26,20 @@ from toolbench.llm.message import (
     instructions,
 )
 from toolbench.llm.wire.wire import (
-    UNREADABLE,
     GrowingText,
     Stream,
     Wire,
     as_object,
-    as_sent_again,
     as_sent_first,
     as_strings,
     call_id,
+    first_of,
     grow,
     head_of,
     items_of,
     joined_turns,
+    json_value,
+    parts_of,
     role_of,
     string,
     string_or_none,
@@ -50,10 +51,78 @@ MOST_TOKENS = 8_192
 """The limit of an answer, in tokens, that Anthropic's API requires; `options` can change it."""
 
 
+class _AnthropicStream(Stream):
+    """Joins the events of the Messages API; the input of a tool arrives as pieces of JSON."""
+
+    def __init__(self) -> None:
+        self._message: Json = {"type": "message"}
+        self._blocks: list[Json] = []
+        self._by_index: dict[Any, Json] = {}
+
+    def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
+        """Add the next event."""
+        kind, place = chunk.get("type"), chunk.get("index")
+        if kind == "message_start":
+            self._message |= chunk.get("message") or {}
+        elif kind == "content_block_start":
+            block = chunk.get("content_block") or {}
+            self._begin(place, block)
+            if block.get("type") == "tool_use":
+                return [Chunk("call", "", block.get("name"), place or 0)]
+        elif kind == "content_block_delta":
+            if place not in self._by_index:
+                self._begin(place, {})
+            return self._join(self._by_index[place], chunk.get("delta") or {}, place or 0)
+        elif kind == "message_delta":
+            self._message |= {k: v for k, v in (chunk.get("delta") or {}).items() if v}
+            used = {k: v for k, v in (chunk.get("usage") or {}).items() if v}
+            self._message["usage"] = (self._message.get("usage") or {}) | used
+        return []
+
+    def _begin(self, place: Any, block: Mapping[str, Any]) -> None:
+        """Add *block*; some servers give each block the same number."""
+        begun: Json = {}
+        grow(begun, block)
+        self._by_index[place] = begun
+        self._blocks.append(begun)
+
+    @staticmethod
+    def _join(block: Json, delta: Mapping[str, Any], index: int) -> list[Chunk]:
+        others = {key: value for key, value in delta.items() if key != "type"}
+        arguments, citation = others.pop("partial_json", None), others.pop("citation", None)
+        if isinstance(arguments, str):
+            if not isinstance(block.get("input"), GrowingText):
+                block["input"] = GrowingText()
+            block["input"].add(arguments)
+        if citation is not None:
+            others["citations"] = [citation]
+        grow(block, others)
+        pieces: list[Chunk] = []
+        if delta.get("text"):
+            pieces.append(Chunk("text", delta["text"]))
+        if delta.get("thinking"):
+            pieces.append(Chunk("thinking", delta["thinking"]))
+        if arguments:
+            pieces.append(Chunk("call", arguments, None, index))
+        return pieces
+
+    @property
+    def response(self) -> Json:
+        """The message so far."""
+        return {**self._message, "content": as_strings(self._blocks)}
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there was a `stop_reason`."""
+        return bool(self._message.get("stop_reason"))
+
+
 class AnthropicWire(Wire):
     """The format of Anthropic's Messages API."""
 
     provider = "anthropic"
+    stream = _AnthropicStream
+    parts_key = "content"
     part_types = frozenset({"tool_use", "text", "thinking"})
     reasons = {  # noqa: RUF012 - a constant of the class
         "end_turn": "stop",
@@ -62,35 +131,37 @@ class AnthropicWire(Wire):
         "model_context_window_exceeded": "length",
         "tool_use": "tool_calls",
     }
+    call_prefix = "toolu_"
+
+    def is_message(self, data: Mapping[str, Any]) -> bool:
+        """Tell whether *data* looks like a message of Anthropic: others have no such blocks."""
+        kinds = {string(first_of(block, "type")) for block in items_of(data.get("content"))}
+        return data.get("type") == "message" or not kinds.isdisjoint(("tool_use", "thinking"))
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* is an event; its type may be a new one."""
+        return isinstance(chunk.get("type"), str)
 
     # --- reading ------------------------------------------------------------------------
 
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*, a message of a conversation."""
-        head = dict(data)
-        role = role_of(head)
-        content = head.get("content")
-        if isinstance(content, str):
-            return Message(role, tuple(_texts(content)), "anthropic", head)
-        parts: list[Part] = []
-        for block in items_of(content):
-            if isinstance(block, Mapping):
-                parts += _parts(dict(block), is_model=role == "assistant")
-        return Message(role, tuple(parts), "anthropic", head)
-
-    def read_parts(self, parts: Sequence[Any]) -> Message:
-        """Read *parts*, the blocks of an answer."""
-        return self.read({"role": "assistant", "content": list(parts)})
+        role = role_of(data)
+        parts = parts_of(data.get("content"), partial(_parts, is_model=role == "assistant"))
+        return Message(role, tuple(parts), "anthropic", dict(data))
 
     def read_response(self, data: Mapping[str, Any]) -> Response:
         """Read a message, as it came or joined from a stream."""
-        content = data.get("content")
-        if isinstance(content, str):
-            content = [{"type": "text", "text": content}]
-        message = self.read_parts([_with_read_input(block) for block in items_of(content)])
+        blocks: list[Any] = []
+        for block in items_of(data.get("content")):
+            if isinstance(block, str):
+                block = {"type": "text", "text": block}
+            elif isinstance(first_of(block, "input"), str):
+                block = {**block, "input": json_value(block["input"])}
+            blocks.append(block)
         tokens = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
         return Response(
-            message,
+            self.read_parts(blocks),
             string_or_none(data.get("stop_reason")),
             usage_of(data.get("usage"), tokens, ["output_tokens"]),
             string_or_none(data.get("id")),
@@ -108,12 +179,28 @@ class AnthropicWire(Wire):
         head = head_of(message, role)
         if isinstance(head.get("content"), str) or (message.raw is None and _is_words(message)):
             return [{**head, "content": message.text}]
-        blocks = [block for part in message.parts if (block := _block(part))]
+        blocks = [block for part in message.parts if (block := self._block(part))]
         return [{**head, "content": blocks}]
+
+    def _block(self, part: Part) -> Json | None:
+        """Return *part* as a block; None for thinking of another provider."""
+        match part:
+            case TextPart(text, raw):
+                return {**(raw or {"type": "text"}), "text": text}
+            case ThinkingPart(text, raw) if raw is not None:
+                return {**raw, "thinking": text}
+            case ToolCallPart():
+                return self.write_call(part)
+            case ToolResultPart(raw=None):
+                return _result(part)
+            case ImagePart(url, None):
+                return _image(url)
+        return part.raw
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as a `tool_use` block."""
-        return _call(call)
+        made = {"id": call.id, "name": call.name, "input": as_object(call.arguments)}
+        return {**(call.raw or {"type": "tool_use"}), **made}
 
     def request(
         self,
@@ -141,10 +228,6 @@ class AnthropicWire(Wire):
             body["tools"] = list(tools)
         return body
 
-    def stream(self) -> Stream:
-        """Return what joins the events of one answer."""
-        return _AnthropicStream()
-
 
 def _is_words(message: Message) -> bool:
     """Tell whether *message*, made here, is written as text and not as blocks."""
@@ -153,22 +236,16 @@ def _is_words(message: Message) -> bool:
     return isinstance(message.parts[0], TextPart)
 
 
-def _texts(content: str) -> Iterator[TextPart]:
-    if content:
-        yield TextPart(content)
-
-
 def _parts(block: Json, *, is_model: bool) -> Iterator[Part]:
     """Yield *block* as a part; nothing for one of the model that no request could carry again."""
     kind = block.get("type")
-    text = block.get(str(kind))
     match kind:
-        case "text" | "thinking" | "refusal" if not isinstance(text, str):
+        case "text" | "thinking" if not isinstance(block.get(kind), str):
             return
-        case "text" | "refusal":
-            yield TextPart(string(text), block)
+        case "text":
+            yield TextPart(block["text"], block)
         case "thinking":
-            yield ThinkingPart(string(text), block)
+            yield ThinkingPart(block["thinking"], block)
         case "tool_use":
             name, arguments = string(block.get("name")), as_sent_first(block.get("input"))
             yield ToolCallPart(name, arguments, call_id(block.get("id")), raw=block)
@@ -184,14 +261,9 @@ def _parts(block: Json, *, is_model: bool) -> Iterator[Part]:
 
 
 def _result_content(content: Any) -> Iterator[TextPart | ImagePart]:
-    if isinstance(content, str):
-        yield TextPart(content)
-        return
-    for block in items_of(content):
-        if isinstance(block, Mapping):
-            for part in _parts(dict(block), is_model=False):
-                if isinstance(part, TextPart | ImagePart):
-                    yield part
+    for part in parts_of(content, partial(_parts, is_model=False)):
+        if isinstance(part, TextPart | ImagePart):
+            yield part
 
 
 def _url_of(block: Mapping[str, Any]) -> str | None:
@@ -199,58 +271,6 @@ def _url_of(block: Mapping[str, Any]) -> str | None:
     if source.get("type") == "base64":
         return f"data:{source.get('media_type')};base64,{source.get('data')}"
     return string_or_none(source.get("url"))
-
-
-def _with_read_input(block: Any) -> Any:
-    """Return *block*, a part of a message. If it is a streamed call, read its arguments from JSON text.
-
-    If it is no JSON, for example because it was cut off, it stays as text.
-    """
-    if not isinstance(block, Mapping) or not isinstance(block.get("input"), str):
-        return block
-    try:
-        value = json.loads(block["input"] or "{}", parse_constant=_refuse)
-    except ValueError:
-        return block
-    return {**block, "input": value}
-
-
-def _refuse(word: str) -> None:
-    """Refuse NaN and infinities, which Python reads and no request can carry.
-
-    Raises:
-        ValueError: Always.
-    """
-    raise ValueError(word)
-
-
-def _block(part: Part) -> Json | None:
-    """Return *part* as a block; None for thinking of another provider."""
-    match part:
-        case TextPart(text, None):
-            return {"type": "text", "text": text}
-        case TextPart(text, raw) if raw is not None:
-            return {**raw, raw["type"]: text}
-        case ThinkingPart(text, raw) if raw is not None:
-            return {**raw, "thinking": text}
-        case ToolCallPart():
-            return _call(part)
-        case ToolResultPart(raw=None):
-            return _result(part)
-        case ImagePart(url, None):
-            return _image(url)
-    return part.raw
-
-
-def _call(call: ToolCallPart) -> Json:
-    if call.raw is None:
-        made = as_object(call.arguments)
-        return {"type": "tool_use", "id": call.id, "name": call.name, "input": made}
-    written = {**call.raw, "id": call.id, "name": call.name}
-    arguments = as_sent_again(call.arguments, call.raw.get("input"))
-    if arguments is not None or "input" in call.raw:
-        written["input"] = arguments
-    return written
 
 
 def _result(result: ToolResultPart) -> Json:
@@ -281,85 +301,5 @@ def _accepted_blocks(message: Mapping[str, Any]) -> list[Any]:
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    blocks: list[Any] = []
-    for part in content or ():
-        block = without_none(part)
-        if block.get("type") == "text" and not block["text"].strip():
-            continue
-        if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
-            block = {**block, "input": {UNREADABLE: str(block.get("input") or "")}}
-        blocks.append(block)
-    return blocks
-
-
-# --- joining events -------------------------------------------------------------------
-
-
-class _AnthropicStream(Stream):
-    """Joins the events of the Messages API; the input of a tool arrives as pieces of JSON."""
-
-    def __init__(self) -> None:
-        self._message: Json = {"type": "message"}
-        self._blocks: list[Json] = []
-        self._by_index: dict[Any, Json] = {}
-
-    def add(self, chunk: Mapping[str, Any]) -> None:
-        """Add the next event."""
-        kind, place = chunk.get("type"), chunk.get("index")
-        if kind == "message_start":
-            self._message |= chunk.get("message") or {}
-        elif kind == "content_block_start":
-            self._begin(place, chunk.get("content_block") or {})
-        elif kind == "content_block_delta":
-            if place not in self._by_index:
-                self._begin(place, {})
-            self._join(self._by_index[place], chunk.get("delta") or {})
-        elif kind == "message_delta":
-            self._message |= {k: v for k, v in (chunk.get("delta") or {}).items() if v}
-            used = {k: v for k, v in (chunk.get("usage") or {}).items() if v}
-            self._message["usage"] = (self._message.get("usage") or {}) | used
-
-    def _begin(self, place: Any, block: Mapping[str, Any]) -> None:
-        """Add *block*; some servers give each block the same number."""
-        begun: Json = {}
-        grow(begun, block)
-        self._by_index[place] = begun
-        self._blocks.append(begun)
-
-    @staticmethod
-    def _join(block: Json, delta: Mapping[str, Any]) -> None:
-        others = {key: value for key, value in delta.items() if key != "type"}
-        arguments, citation = others.pop("partial_json", None), others.pop("citation", None)
-        if isinstance(arguments, str):
-            if not isinstance(block.get("input"), GrowingText):
-                block["input"] = GrowingText()
-            block["input"].add(arguments)
-        if citation is not None:
-            others["citations"] = [citation]
-        grow(block, others)
-
-    @property
-    def response(self) -> Json:
-        """The message so far."""
-        return {**self._message, "content": as_strings(self._blocks)}
-
-    @property
-    def has_end(self) -> bool:
-        """Whether there was a `stop_reason`."""
-        return bool(self._message.get("stop_reason"))
-
-    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-        """Yield what *chunk* adds to the answer."""
-        kind, index = chunk.get("type"), chunk.get("index") or 0
-        block = chunk.get("content_block") or {}
-        if kind == "content_block_start" and block.get("type") == "tool_use":
-            yield Chunk("call", "", block.get("name"), index)
-        delta = chunk.get("delta") or {}
-        if kind != "content_block_delta":
-            return
-        if delta.get("text"):
-            yield Chunk("text", delta["text"])
-        if delta.get("thinking"):
-            yield Chunk("thinking", delta["thinking"])
-        if delta.get("partial_json"):
-            yield Chunk("call", delta["partial_json"], None, index)
+    blocks = [without_none(block) for block in content or ()]
+    return [block for block in blocks if block.get("type") != "text" or block["text"].strip()]

@@ -21,17 +21,14 @@ from toolbench.llm.message import (
     ThinkingPart,
     ToolCallPart,
     ToolResultPart,
-    Usage,
     as_mapping,
     instructions,
 )
 from toolbench.llm.wire.wire import (
-    UNREADABLE,
     GrowingText,
     Stream,
     Wire,
     as_object,
-    as_sent_again,
     as_sent_first,
     as_strings,
     call_id,
@@ -39,7 +36,6 @@ from toolbench.llm.wire.wire import (
     head_of,
     items_of,
     joined_turns,
-    json_text,
     role_of,
     shown_arguments,
     string,
@@ -56,255 +52,16 @@ _TOKENS_OUT = (
     "thoughts_token_count",
 )
 _ROLES = {"assistant": "model", "tool": "user"}
-
-
-class GeminiWire(Wire):
-    """The format of Gemini."""
-
-    provider = "gemini"
-    reasons = {  # noqa: RUF012 - a constant of the class
-        "max_tokens": "length",
-        "blocklist": "refusal",
-        "image_safety": "refusal",
-        "prohibited_content": "refusal",
-        "recitation": "refusal",
-        "safety": "refusal",
-        "spii": "refusal",
-    }
-
-    # --- reading ------------------------------------------------------------------------
-
-    def read(self, data: Mapping[str, Any]) -> Message:
-        """Read *data*, a message of a conversation."""
-        head = dict(data)
-        role = role_of(head)
-        if role in ("assistant", "model"):
-            role = "assistant"
-            head["role"] = "model"
-        content = head.get("parts", head.get("content"))
-        if isinstance(content, str):
-            return Message(role, (TextPart(content),), "gemini")
-        parts: list[Part] = []
-        for part in items_of(content):
-            if isinstance(part, Mapping):
-                parts += _parts(dict(part), is_model=role == "assistant")
-        return Message(role, tuple(parts), "gemini", head)
-
-    def read_parts(self, parts: Sequence[Any]) -> Message:
-        """Read *parts* of an answer."""
-        return self.read({"role": "model", "parts": list(parts)})
-
-    def read_response(self, data: Mapping[str, Any]) -> Response:
-        """Read a response, or its content alone."""
-        candidate: Mapping[str, Any] = {}
-        content: Mapping[str, Any] = data
-        if "candidates" in data or "promptFeedback" in data or "prompt_feedback" in data:
-            candidate = as_mapping(next(iter(items_of(data.get("candidates"))), None))
-            content = as_mapping(candidate.get("content"))
-        feedback = as_mapping(first_of(data, "promptFeedback", "prompt_feedback"))
-        finish = first_of(candidate, "finishReason", "finish_reason")
-        if first_of(feedback, "blockReason", "block_reason"):
-            finish = "SAFETY"
-        return Response(
-            self.read_parts(items_of(content.get("parts"))),
-            string_or_none(getattr(finish, "value", finish)),
-            _usage(first_of(data, "usageMetadata", "usage_metadata")),
-            string_or_none(first_of(data, "responseId", "response_id")),
-            string_or_none(first_of(data, "modelVersion", "model_version")),
-        )
-
-    # --- writing ------------------------------------------------------------------------
-
-    def write(self, message: Message) -> list[Json]:
-        """Write *message*; all results of calls are in one message of the user."""
-        message = message.sent_to("gemini")
-        role = _ROLES.get(message.role, message.role)
-        parts = [part for one in message.parts if (part := _written(one))]
-        return [{**head_of(message, role), "parts": parts}]
-
-    def takes(self, image: ImagePart) -> bool:
-        """Tell whether the provider accepts *image* in a message of the model: any."""
-        return True
-
-    def write_call(self, call: ToolCallPart) -> Json:
-        """Write *call* as a `functionCall` part."""
-        return _call(call)
-
-    def request(
-        self,
-        model: str,
-        messages: Sequence[Message],
-        tools: Sequence[Json],
-        options: Mapping[str, Any],
-    ) -> Json:
-        """Return the arguments of a request for the next message."""
-        conversation = self.accepted(messages)
-        turns: list[Json] = []
-        for message in conversation:
-            if message.role != "system":
-                turns += self.write(message)
-        config: Json = dict(options)
-        if system := instructions(conversation):
-            config["system_instruction"] = system
-        if tools:
-            config["tools"] = [{"function_declarations": list(tools)}]
-            config["automatic_function_calling"] = {"disable": True}
-        contents = joined_turns(turns, "parts", _accepted_parts)
-        return {"model": model, "contents": contents, "config": config}
-
-    def stream(self) -> Stream:
-        """Return what joins the chunks of one answer."""
-        return _GeminiStream()
-
-
-def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
-    """Yield *raw* as a part; nothing for one of the model that no request could carry again."""
-    if is_model:
-        _mend(raw)
-        if not raw.keys() - {"thought"}:
-            return
-    text, url = raw.get("text"), _url_of(raw)
-    call = first_of(raw, "functionCall", "function_call")
-    response = first_of(raw, "functionResponse", "function_response")
-    if isinstance(call, Mapping):
-        name, arguments = string(call.get("name")), as_sent_first(call.get("args") or {})
-        yield ToolCallPart(name, arguments, call_id(call.get("id")), raw=raw)
-    elif isinstance(response, Mapping):
-        yield _read_result(response, raw)
-    elif url:
-        yield ImagePart(url, raw)
-    elif not isinstance(text, str):
-        yield OtherPart(raw)
-    elif raw.get("thought"):
-        yield ThinkingPart(text, raw)
-    else:
-        yield TextPart(text, raw)
-
-
-def _mend(raw: Json) -> None:
-    """Take out of *raw*, a part of the model, what no request can carry."""
-    for key in ("functionCall", "function_call"):
-        if isinstance(raw.get(key), Mapping):
-            raw[key] = _mended_call(raw[key])
-        elif raw.get(key) is not None:
-            del raw[key]
-    for key in ("inlineData", "inline_data"):
-        if raw.get(key) is not None and not isinstance(first_of(raw[key], "data"), str):
-            del raw[key]
-    for key in ("text", "thoughtSignature", "thought_signature"):
-        if not isinstance(raw.get(key), str | None):
-            del raw[key]
-
-
-def _mended_call(call: Mapping[str, Any]) -> Json:
-    mended = {**call, "name": string(call.get("name"))}
-    arguments = mended.get("args", {})
-    if arguments is None:
-        mended["args"] = {}
-    elif not isinstance(arguments, Mapping):
-        mended["args"] = {UNREADABLE: json_text(arguments)}
-    if not call_id(mended.get("id")):
-        mended.pop("id", None)
-    return mended
-
-
-def _read_result(response: Mapping[str, Any], raw: Json) -> ToolResultPart:
-    values = as_mapping(response.get("response"))
-    value = next(iter(values.values()), "")
-    content: list[TextPart | ImagePart] = [TextPart(str(value))]
-    for part in items_of(response.get("parts")):
-        if url := _url_of(as_mapping(part)):
-            content.append(ImagePart(url))
-    id_, name = string_or_none(response.get("id")), string(response.get("name"))
-    return ToolResultPart(id_, name, tuple(content), "error" in values, raw)
-
-
-def _url_of(raw: Mapping[str, Any]) -> str | None:
-    blob = as_mapping(first_of(raw, "inlineData", "inline_data"))
-    if blob.get("data"):
-        kind = str(first_of(blob, "mimeType", "mime_type") or "image/png")
-        data = str(blob["data"]).translate(str.maketrans("-_", "+/"))
-        if kind.startswith("image/"):
-            return f"data:{kind};base64,{data}"
-        return None
-    file = as_mapping(first_of(raw, "fileData", "file_data"))
-    return string_or_none(first_of(file, "fileUri", "file_uri"))
-
-
-def _usage(data: Any) -> Usage | None:
-    usage = usage_of(data, _TOKENS_IN, _TOKENS_OUT)
-    if usage == Usage():
-        return None
-    return usage
-
-
-def _written(part: Part) -> Json | None:
-    """Return *part* as Gemini's; None for thinking of another provider."""
-    match part:
-        case TextPart(text, raw):
-            return {**(raw or {}), "text": text}
-        case ThinkingPart(text, raw) if raw is not None:
-            return {**raw, "text": text}
-        case ToolCallPart():
-            return _call(part)
-        case ToolResultPart(raw=None):
-            return _result(part)
-        case ImagePart(url, None):
-            return _image(url)
-    return part.raw
-
-
-def _call(call: ToolCallPart) -> Json:
-    made: Json = {}
-    if call.id:
-        made["id"] = call.id
-    if call.raw is None:
-        return {"functionCall": {**made, "name": call.name, "args": as_object(call.arguments)}}
-    key = "functionCall"
-    if not isinstance(call.raw.get(key), Mapping):
-        key = "function_call"
-    before = call.raw[key]
-    made["name"] = call.name
-    if call.arguments or "args" in before:
-        made["args"] = as_sent_again(call.arguments, before.get("args"))
-    return {**call.raw, key: {**before, **made}}
-
-
-def _result(result: ToolResultPart) -> Json:
-    response: Json = {"name": result.name}
-    if result.id:
-        response["id"] = result.id
-    lines: list[str] = []
-    embedded: list[Json] = []
-    for part in result.content:
-        if isinstance(part, TextPart):
-            lines.append(part.text)
-        elif DATA_URL.match(part.url):
-            embedded.append(_image(part.url))
-        else:
-            lines.append(part.words)
-    key = "output"
-    if result.is_error:
-        key = "error"
-    response["response"] = {key: "\n".join(lines)}
-    if embedded:
-        response["parts"] = embedded
-    return {"functionResponse": response}
-
-
-def _image(url: str) -> Json:
-    if data := DATA_URL.match(url):
-        return {"inlineData": {"mimeType": data[1], "data": data[2]}}
-    return {"fileData": {"fileUri": url}}
-
-
-def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
-    """Return the parts of *message* that a request can carry."""
-    parts = [without_none(part) for part in message.get("parts") or ()]
-    return [part for part in parts if part and part.get("text") != ""]
-
-
-# --- joining chunks -------------------------------------------------------------------
+_TYPES: Mapping[str, type] = {
+    "text": str,
+    "thoughtSignature": str,
+    "thought_signature": str,
+    "functionCall": Mapping,
+    "function_call": Mapping,
+    "inlineData": Mapping,
+    "inline_data": Mapping,
+}
+"""The types of fields of a part; the packages of Gemini write some in either way."""
 
 
 class _GeminiStream(Stream):
@@ -318,32 +75,42 @@ class _GeminiStream(Stream):
         self._open: Json | None = None
         self._open_part: Json = {}
 
-    def add(self, chunk: Mapping[str, Any]) -> None:
+    def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
         """Add the next chunk."""
         self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
+        pieces: list[Chunk] = []
         for candidate in (chunk.get("candidates") or ())[:1]:
             self._finish = first_of(candidate, "finishReason", "finish_reason") or self._finish
             for part in (candidate.get("content") or {}).get("parts") or ():
                 call = first_of(part, "functionCall", "function_call")
-                if call is None:
-                    self._add_part(part)
-                else:
+                if call is not None:
                     self._join(part, call)
+                    if call:
+                        arguments = shown_arguments(call.get("args") or {})
+                        pieces.append(Chunk("call", arguments, call.get("name")))
+                    continue
+                self._add_part(without_none(part))
+                if part.get("text") and part.get("thought"):
+                    pieces.append(Chunk("thinking", part["text"]))
+                elif part.get("text"):
+                    pieces.append(Chunk("text", part["text"]))
+        return pieces
 
-    def _add_part(self, part: Mapping[str, Any]) -> None:
+    def _add_part(self, part: Json) -> None:
         """Add a part that is not a call; pieces of the same text become one part."""
-        part = {key: value for key, value in part.items() if value is not None}
         last: Json = {}
         if self._parts:
             last = self._parts[-1]
-        is_text = isinstance(part.get("text"), str) and isinstance(last.get("text"), GrowingText)
-        if is_text and bool(part.get("thought")) == bool(last.get("thought")):
-            last["text"].add(part.pop("text"))
-            last |= part
-        elif isinstance(part.get("text"), str):
-            self._parts.append({**part, "text": GrowingText(part["text"])})
-        else:
+        text = part.get("text")
+        if not isinstance(text, str):
             self._parts.append(part)
+            return
+        is_same = bool(part.get("thought")) == bool(last.get("thought"))
+        if is_same and isinstance(last.get("text"), GrowingText):
+            last["text"].add(text)
+            last |= {**part, "text": last["text"]}
+        else:
+            self._parts.append({**part, "text": GrowingText(text)})
 
     def _join(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
         if self._open is None or call.get("name"):
@@ -371,20 +138,6 @@ class _GeminiStream(Stream):
         """Whether there was a reason for the end, or the prompt was refused."""
         return bool(self._finish or first_of(self._head, "promptFeedback", "prompt_feedback"))
 
-    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-        """Yield what *chunk* adds to the answer."""
-        for candidate in (chunk.get("candidates") or ())[:1]:
-            for part in (candidate.get("content") or {}).get("parts") or ():
-                call = part.get("functionCall") or part.get("function_call")
-                if call is not None:
-                    yield Chunk("call", shown_arguments(call.get("args") or {}), call.get("name"))
-                elif part.get("text") and part.get("thought"):
-                    yield Chunk("thinking", part["text"])
-                elif part.get("text"):
-                    yield Chunk("text", part["text"])
-
-
-# --- arguments that arrive value by value ------------------------------------------
 
 _STEP = re.compile(r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE)
 _VALUES = ("stringValue", "string_value", "numberValue", "number_value", "boolValue", "bool_value")
@@ -440,3 +193,215 @@ def _has_room(holder: Any, step: str | int) -> bool:
         return False
     holder += [None] * (step + 1 - len(holder))
     return True
+
+
+class GeminiWire(Wire):
+    """The format of Gemini."""
+
+    provider = "gemini"
+    stream = _GeminiStream
+    parts_key = "parts"
+    response_keys = frozenset({"candidates", "parts", "promptFeedback", "prompt_feedback"})
+    part_keys = frozenset({"functionCall", "function_call", "text"})
+    reasons = {  # noqa: RUF012 - a constant of the class
+        "max_tokens": "length",
+        "blocklist": "refusal",
+        "image_safety": "refusal",
+        "prohibited_content": "refusal",
+        "recitation": "refusal",
+        "safety": "refusal",
+        "spii": "refusal",
+    }
+
+    def is_message(self, data: Mapping[str, Any]) -> bool:
+        """Tell whether *data* looks like a response, a candidate or a message of Gemini."""
+        return self.is_response(data) or first_of(data.get("content"), "parts") is not None
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* begins a stream; the first may have the usage alone."""
+        return super().is_chunk(chunk) or "usageMetadata" in chunk
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self, data: Mapping[str, Any]) -> Message:
+        """Read *data*, a message of a conversation."""
+        head = dict(data)
+        role = role_of(head)
+        if role in ("assistant", "model"):
+            role = "assistant"
+            head["role"] = "model"
+        content = head.get("parts", head.get("content"))
+        if isinstance(content, str):
+            return Message(role, (TextPart(content),), "gemini")
+        parts: list[Part] = []
+        for part in items_of(content):
+            if isinstance(part, Mapping):
+                parts += _parts(dict(part), is_model=role == "assistant")
+        return Message(role, tuple(parts), "gemini", head)
+
+    def read_response(self, data: Mapping[str, Any]) -> Response:
+        """Read a response, or a candidate or its content alone."""
+        candidate = as_mapping(next(iter(items_of(data.get("candidates"))), data))
+        content = as_mapping(candidate.get("content", candidate))
+        feedback = as_mapping(first_of(data, "promptFeedback", "prompt_feedback"))
+        finish = first_of(candidate, "finishReason", "finish_reason")
+        if first_of(feedback, "blockReason", "block_reason"):
+            finish = "SAFETY"
+        return Response(
+            self.read_parts(items_of(content.get("parts"))),
+            string_or_none(getattr(finish, "value", finish)),
+            usage_of(first_of(data, "usageMetadata", "usage_metadata"), _TOKENS_IN, _TOKENS_OUT),
+            string_or_none(first_of(data, "responseId", "response_id")),
+            string_or_none(first_of(data, "modelVersion", "model_version")),
+        )
+
+    # --- writing ------------------------------------------------------------------------
+
+    def write(self, message: Message) -> list[Json]:
+        """Write *message*; all results of calls are in one message of the user."""
+        message = message.sent_to("gemini")
+        role = _ROLES.get(message.role, message.role)
+        parts = [part for one in message.parts if (part := self._part(one))]
+        return [{**head_of(message, role), "parts": parts}]
+
+    def _part(self, part: Part) -> Json | None:
+        """Return *part* as Gemini's; None for thinking of another provider."""
+        match part:
+            case TextPart(text, raw):
+                return {**(raw or {}), "text": text}
+            case ThinkingPart(text, raw) if raw is not None:
+                return {**raw, "text": text}
+            case ToolCallPart():
+                return self.write_call(part)
+            case ToolResultPart(raw=None):
+                return _result(part)
+            case ImagePart(url, None):
+                return _image(url)
+        return part.raw
+
+    def takes(self, image: ImagePart) -> bool:
+        """Tell whether the provider accepts *image* in a message of the model: any."""
+        return True
+
+    def write_call(self, call: ToolCallPart) -> Json:
+        """Write *call* as a `functionCall` part."""
+        raw = call.raw or {"functionCall": {}}
+        key = "functionCall"
+        if not isinstance(raw.get(key), Mapping):
+            key = "function_call"
+        made: Json = {}
+        if call.id:
+            made["id"] = call.id
+        made["name"] = call.name
+        written = {**raw[key], **made}
+        if not call.id:
+            written.pop("id", None)
+        if call.raw is None or call.arguments or "args" in written:
+            written["args"] = as_object(call.arguments)
+        return {**raw, key: written}
+
+    def request(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[Json],
+        options: Mapping[str, Any],
+    ) -> Json:
+        """Return the arguments of a request for the next message."""
+        conversation = self.accepted(messages)
+        turns: list[Json] = []
+        for message in conversation:
+            if message.role != "system":
+                turns += self.write(message)
+        config: Json = dict(options)
+        if system := instructions(conversation):
+            config["system_instruction"] = system
+        if tools:
+            config["tools"] = [{"function_declarations": list(tools)}]
+            config["automatic_function_calling"] = {"disable": True}
+        contents = joined_turns(turns, "parts", _accepted_parts)
+        return {"model": model, "contents": contents, "config": config}
+
+
+def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
+    """Yield *raw* as a part; nothing for one of the model that no request could carry again."""
+    if is_model and not (_is_sound(raw) and raw.keys() - {"thought"}):
+        return
+    text, url = raw.get("text"), _url_of(raw)
+    call = first_of(raw, "functionCall", "function_call")
+    response = first_of(raw, "functionResponse", "function_response")
+    if isinstance(call, Mapping):
+        name, arguments = string(call.get("name")), as_sent_first(call.get("args") or {})
+        yield ToolCallPart(name, arguments, call_id(call.get("id")), raw=raw)
+    elif isinstance(response, Mapping):
+        yield _read_result(response, raw)
+    elif url:
+        yield ImagePart(url, raw)
+    elif not isinstance(text, str):
+        yield OtherPart(raw)
+    elif raw.get("thought"):
+        yield ThinkingPart(text, raw)
+    else:
+        yield TextPart(text, raw)
+
+
+def _is_sound(raw: Json) -> bool:
+    """Tell whether a request can carry *raw*, a part of the model."""
+    return all(isinstance(raw.get(key), kind | None) for key, kind in _TYPES.items())
+
+
+def _read_result(response: Mapping[str, Any], raw: Json) -> ToolResultPart:
+    values = as_mapping(response.get("response"))
+    value = next(iter(values.values()), "")
+    content: list[TextPart | ImagePart] = [TextPart(str(value))]
+    for part in items_of(response.get("parts")):
+        if url := _url_of(as_mapping(part)):
+            content.append(ImagePart(url))
+    id_, name = string_or_none(response.get("id")), string(response.get("name"))
+    return ToolResultPart(id_, name, tuple(content), "error" in values, raw)
+
+
+def _url_of(raw: Mapping[str, Any]) -> str | None:
+    blob = as_mapping(first_of(raw, "inlineData", "inline_data"))
+    if blob.get("data"):
+        kind = str(first_of(blob, "mimeType", "mime_type") or "image/png")
+        data = str(blob["data"]).translate(str.maketrans("-_", "+/"))
+        if kind.startswith("image/"):
+            return f"data:{kind};base64,{data}"
+        return None
+    file = as_mapping(first_of(raw, "fileData", "file_data"))
+    return string_or_none(first_of(file, "fileUri", "file_uri"))
+
+
+def _result(result: ToolResultPart) -> Json:
+    response: Json = {"name": result.name}
+    if result.id:
+        response["id"] = result.id
+    lines: list[str] = []
+    embedded: list[Json] = []
+    for part in result.content:
+        if isinstance(part, TextPart):
+            lines.append(part.text)
+        elif DATA_URL.match(part.url):
+            embedded.append(_image(part.url))
+        else:
+            lines.append(part.words)
+    key = "output"
+    if result.is_error:
+        key = "error"
+    response["response"] = {key: "\n".join(lines)}
+    if embedded:
+        response["parts"] = embedded
+    return {"functionResponse": response}
+
+
+def _image(url: str) -> Json:
+    if data := DATA_URL.match(url):
+        return {"inlineData": {"mimeType": data[1], "data": data[2]}}
+    return {"fileData": {"fileUri": url}}
+
+
+def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of *message* that a request can carry."""
+    parts = [without_none(part) for part in message.get("parts") or ()]
+    return [part for part in parts if part and part.get("text") != ""]

@@ -21,6 +21,8 @@ class MCPWire(OpenAIChatWire):
 
     provider = "mcp"
     part_types = frozenset()
+    part_keys = frozenset({"params", "arguments"})
+    call_prefix = ""
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, requests or their `params`, as the calls of one message."""
@@ -48,6 +50,10 @@ class MCPWire(OpenAIChatWire):
             else:
                 content.append({"type": "text", "text": part.words})
         return {"content": content, "isError": result.is_error}
+
+    def arguments(self, values: Json) -> Any:
+        """Return *values*, the arguments of a call, which are an object."""
+        return values
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as a request."""

@@ -30,6 +30,7 @@ from toolbench.llm.wire.wire import (
     Wire,
     as_strings,
     call_id,
+    compact_json,
     content_of,
     failure_of,
     first_of,
@@ -37,6 +38,7 @@ from toolbench.llm.wire.wire import (
     head_of,
     items_of,
     json_text,
+    parts_of,
     plain,
     role_of,
     string,
@@ -47,264 +49,6 @@ from toolbench.llm.wire.wire import (
 
 _THINKING = ("reasoning_content", "reasoning")
 
-
-class OpenAIChatWire(Wire):
-    """The format of OpenAI's chat completions."""
-
-    provider: ClassVar[Provider] = "openai"
-    part_types = frozenset({"function", "custom"})
-    reasons = {  # noqa: RUF012 - a constant of the class
-        "function_call": "tool_calls",
-        "content_filter": "refusal",
-    }
-
-    # --- reading ------------------------------------------------------------------------
-
-    def read(self, data: Mapping[str, Any]) -> Message:
-        """Read *data*, a message of a conversation."""
-        head = dict(data)
-        role = role_of(head)
-        if role == "assistant":
-            _mend(head)
-            return Message(role, tuple(_parts(head)), "openai", head)
-        parts = tuple(_content_parts(head.get("content")))
-        content = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
-        # A block that only its server knows goes back with the others, as it is
-        if role == "tool" and len(content) == len(parts):
-            id_, name = head.get("tool_call_id"), string(head.get("name"))
-            parts = (ToolResultPart(id_, name, content),)
-        return Message(role, parts, "openai", head)
-
-    def read_parts(self, parts: Sequence[Any]) -> Message:
-        """Read *parts*, an answer's `tool_calls`."""
-        return self.read({"role": "assistant", "content": None, "tool_calls": list(parts)})
-
-    def read_response(self, data: Mapping[str, Any]) -> Response:
-        """Read a chat completion, or its message alone."""
-        failure = None
-        choice: Mapping[str, Any] = {}
-        message: Mapping[str, Any] = data
-        if "choices" in data:
-            choices = items_of(data["choices"])
-            if not choices:
-                failure = failure_of(data, "The model's response has no choices in it.")
-            choice = as_mapping(next(iter(choices), None))
-            message = as_mapping(plain(first_of(choice, "message", "delta")))
-        elif data.get("message") is not None:
-            choice = data
-            message = as_mapping(plain(data["message"]))
-        head: Json = {"role": "assistant", "content": None, **without_none(message)}
-        head["role"] = "assistant"
-        return Response(
-            self.read(head),
-            string_or_none(choice.get("finish_reason")),
-            usage_of(data.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
-            string_or_none(data.get("id")),
-            string_or_none(data.get("model")),
-            is_refused=bool(head.get("refusal")),
-            failure=failure,
-        )
-
-    # --- writing ------------------------------------------------------------------------
-
-    def write(self, message: Message) -> list[Json]:
-        """Write *message*; a result of a call cannot hold images, which follow as the user's."""
-        message = message.sent_to("openai")
-        if message.results:
-            return _results(message)
-        head = head_of(message, message.role)
-        if message.role == "assistant":
-            return [_of_model(head, message)]
-        if message.parts or "content" not in head:
-            head["content"] = content_of(message.parts, head.get("content"), _block)
-        return [head]
-
-    def write_call(self, call: ToolCallPart) -> Json:
-        """Write *call* as an entry of `tool_calls`."""
-        return _call(call)
-
-    def request(
-        self,
-        model: str,
-        messages: Sequence[Message],
-        tools: Sequence[Json],
-        options: Mapping[str, Any],
-    ) -> Json:
-        """Return the body of a request for the next message."""
-        turns: list[Json] = []
-        for message in self.accepted(messages):
-            turns += [_accepted(turn) for turn in self.write(message)]
-        body: Json = {
-            "stream_options": {"include_usage": True},
-            **options,
-            "model": model,
-            "messages": turns,
-            "stream": True,
-        }
-        if tools:
-            body["tools"] = list(tools)
-        return body
-
-    def stream(self) -> Stream:
-        """Return what joins the chunks of one answer."""
-        return _ChatStream()
-
-
-def _mend(head: Json) -> None:
-    """Take out of *head*, a message of the model, what no request can carry."""
-    content = head.get("content")
-    if isinstance(content, list | tuple):
-        items = [plain(part) for part in content]
-        head["content"] = [part for part in items if isinstance(part, Mapping | str)]
-    elif not isinstance(content, str | None):
-        head["content"] = None
-    for key in ("refusal", *_THINKING):
-        if not isinstance(head.get(key), str | None):
-            del head[key]
-    for key in ("tool_calls", "images"):
-        if key in head:
-            head[key] = [item for item in items_of(head[key]) if isinstance(item, Mapping)]
-    if not head.get("tool_calls"):
-        head.pop("tool_calls", None)
-    if not isinstance(head.get("function_call"), Mapping | None):
-        del head["function_call"]
-
-
-def _parts(head: Json) -> Iterator[Part]:
-    for key in _THINKING:
-        if isinstance(head.get(key), str):
-            yield ThinkingPart(head[key], {key: head[key]})
-            break
-    yield from _content_parts(head.get("content"))
-    for image in head.get("images") or ():
-        url = first_of(as_mapping(image).get("image_url"), "url")
-        if isinstance(url, str):
-            yield ImagePart(url, {"images": image})
-    for call in head.get("tool_calls") or ():
-        function = first_of(call, "function", "custom")
-        arguments = first_of(function, "arguments", "input")
-        name = string(first_of(function, "name"))
-        yield ToolCallPart(name, arguments, call_id(first_of(call, "id")), raw=call)
-    if (old := head.get("function_call")) is not None:
-        name = string(first_of(old, "name"))
-        yield ToolCallPart(name, first_of(old, "arguments"), raw={"function_call": old})
-
-
-def _content_parts(content: Any) -> Iterator[Part]:
-    """Yield the parts of *content*: text, or a list of blocks."""
-    if isinstance(content, str):
-        if content:
-            yield TextPart(content)
-        return
-    for block in items_of(content):
-        if isinstance(block, str):
-            yield TextPart(block)
-            continue
-        if not isinstance(block, Mapping):
-            continue
-        kind, url = block.get("type"), block.get("image_url")
-        url = as_mapping(url).get("url", url)
-        text = first_of(block, "refusal", "text")
-        if kind in ("text", "refusal"):
-            if isinstance(text, str):
-                yield TextPart(text, dict(block))
-        elif kind == "image_url" and isinstance(url, str):
-            yield ImagePart(url, dict(block))
-        elif isinstance(kind, str):
-            yield OtherPart(dict(block))
-
-
-def _of_model(head: Json, message: Message) -> Json:
-    """Return *head* with the parts of *message*, which is the model's."""
-    texts: list[Part] = []
-    images: list[Any] = []
-    for part in message.parts:
-        raw = part.raw or {}
-        if isinstance(part, ThinkingPart):
-            head |= dict.fromkeys(raw, part.text)
-        elif "images" in raw:
-            images.append(raw["images"])
-        elif not isinstance(part, ToolCallPart):
-            texts.append(part)
-    if texts:
-        head["content"] = content_of(texts, head.get("content"), _block)
-    elif message.raw is None:
-        head["content"] = ""
-        if message.calls:
-            head["content"] = None
-    if images or "images" in head:
-        head["images"] = images
-    _put_calls(head, message.calls)
-    return head
-
-
-def _put_calls(head: Json, calls: Sequence[ToolCallPart]) -> None:
-    written: list[Json] = []
-    for call in calls:
-        if call.raw is not None and "function_call" in call.raw:
-            head["function_call"] = _function(call.raw["function_call"], call)
-        else:
-            written.append(_call(call))
-    if written:
-        head["tool_calls"] = written
-
-
-def _block(part: Part) -> Json:
-    if isinstance(part, TextPart):
-        raw = part.raw or {"type": "text"}
-        return {**raw, raw["type"]: part.text}
-    if isinstance(part, ImagePart):
-        return part.raw or {"type": "image_url", "image_url": {"url": part.url}}
-    return part.raw or {}
-
-
-def _call(call: ToolCallPart) -> Json:
-    if call.raw is None:
-        return {"id": call.id, "type": "function", "function": _function({}, call)}
-    written = {**call.raw, "id": call.id}
-    custom = written.pop("custom", None)
-    if written.get("type") == "custom" and isinstance(custom, Mapping):
-        made = {**custom, "name": call.name, "input": json_text(call.arguments)}
-        return {**call.raw, "id": call.id, "custom": made}
-    return {**written, "type": "function", "function": _function(written.get("function"), call)}
-
-
-def _function(before: Any, call: ToolCallPart) -> Json:
-    return {**as_mapping(before), "name": call.name, "arguments": json_text(call.arguments)}
-
-
-def _results(message: Message) -> list[Json]:
-    """Return the results in *message*; their images, and other parts, follow as the user's."""
-    written: list[Json] = []
-    others: list[Json] = []
-    for part in message.parts:
-        if not isinstance(part, ToolResultPart):
-            others.append(_block(part))
-        elif message.raw is not None:
-            content = content_of(part.content, message.raw.get("content"), _block)
-            written.append({**message.raw, "tool_call_id": part.id, "content": content})
-        else:
-            written.append({"role": "tool", "tool_call_id": part.id or "", "content": part.text})
-            if part.images:
-                title = f"What the call {part.id or part.name} of {part.name} returned:"
-                others.append({"type": "text", "text": title})
-                others += [_block(image) for image in part.images]
-    if others:
-        written.append({"role": "user", "content": others})
-    return written
-
-
-def _accepted(turn: Json) -> Json:
-    """Return *turn* without the fields that only answers have."""
-    turn = dict(turn)
-    turn.pop("images", None)
-    # With calls, some providers require it
-    if not turn.get("tool_calls"):
-        turn.pop("reasoning_content", None)
-    return turn
-
-
-# --- joining chunks -------------------------------------------------------------------
 
 _OWN_OF_CHAT = frozenset({"content", "images", "role", "tool_calls"})
 _OWN_OF_CALL = frozenset({"function", "id", "index", "type"})
@@ -330,23 +74,32 @@ class _ChatStream(Stream):
         """The call that got the last piece."""
         self._finish: Any = None
 
-    def add(self, chunk: Mapping[str, Any]) -> None:
+    def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
         """Add the next chunk."""
         for key in ("id", "model", "usage"):
             if chunk.get(key):
                 self._head[key] = chunk[key]
+        pieces: list[Chunk] = []
         for choice in (chunk.get("choices") or ())[:1]:
             delta = choice.get("delta") or {}
             self._finish = choice.get("finish_reason") or self._finish
             self._content.add(delta.get("content"))
             grow(self._other, {k: v for k, v in delta.items() if k not in _OWN_OF_CHAT})
             self._images += delta.get("images") or ()
+            if thinking := first_of(delta, *_THINKING):
+                pieces.append(Chunk("thinking", thinking))
+            if text := delta.get("content") or delta.get("refusal"):
+                pieces.append(Chunk("text", text))
             parts = delta.get("tool_calls") or ()
             for place, part in enumerate(parts):
                 index = part.get("index")
                 if index is None and len(parts) > 1:
                     index = place
                 self._join(index, part)
+                function = part.get("function") or {}
+                arguments, name = function.get("arguments") or "", function.get("name") or None
+                pieces.append(Chunk("call", arguments, name, index or 0))
+        return pieces
 
     def _join(self, index: Any, part: Mapping[str, Any]) -> None:
         id_, function = part.get("id"), part.get("function") or {}
@@ -411,21 +164,6 @@ class _ChatStream(Stream):
         """Whether there was a `finish_reason`."""
         return bool(self._finish)
 
-    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-        """Yield what *chunk* adds to the answer."""
-        for choice in (chunk.get("choices") or ())[:1]:
-            delta = choice.get("delta") or {}
-            if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
-                yield Chunk("thinking", str(thinking))
-            if text := delta.get("content") or delta.get("refusal"):
-                yield Chunk("text", str(text))
-            for place, part in enumerate(delta.get("tool_calls") or ()):
-                function, index = part.get("function") or {}, part.get("index")
-                if not isinstance(index, int):
-                    index = place
-                arguments = function.get("arguments") or ""
-                yield Chunk("call", arguments, function.get("name") or None, index)
-
 
 def _is_object(arguments: str) -> bool:
     """Tell whether *arguments* are complete: the JSON text of an object."""
@@ -435,3 +173,251 @@ def _is_object(arguments: str) -> bool:
         return isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
         return False
+
+
+class OpenAIChatWire(Wire):
+    """The format of OpenAI's chat completions."""
+
+    provider: ClassVar[Provider] = "openai"
+    stream = _ChatStream
+    parts_key = "tool_calls"
+    response_keys = frozenset({"choices"})
+    part_types = frozenset({"function", "custom"})
+    reasons = {  # noqa: RUF012 - a constant of the class
+        "function_call": "tool_calls",
+        "content_filter": "refusal",
+    }
+    call_prefix = "call_"
+
+    def is_message(self, data: Mapping[str, Any]) -> bool:
+        """Tell whether *data* looks like a response, a choice or a message with calls."""
+        if first_of(data, "tool_calls", "message") is not None or self.is_response(data):
+            return True
+        # The old form; Gemini has `args`
+        return first_of(data.get("function_call"), "arguments") is not None
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self, data: Mapping[str, Any]) -> Message:
+        """Read *data*, a message of a conversation."""
+        head = dict(data)
+        role = role_of(head)
+        if role == "assistant":
+            _mend(head)
+            return Message(role, tuple(_parts(head)), "openai", head)
+        parts = tuple(_content_parts(head.get("content")))
+        content = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
+        # A block that only its server knows goes back with the others, as it is
+        if role == "tool" and len(content) == len(parts):
+            id_, name = head.get("tool_call_id"), string(head.get("name"))
+            parts = (ToolResultPart(id_, name, content),)
+        return Message(role, parts, "openai", head)
+
+    def read_response(self, data: Mapping[str, Any]) -> Response:
+        """Read a chat completion, or its message alone."""
+        failure = None
+        choice: Mapping[str, Any] = data
+        if "choices" in data:
+            choices = items_of(data["choices"])
+            if not choices:
+                failure = failure_of(data, "The model's response has no choices in it.")
+            choice = as_mapping(next(iter(choices), None))
+        message = data
+        if choice is not data or data.get("message") is not None:
+            message = as_mapping(plain(first_of(choice, "message", "delta")))
+        head: Json = {"role": "assistant", "content": None, **without_none(message)}
+        head["role"] = "assistant"
+        return Response(
+            self.read(head),
+            string_or_none(choice.get("finish_reason")),
+            usage_of(data.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
+            string_or_none(data.get("id")),
+            string_or_none(data.get("model")),
+            is_refused=bool(head.get("refusal")),
+            failure=failure,
+        )
+
+    # --- writing ------------------------------------------------------------------------
+
+    def write(self, message: Message) -> list[Json]:
+        """Write *message*; a result of a call cannot hold images, which follow as the user's."""
+        message = message.sent_to("openai")
+        if message.results:
+            return _results(message)
+        head = head_of(message, message.role)
+        if message.role == "assistant":
+            return [self._of_model(head, message)]
+        if message.parts or "content" not in head:
+            head["content"] = content_of(message.parts, head.get("content"), _block)
+        return [head]
+
+    def _of_model(self, head: Json, message: Message) -> Json:
+        """Return *head* with the parts of *message*, which is the model's."""
+        texts: list[Part] = []
+        images: list[Any] = []
+        for part in message.parts:
+            raw = part.raw or {}
+            if isinstance(part, ThinkingPart):
+                head |= dict.fromkeys(raw, part.text)
+            elif "images" in raw:
+                images.append(raw["images"])
+            elif not isinstance(part, ToolCallPart):
+                texts.append(part)
+        if texts:
+            head["content"] = content_of(texts, head.get("content"), _block)
+        elif message.raw is None:
+            head["content"] = ""
+            if message.calls:
+                head["content"] = None
+        if images or "images" in head:
+            head["images"] = images
+        self._put_calls(head, message.calls)
+        return head
+
+    def _put_calls(self, head: Json, calls: Sequence[ToolCallPart]) -> None:
+        written: list[Json] = []
+        for call in calls:
+            if call.raw is not None and "function_call" in call.raw:
+                head["function_call"] = _function(call.raw["function_call"], call)
+            else:
+                written.append(self.write_call(call))
+        if written:
+            head["tool_calls"] = written
+
+    def write_call(self, call: ToolCallPart) -> Json:
+        """Write *call* as an entry of `tool_calls`."""
+        raw = call.raw or {"id": None, "type": "function"}
+        custom = raw.get("custom")
+        if raw.get("type") == "custom" and isinstance(custom, Mapping):
+            made = {**custom, "name": call.name, "input": json_text(call.arguments)}
+            return {**raw, "id": call.id, "custom": made}
+        function = _function(raw.get("function"), call)
+        return {**raw, "id": call.id, "type": "function", "function": function}
+
+    def arguments(self, values: Json) -> str:
+        """Return *values*, the arguments of a call, as JSON text."""
+        return compact_json(values)
+
+    def request(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[Json],
+        options: Mapping[str, Any],
+    ) -> Json:
+        """Return the body of a request for the next message."""
+        turns: list[Json] = []
+        for message in self.accepted(messages):
+            turns += [_accepted(turn) for turn in self.write(message)]
+        body: Json = {
+            "stream_options": {"include_usage": True},
+            **options,
+            "model": model,
+            "messages": turns,
+            "stream": True,
+        }
+        if tools:
+            body["tools"] = list(tools)
+        return body
+
+
+_TYPES: Mapping[str, Any] = {
+    "content": str | list | tuple,
+    "refusal": str | None,
+    "reasoning_content": str | None,
+    "reasoning": str | None,
+    "function_call": Mapping | None,
+}
+"""The types of fields of the model's message."""
+
+
+def _mend(head: Json) -> None:
+    """Take out of *head*, a message of the model, what no request can carry."""
+    for key, kind in _TYPES.items():
+        if key in head and not isinstance(head[key], kind):
+            head[key] = None
+    for key in ("content", "tool_calls", "images"):
+        if not isinstance(head.get(key), str | None):
+            head[key] = [item for item in items_of(head[key]) if isinstance(item, Mapping)]
+    if not head.get("tool_calls"):
+        head.pop("tool_calls", None)
+
+
+def _parts(head: Json) -> Iterator[Part]:
+    for key in _THINKING:
+        if isinstance(head.get(key), str):
+            yield ThinkingPart(head[key], {key: head[key]})
+            break
+    yield from _content_parts(head.get("content"))
+    for image in head.get("images") or ():
+        url = first_of(as_mapping(image).get("image_url"), "url")
+        if isinstance(url, str):
+            yield ImagePart(url, {"images": image})
+    for call in head.get("tool_calls") or ():
+        function = first_of(call, "function", "custom")
+        arguments = first_of(function, "arguments", "input")
+        name = string(first_of(function, "name"))
+        yield ToolCallPart(name, arguments, call_id(first_of(call, "id")), raw=call)
+    if (old := head.get("function_call")) is not None:
+        name = string(first_of(old, "name"))
+        yield ToolCallPart(name, first_of(old, "arguments"), raw={"function_call": old})
+
+
+def _content_parts(content: Any) -> Iterator[Part]:
+    return parts_of(content, _block_parts)
+
+
+def _block_parts(block: Json) -> Iterator[Part]:
+    kind, url = block.get("type"), block.get("image_url")
+    url = as_mapping(url).get("url", url)
+    if kind in ("text", "refusal"):
+        if isinstance(block.get(kind), str):
+            yield TextPart(block[kind], block)
+    elif kind == "image_url" and isinstance(url, str):
+        yield ImagePart(url, block)
+    elif isinstance(kind, str):
+        yield OtherPart(block)
+
+
+def _block(part: Part) -> Json:
+    if isinstance(part, TextPart):
+        raw = part.raw or {"type": "text"}
+        return {**raw, raw["type"]: part.text}
+    if isinstance(part, ImagePart):
+        return part.raw or {"type": "image_url", "image_url": {"url": part.url}}
+    return part.raw or {}
+
+
+def _function(before: Any, call: ToolCallPart) -> Json:
+    return {**as_mapping(before), "name": call.name, "arguments": json_text(call.arguments)}
+
+
+def _results(message: Message) -> list[Json]:
+    """Return the results in *message*; their images, and other parts, follow as the user's."""
+    written: list[Json] = []
+    others: list[Json] = []
+    for part in message.parts:
+        if not isinstance(part, ToolResultPart):
+            others.append(_block(part))
+        elif message.raw is not None:
+            content = content_of(part.content, message.raw.get("content"), _block)
+            written.append({**message.raw, "tool_call_id": part.id, "content": content})
+        else:
+            written.append({"role": "tool", "tool_call_id": part.id or "", "content": part.text})
+            if part.images:
+                title = f"What the call {part.id or part.name} of {part.name} returned:"
+                others.append({"type": "text", "text": title})
+                others += [_block(image) for image in part.images]
+    if others:
+        written.append({"role": "user", "content": others})
+    return written
+
+
+def _accepted(turn: Json) -> Json:
+    """Return *turn* without the fields that only answers have."""
+    turn = dict(turn)
+    turn.pop("images", None)
+    # With calls, some providers require it
+    if not turn.get("tool_calls"):
+        turn.pop("reasoning_content", None)
+    return turn

@@ -27,12 +27,14 @@ from toolbench.llm.wire.wire import (
     Wire,
     as_strings,
     call_id,
+    compact_json,
     content_of,
     failure_of,
     first_of,
     head_of,
     items_of,
     json_text,
+    parts_of,
     role_of,
     string,
     string_or_none,
@@ -40,17 +42,117 @@ from toolbench.llm.wire.wire import (
     without_none,
 )
 
+_TEXTS = {
+    "response.output_text.delta": ("text", "output_text"),
+    "response.refusal.delta": ("refusal", "refusal"),
+}
+_THINKING = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
+
+
+class _ResponsesStream(Stream):
+    """Joins the events of the Responses API; a finished item or response replaces its pieces."""
+
+    def __init__(self) -> None:
+        self._response: Json = {}
+        self._items: dict[Any, Json] = {}
+        self._places: dict[Any, Any] = {}
+        """The place of each item in `_items`, by the id of the item."""
+
+    def _place(self, kind: str, event: Mapping[str, Any]) -> Any:
+        """Return the key in `_items` of the item that *event* is about.
+
+        The id of an item says more than its index, which some servers leave out.
+        """
+        id_ = event.get("item_id") or (event.get("item") or {}).get("id")
+        if id_ in self._places:
+            return self._places[id_]
+        place, is_first = event.get("output_index"), kind == "response.output_item.added"
+        if is_first and id_ and place in self._items:
+            place = id_
+        if place is None and id_:
+            place = id_
+        if place is None:
+            place = len(self._items)
+            if not is_first:
+                place -= 1
+        if id_:
+            self._places[id_] = place
+        return place
+
+    def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
+        """Add the next event."""
+        kind, delta = string(chunk.get("type")), chunk.get("delta") or ""
+        if isinstance(chunk.get("response"), Mapping):
+            self._response = dict(chunk["response"])
+            return []
+        if kind in _THINKING and delta:
+            return [Chunk("thinking", delta)]
+        place, index = self._place(kind, chunk), chunk.get("output_index") or 0
+        if kind in ("response.output_item.added", "response.output_item.done"):
+            item = dict(chunk.get("item") or {})
+            if isinstance(item.get("content"), list):
+                # A copy, which deltas extend
+                item["content"] = [*item["content"]]
+            self._items[place] = item
+            if kind.endswith("added") and item.get("type") == "function_call":
+                return [Chunk("call", "", item.get("name"), index)]
+        elif kind == "response.function_call_arguments.delta":
+            item = self._items.setdefault(place, {"type": "function_call"})
+            if not isinstance(item.get("arguments"), GrowingText):
+                item["arguments"] = GrowingText(item.get("arguments") or "")
+            item["arguments"].add(delta)
+            return [Chunk("call", delta, None, index)]
+        elif kind == "response.function_call_arguments.done":
+            item = self._items.setdefault(place, {"type": "function_call"})
+            item["arguments"] = chunk.get("arguments", "")
+        elif kind in _TEXTS:
+            name, type_ = _TEXTS[kind]
+            item = self._items.setdefault(place, {"type": "message"})
+            self._part(item, type_, name).add(delta)
+            return [Chunk("text", delta)]
+        return []
+
+    @staticmethod
+    def _part(item: Json, type_: str, name: str) -> GrowingText:
+        """Return the text under *name* in the last part of *item*; add a part if there is none."""
+        parts = item.setdefault("content", [])
+        if not parts or not isinstance(parts[-1].get(name), GrowingText):
+            parts.append({"type": type_, name: GrowingText()})
+        text: GrowingText = parts[-1][name]
+        return text
+
+    @property
+    def response(self) -> Json:
+        """The response so far."""
+        items = self._response.get("output")
+        if not items:
+            items = [as_strings(item) for item in self._items.values()]
+        return {**self._response, "output": items}
+
+    @property
+    def has_end(self) -> bool:
+        """Whether the response is complete, or known to stay incomplete."""
+        return self._response.get("status") in ("completed", "incomplete", "failed")
+
 
 class ResponsesWire(Wire):
     """The format of OpenAI's Responses API."""
 
     provider = "responses"
+    stream = _ResponsesStream
+    parts_key = "output"
+    response_keys = frozenset({"output"})
     part_types = frozenset({"function_call", "message", "reasoning"})
     reasons = {  # noqa: RUF012 - a constant of the class
         "completed": "stop",
         "max_output_tokens": "length",
         "content_filter": "refusal",
     }
+    call_prefix = "call_"
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* is an event."""
+        return string(chunk.get("type")).startswith("response.")
 
     # --- reading ------------------------------------------------------------------------
 
@@ -58,11 +160,8 @@ class ResponsesWire(Wire):
         """Read *data*: a message, an item of the conversation, or a response."""
         head = dict(data)
         if "output" in head and "type" not in head:
-            items: list[Part] = []
-            for item in items_of(head["output"]):
-                if isinstance(item, Mapping):
-                    items += _item_parts(dict(item))
-            return Message("assistant", tuple(items), "responses", head)
+            items = tuple(parts_of(items_of(head["output"]), _item_parts))
+            return Message("assistant", items, "responses", head)
         if head.get("type") == "function_call_output":
             content = tuple(_content_parts(head.get("output")))
             known = tuple(part for part in content if isinstance(part, TextPart | ImagePart))
@@ -75,10 +174,6 @@ class ResponsesWire(Wire):
             return Message("user", (OtherPart(head),), "responses", {})
         parts = _content_parts(head.get("content"))
         return Message(role_of(head), tuple(parts), "responses", head)
-
-    def read_parts(self, parts: Sequence[Any]) -> Message:
-        """Read *parts*, the items of an answer."""
-        return self.read({"role": "assistant", "output": list(parts)})
 
     def read_response(self, data: Mapping[str, Any]) -> Response:
         """Read a response, or its message alone."""
@@ -114,11 +209,27 @@ class ResponsesWire(Wire):
             return written
         head = head_of(message, message.role)
         if message.role == "assistant" and (message.raw is None or "output" in head):
-            items = [item for part in message.parts if (item := _item(part))]
+            items = [item for part in message.parts if (item := self._item(part))]
             return [{**head, "output": items}]
         if message.raw == {}:
             return [part.raw for part in message.parts if isinstance(part, OtherPart)]
         return [{**head, "content": content_of(message.parts, head.get("content"), _block)}]
+
+    def _item(self, part: Part) -> Json | None:
+        """Return *part* as an item of the model; None for thinking of another provider."""
+        match part:
+            case ToolCallPart():
+                return self.write_call(part)
+            case TextPart(text, raw):
+                if raw is not None and _words(raw["content"]) == text:
+                    return raw
+                blocks = [{"type": "output_text", "text": text, "annotations": []}]
+                return {"type": "message", "role": "assistant", **(raw or {}), "content": blocks}
+            case ThinkingPart(text, raw) if raw is not None and _words(raw["summary"]) != text:
+                return {**raw, "summary": [{"type": "summary_text", "text": text}]}
+            case ImagePart(raw=None):
+                return _block(part)
+        return part.raw
 
     def takes(self, image: ImagePart) -> bool:
         """Tell whether the provider accepts *image* in a message of the model: one that it made."""
@@ -126,7 +237,12 @@ class ResponsesWire(Wire):
 
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as an item of `output`."""
-        return _call(call)
+        made = {"call_id": call.id, "name": call.name, "arguments": json_text(call.arguments)}
+        return {**(call.raw or {"type": "function_call"}), **made}
+
+    def arguments(self, values: Json) -> str:
+        """Return *values*, the arguments of a call, as JSON text."""
+        return compact_json(values)
 
     def request(
         self,
@@ -147,10 +263,6 @@ class ResponsesWire(Wire):
         if tools:
             body["tools"] = list(tools)
         return body
-
-    def stream(self) -> Stream:
-        """Return what joins the events of one answer."""
-        return _ResponsesStream()
 
 
 def _item_parts(item: Json) -> list[Part]:
@@ -200,42 +312,16 @@ def _words(blocks: list[Json]) -> str:
 
 
 def _content_parts(content: Any) -> Iterator[Part]:
-    if isinstance(content, str):
-        if content:
-            yield TextPart(content)
-        return
-    for block in items_of(content):
-        if not isinstance(block, Mapping):
-            continue
-        raw = dict(block)
-        if block.get("type") == "input_image" and isinstance(block.get("image_url"), str):
-            yield ImagePart(block["image_url"], raw)
-        elif isinstance(block.get("text"), str):
-            yield TextPart(block["text"], raw)
-        else:
-            yield OtherPart(raw)
+    return parts_of(content, _block_parts)
 
 
-def _item(part: Part) -> Json | None:
-    """Return *part* as an item of the model; None for thinking of another provider."""
-    match part:
-        case ToolCallPart():
-            return _call(part)
-        case TextPart(text, raw):
-            if raw is not None and _words(raw["content"]) == text:
-                return raw
-            blocks = [{"type": "output_text", "text": text, "annotations": []}]
-            return {"type": "message", "role": "assistant", **(raw or {}), "content": blocks}
-        case ThinkingPart(text, raw) if raw is not None and _words(raw["summary"]) != text:
-            return {**raw, "summary": [{"type": "summary_text", "text": text}]}
-        case ImagePart(raw=None):
-            return _block(part)
-    return part.raw
-
-
-def _call(call: ToolCallPart) -> Json:
-    made = {"call_id": call.id, "name": call.name, "arguments": json_text(call.arguments)}
-    return {**(call.raw or {"type": "function_call"}), **made}
+def _block_parts(block: Json) -> Iterator[Part]:
+    if block.get("type") == "input_image" and isinstance(block.get("image_url"), str):
+        yield ImagePart(block["image_url"], block)
+    elif isinstance(block.get("text"), str):
+        yield TextPart(block["text"], block)
+    else:
+        yield OtherPart(block)
 
 
 def _block(part: Part) -> Json:
@@ -254,105 +340,3 @@ def _result(result: ToolResultPart, head: Json | None) -> Json:
     if result.images:
         output = [_block(part) for part in result.content]
     return {"type": "function_call_output", "call_id": result.id or "", "output": output}
-
-
-# --- joining events -------------------------------------------------------------------
-
-_TEXTS = {
-    "response.output_text.delta": ("text", "output_text"),
-    "response.refusal.delta": ("refusal", "refusal"),
-}
-
-
-class _ResponsesStream(Stream):
-    """Joins the events of the Responses API; a finished item or response replaces its pieces."""
-
-    def __init__(self) -> None:
-        self._response: Json = {}
-        self._items: dict[Any, Json] = {}
-        self._places: dict[Any, Any] = {}
-        """The place of each item in `_items`, by the id of the item."""
-
-    def _place(self, kind: str, event: Mapping[str, Any]) -> Any:
-        """Return the key in `_items` of the item that *event* is about.
-
-        The id of an item says more than its index, which some servers leave out.
-        """
-        id_ = event.get("item_id") or (event.get("item") or {}).get("id")
-        if id_ in self._places:
-            return self._places[id_]
-        place, is_first = event.get("output_index"), kind == "response.output_item.added"
-        if is_first and id_ and place in self._items:
-            place = id_
-        if place is None and id_:
-            place = id_
-        if place is None:
-            place = len(self._items)
-            if not is_first:
-                place -= 1
-        if id_:
-            self._places[id_] = place
-        return place
-
-    def add(self, chunk: Mapping[str, Any]) -> None:
-        """Add the next event."""
-        kind = chunk.get("type", "")
-        if isinstance(chunk.get("response"), Mapping):
-            self._response = dict(chunk["response"])
-            return
-        place = self._place(kind, chunk)
-        if kind in ("response.output_item.added", "response.output_item.done"):
-            item = dict(chunk.get("item") or {})
-            if isinstance(item.get("content"), list):
-                # A copy, which deltas extend
-                item["content"] = [*item["content"]]
-            self._items[place] = item
-        elif kind == "response.function_call_arguments.delta":
-            item = self._items.setdefault(place, {"type": "function_call"})
-            if not isinstance(item.get("arguments"), GrowingText):
-                item["arguments"] = GrowingText(item.get("arguments") or "")
-            item["arguments"].add(chunk.get("delta"))
-        elif kind == "response.function_call_arguments.done":
-            item = self._items.setdefault(place, {"type": "function_call"})
-            item["arguments"] = chunk.get("arguments", "")
-        elif kind in _TEXTS:
-            name, type_ = _TEXTS[kind]
-            item = self._items.setdefault(place, {"type": "message"})
-            self._part(item, type_, name).add(chunk.get("delta"))
-
-    @staticmethod
-    def _part(item: Json, type_: str, name: str) -> GrowingText:
-        """Return the text under *name* in the last part of *item*; add a part if there is none."""
-        parts = item.setdefault("content", [])
-        if not parts or not isinstance(parts[-1].get(name), GrowingText):
-            parts.append({"type": type_, name: GrowingText()})
-        text: GrowingText = parts[-1][name]
-        return text
-
-    @property
-    def response(self) -> Json:
-        """The response so far."""
-        items = self._response.get("output")
-        if not items:
-            items = [as_strings(item) for item in self._items.values()]
-        return {**self._response, "output": items}
-
-    @property
-    def has_end(self) -> bool:
-        """Whether the response is complete, or known to stay incomplete."""
-        return self._response.get("status") in ("completed", "incomplete", "failed")
-
-    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-        """Yield what *chunk* adds to the answer."""
-        index, delta = chunk.get("output_index") or 0, chunk.get("delta") or ""
-        match str(chunk.get("type")).removeprefix("response."):
-            case "output_text.delta" | "refusal.delta":
-                yield Chunk("text", delta)
-            case "reasoning_summary_text.delta" | "reasoning_text.delta":
-                yield Chunk("thinking", delta)
-            case "function_call_arguments.delta":
-                yield Chunk("call", delta, None, index)
-            case "output_item.added":
-                item = chunk.get("item") or {}
-                if item.get("type") == "function_call":
-                    yield Chunk("call", "", item.get("name"), index)

@@ -7,7 +7,7 @@ was read and is written unchanged is the message that was sent, byte for byte.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 from toolbench.jsonschema.types import Json
@@ -33,26 +33,76 @@ UNREADABLE = "unreadable_arguments"
 LONGEST_ARGUMENTS = 1_000_000
 
 
+class Stream(ABC):
+    """Joins the chunks of one streamed answer."""
+
+    @abstractmethod
+    def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
+        """Add the next chunk or event; return what it adds to the answer, for listeners."""
+
+    @property
+    @abstractmethod
+    def response(self) -> Json:
+        """The response so far, in the format of one that is not streamed."""
+
+    @property
+    @abstractmethod
+    def has_end(self) -> bool:
+        """Whether the provider has said why the answer ended."""
+
+
 class Wire(ABC):
-    """The format of one provider."""
+    """The format of one provider, and how it is told from the others."""
 
     provider: ClassVar[Provider]
-    part_types: ClassVar[frozenset[str]] = frozenset()
+    stream: ClassVar[type[Stream]]
+    """What joins the chunks of one answer."""
+    parts_key: ClassVar[str]
+    """The field with the parts of the model's messages."""
+    response_keys: ClassVar[Set[str]] = frozenset()
+    """Fields that only a response, or a message of the model, of this provider has."""
+    part_types: ClassVar[Set[str]] = frozenset()
     """The values of `type` in the parts of this provider's messages."""
+    part_keys: ClassVar[Set[str]] = frozenset()
+    """Fields that only the parts of this provider's messages have, if they have no `type`."""
     reasons: ClassVar[Mapping[str, str]] = {}
     """What `Answer.finish_reason` says for each word of the provider, if it is another word."""
+    call_prefix: ClassVar[str | None] = None
+    """How the id of a call begins; None if a call needs no id."""
+
+    # --- telling it from others -----------------------------------------------------------
+
+    def is_response(self, data: Mapping[str, Any]) -> bool:
+        """Tell whether only this provider sends such a response or message."""
+        return any(data.get(key) is not None for key in self.response_keys)
+
+    def is_message(self, data: Mapping[str, Any]) -> bool:
+        """Tell whether *data* looks like a response or message of this provider."""
+        return self.is_response(data)
+
+    def is_part(self, part: Mapping[str, Any]) -> bool:
+        """Tell whether *part* looks like a part of this provider's messages."""
+        return string(part.get("type")) in self.part_types or not self.part_keys.isdisjoint(part)
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* begins a stream of this provider."""
+        return not self.response_keys.isdisjoint(chunk)
+
+    # --- reading ------------------------------------------------------------------------
 
     @abstractmethod
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*, a message of a conversation; see the module for what becomes of faulty parts."""
 
-    @abstractmethod
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, which stand in a message of the model, as such a message."""
+        return self.read({"role": "assistant", self.parts_key: list(parts)})
 
     @abstractmethod
     def read_response(self, data: Mapping[str, Any]) -> Response:
         """Read a whole response; a message alone is a response too."""
+
+    # --- writing ------------------------------------------------------------------------
 
     @abstractmethod
     def write(self, message: Message) -> list[Json]:
@@ -62,9 +112,18 @@ class Wire(ABC):
     def write_call(self, call: ToolCallPart) -> Json:
         """Write *call* as a part of the model's message."""
 
-    @abstractmethod
-    def stream(self) -> "Stream":
-        """Return what joins the chunks of one answer."""
+    def arguments(self, values: Json) -> Any:
+        """Return *values*, the arguments of a call, as the provider sends them."""
+        return values
+
+    def accepted(self, messages: Iterable[Message]) -> list[Message]:
+        """Return *messages* with what this provider refuses in another place, or in other words."""
+        written = with_written_results(messages, self.provider)
+        return list(with_images_shown(written, self.takes))
+
+    def takes(self, image: ImagePart) -> bool:
+        """Tell whether the provider accepts *image* in a message of the model."""
+        return False
 
     @abstractmethod
     def request(
@@ -82,37 +141,6 @@ class Wire(ABC):
             tools: The tools in the provider's format.
             options: Further fields, such as `temperature`; the fields made here have priority.
         """
-
-    def accepted(self, messages: Iterable[Message]) -> list[Message]:
-        """Return *messages* with what this provider refuses in another place, or in other words."""
-        written = with_written_results(messages, self.provider)
-        return list(with_images_shown(written, self.takes))
-
-    def takes(self, image: ImagePart) -> bool:
-        """Tell whether the provider accepts *image* in a message of the model."""
-        return False
-
-
-class Stream(ABC):
-    """Joins the chunks of one streamed answer."""
-
-    @abstractmethod
-    def add(self, chunk: Mapping[str, Any]) -> None:
-        """Add the next chunk or event."""
-
-    @property
-    @abstractmethod
-    def response(self) -> Json:
-        """The response so far, in the format of one that is not streamed."""
-
-    @property
-    @abstractmethod
-    def has_end(self) -> bool:
-        """Whether the provider has said why the answer ended."""
-
-    @abstractmethod
-    def pieces(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-        """Yield what *chunk* adds to the answer, for listeners."""
 
 
 # --- reading whatever a server sends ------------------------------------------------
@@ -190,6 +218,11 @@ def json_text(arguments: Any) -> str:
     return json.dumps(arguments, ensure_ascii=False)
 
 
+def compact_json(value: Any) -> str:
+    """Return *value* as JSON without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def as_sent_first(arguments: Any) -> Any:
     """Return *arguments* as the model sent them, before they were put below `UNREADABLE`."""
     if isinstance(arguments, Mapping) and arguments.keys() == {UNREADABLE}:
@@ -197,28 +230,31 @@ def as_sent_first(arguments: Any) -> Any:
     return arguments
 
 
+def json_value(text: str) -> Any:
+    """Return the value of *text*, the arguments of a call as JSON; if it is none, *text* itself.
+
+    It may be cut off. NaN and infinities, which Python reads, are no JSON: no request can carry them.
+    """
+    try:
+        return json.loads(text or "{}", parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(word)
+
+
 def as_object(arguments: Any) -> Json:
     """Return *arguments* as an object; what is none goes below `UNREADABLE`."""
     value = arguments
     if isinstance(value, str):
-        try:
-            value = json.loads(value or "{}")
-        except ValueError:
-            value = arguments
+        value = json_value(value)
     if isinstance(value, Mapping):
         return dict(value)
     if value is None:
         return {}
     return {UNREADABLE: json_text(arguments)}
-
-
-def as_sent_again(arguments: Any, before: Any) -> Any:
-    """Return the *arguments* of a call whose field was *before*, below `UNREADABLE` if they must be."""
-    if as_sent_first(before) == arguments:
-        return before
-    if isinstance(before, Mapping) and not isinstance(arguments, Mapping):
-        return {UNREADABLE: arguments}
-    return arguments
 
 
 def shown_arguments(arguments: Any) -> str:
@@ -241,6 +277,17 @@ def head_of(message: Message, role: str) -> Json:
     if "role" in head:
         return head
     return {"role": role, **head}
+
+
+def parts_of(content: Any, part: Callable[[Json], Iterable[Part]]) -> Iterator[Part]:
+    """Yield the parts of *content*: text, or a list of blocks, of which *part* reads one."""
+    if isinstance(content, str):
+        if content:
+            yield TextPart(content)
+        return
+    for block in items_of(content):
+        if isinstance(block, Mapping):
+            yield from part(dict(block))
 
 
 def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json]) -> Any:
@@ -279,7 +326,10 @@ def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None
     if not isinstance(data, Mapping):
         return None
     # OpenRouter sends the cost
-    return Usage(_sum(data, into), _sum(data, out), data.get("cost"))
+    usage = Usage(_sum(data, into), _sum(data, out), data.get("cost"))
+    if usage == Usage():
+        return None
+    return usage
 
 
 def _sum(data: Mapping[str, Any], keys: Iterable[str]) -> int | None:
