@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition, after_reload
+from toolbench.jsonschema.compose import with_limits_as_numbers
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import (
     alternatives_in,
@@ -229,26 +230,19 @@ def _modern(changes: Changes) -> Callable[[Json, str], Json]:
     """Return a function that rewrites schemas of older drafts: Anthropic reads only draft 2020-12."""
 
     def change(node: Json, where: str) -> Json:
-        if isinstance(node.get("items"), list):
-            node["prefixItems"] = node.pop("items")
-            if "additionalItems" in node:
-                node["items"] = node.pop("additionalItems")
-            message = "a list of fixed places was written as in draft 2020-12"
+        modern = dict(with_limits_as_numbers(node))
+        if isinstance(modern.get("items"), list):
+            modern["prefixItems"] = modern.pop("items")
+            if "additionalItems" in modern:
+                modern["items"] = modern.pop("additionalItems")
+        if modern != node:
+            message = "it was written as in draft 2020-12"
             changes.note(where, "rewritten", message, refused=True)
-        for key, bound in _BOUNDS.items():
-            if isinstance(node.get(key), bool):
-                if node.pop(key) and bound in node:
-                    node[key] = node.pop(bound)
-                message = f"{key!r} was written as in draft 2020-12"
-                changes.note(where, "rewritten", message, refused=True)
         if not where and changes.entries:
-            node.pop("$schema", None)
-        return node
+            modern.pop("$schema", None)
+        return modern
 
     return change
-
-
-_BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
 def _renamed_arguments(schema: Json, changes: Changes) -> Json:
