@@ -6,8 +6,8 @@ from test_llm.recorded import MESSAGES
 from test_llm.samples import GREP, WRITE, conforms, sdk
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
-from toolbench.llm.answers import LARGEST_IMAGE, LONGEST_TEXT
 from toolbench.llm.calls import parse_tool_calls, respond
+from toolbench.llm.compose import LARGEST_IMAGE, LONGEST_TEXT
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 LINK = "https://example.org/cat.png"

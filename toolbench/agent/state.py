@@ -31,9 +31,8 @@ from toolbench.core.builtins import FinishAction
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
-from toolbench.llm.answers import result_part
 from toolbench.llm.calls.tool_call import ToolCall
-from toolbench.llm.compose import user_parts
+from toolbench.llm.compose import result_part, user_parts
 from toolbench.llm.message import Message, Part, TextPart, with_written_results
 from toolbench.llm.models import Usage
 from toolbench.llm.wire import WIRES

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.llm.answers import respond as respond
-    from toolbench.llm.answers import respond_all as respond_all
     from toolbench.llm.calls.repairs import Repair as Repair
     from toolbench.llm.calls.tool_call import CallMetadata as CallMetadata
     from toolbench.llm.calls.tool_call import (
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
     from toolbench.llm.compose import as_mcp_call as as_mcp_call
     from toolbench.llm.compose import as_openai_call as as_openai_call
     from toolbench.llm.compose import as_responses_call as as_responses_call
+    from toolbench.llm.compose import respond as respond
+    from toolbench.llm.compose import respond_all as respond_all
     from toolbench.llm.compose import system_message as system_message
     from toolbench.llm.compose import user_message as user_message
     from toolbench.llm.formats.arguments import Change as Change

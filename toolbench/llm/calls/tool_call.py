@@ -13,9 +13,9 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem, ToolNotFoundError, did_you_mean
 from toolbench.jsonschema.types import Json
-from toolbench.llm.answers import respond
 from toolbench.llm.calls.repairs import Mending, NotJsonError, Repair, arguments_in
 from toolbench.llm.calls.written_calls import written_calls as calls_in
+from toolbench.llm.compose import respond
 from toolbench.llm.formats.arguments import from_provider, sent_names
 from toolbench.llm.message import Message, Part, Response, TextPart, ThinkingPart, ToolCallPart
 from toolbench.llm.providers import ALIASES, Provider, meant_by, tool_name
