@@ -3,7 +3,7 @@ import json
 import pytest
 
 from test_agent.checks import sent
-from test_agent.scripts import call, calls, talk
+from test_agent.scripts import add, call, calls, talk
 from toolbench import Conversation
 from toolbench.agent.tools import EditFileTool
 from toolbench.errors import ModelError
@@ -163,17 +163,26 @@ class TestUndo:
         assert "could not be taken back" in c.events[-1].text
 
     def test_takes_back_what_a_person_changed_of_a_call(self, tmp_path):
-        """The file that was edited is the one of the arguments that ran."""
+        """The file that was edited is the one of the arguments that ran; the model reads it after its calls."""
         created, edited = tmp_path / "asked.txt", tmp_path / "edited.txt"
         create = {"command": "create", "path": str(created), "file_text": "x"}
-        c = talk([calls(call("file_editor", create)), "Done."], [FileEditorTool])
+        script = [
+            calls(call("file_editor", create)),
+            calls(call("add", {"a": 1}, id="c2")),
+            "Done.",
+        ]
+        c = talk(script, [FileEditorTool, add])
         c.ask()
         c.edit_pending(None, {**create, "path": str(edited)})
         with answering(True):
-            assert c.run() == "answered"
+            c.run_pending()
         assert edited.exists() and not created.exists()
+        c.ask()
         c.undo()
         assert not edited.exists()
+        assert c.run() == "answered"
+        assert [message["role"] for message in sent(c)[-3:]] == ["assistant", "tool", "user"]
+        assert "takes back what you did" in sent(c)[-1]["content"]
 
     @pytest.mark.parametrize("is_loaded", [True, False], ids=["loaded", "forked"])
     def test_takes_back_nothing_of_an_earlier_session(self, tmp_path, is_loaded):
