@@ -5,7 +5,7 @@ Each call is answered once.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from json import dumps
 from threading import current_thread, main_thread
 from time import monotonic
@@ -40,6 +40,7 @@ from toolbench.llm.calls import FunctionCallValidationError, ToolCall, parse_too
 from toolbench.llm.models import Usage
 from toolbench.llm.providers import Provider
 from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.control import CANCELLED, INTERRUPTED, CancelToken, stop
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.parallel import perform_together
@@ -85,9 +86,6 @@ class Calls:
             agent.recovery, agent_state.stopping, self._carry_out_again, self._note
         )
         self._running: list[Run] = []
-        self._counted: set[int] = set()
-        """The numbers of the calls that were counted as repeats: a waiting call is not counted
-        again."""
         self._in_progress: dict[int, Run | None] = {}
         """The running calls by number, each with its run (None as long as the run is not made)."""
         self._token: CancelToken | None = None
@@ -185,7 +183,7 @@ class Calls:
     def _misfit(self, call: ActionEvent) -> AgentErrorEvent | None:
         """Return an error event if *call* cannot run, else None."""
         tool_call = call.tool_call
-        if self._is_third(call):
+        if self._agent_state.repeats.is_third(call):
             error = (
                 f"{call.tool_name} was called like this twice already, and the answer would "
                 "be the same; it was not run a third time."
@@ -199,12 +197,6 @@ class Calls:
         return AgentErrorEvent(
             call.tool_call_id, error, action_id=call.id, tool_name=call.tool_name
         )
-
-    def _is_third(self, call: ActionEvent) -> bool:
-        if call.id in self._counted:
-            return False
-        self._counted.add(call.id)
-        return self._agent_state.repeats.is_third(call.tool_call)
 
     def _run_of(self, call: ActionEvent, token: CancelToken) -> Run:
         # `_misfit` has checked that it is there
@@ -464,22 +456,13 @@ def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 # The executor keeps what it needs for that, so an edit of an earlier session cannot be undone.
 
 
-@dataclass(frozen=True)
-class Undone:
-    """The result of undoing a step."""
-
-    report: str
-    """The message for the model; "" for none."""
-    notice: str
-    """The message for the user; "" for none."""
-    calls: tuple[int, ...]
-    """The numbers of the undone calls."""
-
-
-def undo_last(events: Sequence[Event]) -> Undone:
+def undo_last(events: Sequence[Event], redactor: Redactor) -> list[Event]:
     """Undo all edits of the last step of *events* that made edits a tool can undo.
 
-    Edits that were already undone do not count.
+    Edits that were already undone do not count. *redactor* hides secrets in what is said of it.
+
+    Returns:
+        What is said of it: a notice for the user of what could not be undone, a message for the model.
     """
     report, notice, undone = list[str](), list[str](), list[int]()
     for call in reversed(_last_edits(events)):
@@ -494,9 +477,14 @@ def undo_last(events: Sequence[Event]) -> Undone:
         notice.insert(0, "This could not be taken back:")
     elif not report:
         notice = ["No tool of the last step can take anything back."]
+    said: list[Event] = []
+    if notice:
+        said.append(NoticeEvent(redactor.text("\n".join(notice))))
     if report:
-        report.insert(0, "[The person takes back what you did.]")
-    return Undone("\n".join(report), "\n".join(notice), tuple(undone))
+        text = "\n".join(["[The person takes back what you did.]", *report])
+        content = (TextContent(text=redactor.text(text)),)
+        said.append(MessageEvent(content, source="environment", undone=tuple(undone)))
+    return said
 
 
 def _last_edits(events: Sequence[Event]) -> list[ActionEvent]:

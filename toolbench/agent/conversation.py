@@ -32,7 +32,6 @@ from toolbench.agent.events import (
     CallEdit,
     Event,
     MessageEvent,
-    NoticeEvent,
     StopEvent,
     StopReason,
     final_text_of,
@@ -41,7 +40,6 @@ from toolbench.agent.events import (
 from toolbench.agent.masking import Masking
 from toolbench.agent.requests import Sender, SentRequest, SentRequests
 from toolbench.agent.state import AgentState, EventLog
-from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.state import ConversationState
 from toolbench.errors import ToolbenchError
@@ -316,12 +314,7 @@ class Conversation:
         """
         with self._deciding() as agent_state:
             place = len(agent_state.log)
-            undone = undo_last(agent_state.log)
-            if undone.notice:
-                agent_state.add(NoticeEvent(self.redactor.text(undone.notice)))
-            if undone.report:
-                content = (TextContent(text=self.redactor.text(undone.report)),)
-                agent_state.add(MessageEvent(content, source="environment", undone=undone.calls))
+            agent_state.add(*undo_last(agent_state.log, self.redactor))
             return agent_state.log.after(place)
 
     # --- what the model is sent, and what it costs --------------------------------------

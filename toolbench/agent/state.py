@@ -31,7 +31,6 @@ from toolbench.core.builtins import FinishAction
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
-from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.compose import result_part, user_parts
 from toolbench.llm.message import Message, Part, TextPart, with_written_results
 from toolbench.llm.models import Usage
@@ -211,6 +210,7 @@ class Repeats:
         """Make a counter that has counted no call."""
         self._last = ""
         self._times = 0
+        self._counted: set[int] = set()
         self.is_stuck = False
         """Whether a call was made three times in a row."""
 
@@ -218,8 +218,15 @@ class Repeats:
         """Start counting from zero, when the user lets the model go on."""
         self._last, self._times, self.is_stuck = "", 0, False
 
-    def is_third(self, call: ToolCall) -> bool:
-        """Count *call*; tell whether the same call was made at least three times in a row."""
+    def is_third(self, event: ActionEvent) -> bool:
+        """Count the call of *event*; tell whether it is at least the third same call in a row.
+
+        A call that was counted before it waited for the user is not counted again.
+        """
+        if event.id in self._counted:
+            return False
+        self._counted.add(event.id)
+        call = event.tool_call
         parts: list[Any] = [call.name, call.arguments]
         # Arguments that could not be read are empty
         if call.error is not None:
