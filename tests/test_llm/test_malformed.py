@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,9 @@ BAD_TEXT = [
     '{"pattern": "x", "pattern": "y"}',
     '{"pattern": "x", "globs": [{"a": 1, "a": 1}]}',
     '{"pattern": Infinity}',
+    '{"pattern": "x", "weight": 1e999}',
+    '{"pattern": "x", "path": "\ud800"}',
+    "```json\n{" + "\n" * 200_000,
     '{"pattern": 1 + 1}',
     '{"pattern": "\\u12"}',
     '{"pattern": "C:\\new\\dir"}',
@@ -120,6 +124,8 @@ BAD_CALLS = [
     3,
     [],
 ]
+HALF = {"pattern": "x", "path": "\ud800"}
+ENDLESS = {"pattern": "x", "weight": inf}
 BAD_MESSAGES = [
     {"choices": [{"message": {"role": "assistant", "tool_calls": "grep"}}]},
     {"choices": [{"message": {"role": "assistant", "tool_calls": {"name": "grep"}}}]},
@@ -145,6 +151,8 @@ BAD_MESSAGES = [
         "type": "message",
         "content": [{"type": "tool_use", "name": "grep", "input": [1]}],
     },
+    {"type": "message", "content": [{"type": "tool_use", "name": "grep", "input": HALF}]},
+    {"type": "message", "content": [{"type": "tool_use", "name": "grep", "input": ENDLESS}]},
     {"type": "message", "content": "text"},
     {"type": "message", "content": [None, 3]},
     {"method": "tools/call", "params": {}},

@@ -17,7 +17,7 @@ from toolbench.values import clip, each_once
 
 # --- JSON text ------------------------------------------------------------------------
 
-_FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n")
 _OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
 _TAGS = re.compile(r"</?tool_calls?>|```[a-zA-Z]*")
 
@@ -48,23 +48,33 @@ def read_json(text: str) -> tuple[Any, list[str]]:
         NotJsonError: If *text* has no certain value; the error says why.
     """
     repairs: list[str] = []
-    if fenced := _FENCE.match(text):
-        text = fenced[1]
+    inside = _unfenced(text)
+    if inside is not None:
+        text = inside
         repairs.append("the code fence around it was removed")
     try:
-        return _sendable(_exact.decode(text), text), repairs
+        return _sendable(_exact.decode(text)), repairs
     except (ValueError, RecursionError):
         pass
     try:
-        value = _sendable(_lenient.decode(text), text)
+        value = _sendable(_lenient.decode(text))
         return value, [*repairs, "control characters in its strings were escaped"]
     except (ValueError, RecursionError) as error:
         refused = NotJsonError(_where(text, error))
     try:
-        value = _sendable(_lenient.decode(_PIECE.sub(_as_json, text)), text)
+        value = _sendable(_lenient.decode(_PIECE.sub(_as_json, text)))
     except (ValueError, RecursionError):
         raise refused from None
     return value, [*repairs, "its JSON was mended: quotes, commas or literals"]
+
+
+def _unfenced(text: str) -> str | None:
+    """Return the text in the code fence around *text*; None if there is none."""
+    bare = text.strip()
+    opening = _FENCE.match(bare)
+    if opening is None or not bare.endswith("```"):
+        return None
+    return bare[opening.end() : -3].rstrip()
 
 
 def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
@@ -89,7 +99,11 @@ def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
     if value is None:
         return {}, repairs
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return dict(value), repairs
+        try:
+            return dict(_sendable(value)), repairs
+        except (ValueError, RecursionError) as error:
+            msg = f"the arguments are not a JSON object: {_where('', error)}"
+            raise NotJsonError(msg) from None
     msg = f"the arguments should be a JSON object, not {clip(value)}"
     raise NotJsonError(msg)
 
@@ -102,9 +116,9 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
     """
     try:
         value, end = _lenient.raw_decode(text, at)
+        return _sendable(value), end
     except (ValueError, RecursionError) as error:
         raise NotJsonError(_where(text, error)) from None
-    return _sendable(value, text[at:end]), end
 
 
 def embedded(text: str) -> tuple[list[Any], str]:
@@ -125,19 +139,25 @@ def embedded(text: str) -> tuple[list[Any], str]:
     return values, _TAGS.sub("", "".join([*words, text[at:]])).strip()
 
 
-def _sendable(value: Any, text: str) -> Any:
-    """Return *value*, which was read from *text*.
+def _sendable(value: Any) -> Any:
+    """Return *value*.
 
     Raises:
-        NotJsonError: If UTF-8 cannot encode a string in *value*, because it has half of a surrogate
-            pair.
+        NotJsonError: If no JSON in UTF-8 can hold *value*: a number in it is infinite or NaN, or a
+            string in it has half of a surrogate pair.
+        RecursionError: If *value* is nested too deeply.
     """
-    if "\\ud" in text or "\\uD" in text:
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            msg = "a string in it holds half of a character"
-            raise NotJsonError(msg) from None
+    try:
+        text = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, skipkeys=True, default=lambda _: None
+        )
+        text.encode()
+    except UnicodeEncodeError:
+        msg = "a string in it holds half of a character"
+        raise NotJsonError(msg) from None
+    except ValueError:
+        msg = "a number in it is too large, or is no number"
+        raise NotJsonError(msg) from None
     return value
 
 
