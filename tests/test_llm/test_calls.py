@@ -20,6 +20,7 @@ from toolbench.llm.calls import (
     parse_tool_calls,
     respond,
 )
+from toolbench.llm.calls.call_display import calls_bundle
 from toolbench.llm.formats import to_openai
 
 
@@ -250,6 +251,15 @@ class TestShown:
         text = repr(one(chat({"password": "hunter2", "user": "ada"}, tool.name), [tool]))
         assert "hunter2" not in text
         assert "ada" in text
+
+    def test_repaired_secret(self):
+        """Not even a repair quotes it."""
+        numbers = {"type": "array", "items": {"type": "integer"}, "writeOnly": True}
+        tool = taking({"pin": {"type": "integer", "format": "password"}, "codes": numbers})
+        call = one(chat({"pin": "40871234", "codes": ["40875678"]}, tool.name), [tool])
+        assert call.arguments == {"pin": 40871234, "codes": [40875678]}
+        assert len(call.repairs) == 2
+        assert "4087" not in str(calls_bundle([call], [None]))
 
     def test_state(self):
         """Ready or not, and how much was repaired."""

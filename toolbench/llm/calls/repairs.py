@@ -6,13 +6,15 @@ stays an error. A value is repaired if the schema of the tool allows only one me
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import eq
 from typing import Any, NoReturn
 
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.node import Node
+from toolbench.redaction import MARK
 from toolbench.values import clip, each_once
 
 # --- JSON text ------------------------------------------------------------------------
@@ -245,13 +247,17 @@ class Repair(Problem):
 
 
 class Mending:
-    """Repairs the arguments of one call, and lists the repairs in `repairs`."""
+    """Repairs the arguments of one call, and lists the repairs in `repairs`.
 
-    def __init__(self) -> None:
-        """Make the lists of repairs and of odd values, which are empty."""
+    Args:
+        secret: The paths of the secrets in the arguments; no repair quotes them.
+    """
+
+    def __init__(self, secret: Collection[Path] = ()) -> None:
         self.repairs: list[Repair] = []
-        self.odd: list[tuple[Path, Any]] = []
-        """Unchanged values whose type the schema does not allow."""
+        self.odd: list[Repair] = []
+        """The unchanged values whose type the schema does not allow."""
+        self._secret = secret
 
     def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
         """Return *value* with all repairs made.
@@ -301,11 +307,21 @@ class Mending:
         if isinstance(value, str):
             in_text = _in_string(value)
             if type(in_text) in classes:
-                message = f"{clip(value)} was read as {_NOUNS[type(in_text)]}"
+                message = f"{self._shown(value, path)} was read as {_NOUNS[type(in_text)]}"
                 self.repairs.append(Repair(path, message))
                 return in_text
-        self.odd.append((path, value))
+        message = (
+            f"{self._shown(value, path)} was accepted, though the schema asks for another type"
+        )
+        self.odd.append(Repair(path, message))
         return value
+
+    def _shown(self, value: Any, path: Path) -> str:
+        for secret in self._secret:
+            # The value, a part of it, or what it is a part of
+            if all(map(eq, secret, path)):
+                return MARK
+        return clip(value)
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:

@@ -4,14 +4,14 @@ A call that can mean two things is an error, never a guess, and the error's mess
 correct the call. All repairs are listed in `call.repairs`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ArgumentsError, Problem, ToolNotFoundError, did_you_mean
+from toolbench.errors import ArgumentsError, Path, Problem, ToolNotFoundError, did_you_mean
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.repairs import Mending, NotJsonError, Repair, arguments_in
 from toolbench.llm.calls.written_calls import written_calls as calls_in
@@ -327,7 +327,10 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
     arguments = from_provider(arguments, tool, facts.provider)
     repairs = [*call.repairs]
     problems, asides = _asides(arguments, tool.input_node.properties, repairs)
-    mending = Mending()
+    secret: Collection[Path] = ()
+    if not tool.secrecy.is_harmless(arguments):
+        secret = tool.secrecy.mask(arguments)[1]
+    mending = Mending(secret)
     arguments = mending.mended(arguments, tool.input_node)
     repairs += mending.repairs
     action: Action | None = None
@@ -344,10 +347,7 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
             told.append(Problem(path, problem.message))
         failed = FunctionCallValidationError(facts.sent_name, told)
         return replace(call, error=failed, repairs=tuple(repairs))
-    for path, value in mending.odd:
-        message = f"{clip(value)} was accepted, though the schema asks for another type"
-        repairs.append(Repair(path, message))
-    return replace(call, action=action, repairs=tuple(repairs))
+    return replace(call, action=action, repairs=(*repairs, *mending.odd))
 
 
 def _asides(
