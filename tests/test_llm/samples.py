@@ -1,6 +1,7 @@
 """The tools these tests call, the corpus of real ones, and the providers' own types."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -70,8 +71,13 @@ def sdk(module: str) -> Any:
     return pytest.importorskip(module, reason=reason)
 
 
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 def conforms(kind: Any, value: Any) -> bool:
     """Tell whether *value* is a *kind* of the SDK, with nothing the SDK does not know."""
-    adapter = TypeAdapter(kind)
+    adapter = _adapter(kind)
     known = adapter.dump_python(adapter.validate_python(value), mode="json")
     return known == json.loads(json.dumps(value))
