@@ -21,7 +21,7 @@ def atlas():
     server = MCPServer("atlas", log_level="ERROR")
 
     @server.prompt()
-    def visit(city: str, street: str) -> str:
+    def visit(city: str, street: str, password: str = "") -> str:
         return f"Visit {street} in {city}."
 
     @server.prompt()
@@ -111,6 +111,19 @@ def test_what_was_typed_outlives_a_look_at_another_item(tab, item, other):
         assert named(pane.detail, "city").value == "Ulm"
         explorer.close()
         assert ticker.wait_idle(PATIENCE)
+
+
+def test_a_secret_gets_no_proposals(pane):
+    """It is in no widget, neither when it is typed nor when its prompt is picked again."""
+    eventually(lambda: "password" in _names(pane))
+    for _ in range(2):
+        password = named(pane.detail, "password")
+        if not pane._form.values:
+            type_into(password, "hunter22")
+        assert "hunter22" not in repr([part.get_state() for part in walk(pane.detail)])
+        choose(pane, "leave")
+        choose(pane, "visit")
+    assert pane._form.values == {"password": "hunter22"}
 
 
 def _names(pane):

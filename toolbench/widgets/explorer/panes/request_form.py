@@ -31,8 +31,8 @@ _P = ParamSpec("_P")
 _PAUSE = 0.25
 # Arguments with proposals
 _MAX_PROPOSALS = 8
-# Above every built-in rule
-_RANK = 95
+# Above every built-in rule of a string but that of secrets, which are no part of a widget's state
+_RANK = 79
 
 
 class RequestForm:
