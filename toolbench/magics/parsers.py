@@ -175,23 +175,31 @@ class LineParser(argparse.ArgumentParser):
         """The options that have a value, in all their writings."""
         return [name for name, action in self._option_string_actions.items() if action.nargs != 0]
 
+    def positional_words(self, words: Sequence[str]) -> list[str]:
+        """Return those of *words* that are neither options nor values of options."""
+        found: list[str] = []
+        is_value = False
+        for word in words:
+            if is_value:
+                is_value = False
+            elif word in self.value_options:
+                is_value = True
+            elif not word.startswith("-"):
+                found.append(word)
+        return found
+
     def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
         """Return the argument to which the next word after *words* belongs; None if there is none.
 
         It is the option before that has no value yet, or else a positional argument.
         """
-        positional = [argument for argument in self._actions if not argument.option_strings]
-        option = None
-        for word in words:
-            if option is not None:
-                option = None
-            elif word in self.value_options:
-                option = self._option_string_actions[word]
-            elif not word.startswith("-") and positional and positional[0].nargs != "*":
-                del positional[0]
-        if option is not None:
-            return option
-        return next(iter(positional), None)
+        if words and words[-1] in self.value_options:
+            return self._option_string_actions[words[-1]]
+        left = [argument for argument in self._actions if not argument.option_strings]
+        for _ in self.positional_words(words):
+            if left and left[0].nargs != "*":
+                del left[0]
+        return next(iter(left), None)
 
     def help_text(self) -> str:
         """Return the help text of the magic, which is also the docstring of the magic."""

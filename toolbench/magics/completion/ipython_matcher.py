@@ -29,13 +29,13 @@ from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS
 IDENTIFIER = "toolbench.matcher"
 _PARSERS = {parser.prog: parser for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MODEL, CHAT, MCP)}
 _VALUE = re.compile(
-    r"""(?:^|=\s*)%{1,2}tool\s+(\S+)\s.*?(?<!\S)([\w.-]+)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
+    r"""(?:^|=\s*)%{1,2}tool\s+(\S.*?\s)([\w.][\w.-]*)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
 )
-_OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)(\s.*)$")
+_OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S.*)$")
 _LINE = re.compile(r"(?:^|=\s*)%{1,2}(\w+)\s+(.*\s)?(\S*)$")
-_BODY = re.compile(r"\s*%%tool\s+(\S+)([^\n]*)\n(.*)", re.DOTALL)
-_BODY_FORM = re.compile(r"\s(?:-f|--format)[ =]?(\w+)")
-_Values = Mapping[tuple[str, str], tuple[str, Callable[[str], Iterable[str]]]]
+_BODY = re.compile(r"\s*%%tool\s+(\S[^\n]*)\n(.*)", re.DOTALL)
+_BODY_FORM = re.compile(r"(?<!\S)(?:-f|--format)[ =]?(\w+)")
+_Known = Mapping[tuple[str, str], tuple[str, Callable[[str], Iterable[str]]]]
 
 
 def matcher_for(
@@ -53,7 +53,7 @@ def matcher_for(
         models: Returns the names of the models.
     """
     # What is known only now, by the magic and the name of the argument: its kind, its values
-    values: _Values = {
+    values: _Known = {
         ("tools", "pattern"): ("tool", catalog.names),
         ("tools", "source"): ("source", lambda typed: catalog.sources()),
         ("tool", "name"): ("tool", catalog.names),
@@ -75,8 +75,8 @@ def matcher_for(
         if body := _BODY.match("\n".join([*above, line])):
             return _body(catalog, body, rest)
         hit = _OBJECT.search(line)
-        if hit and (text := open_json(hit[2])) is not None:
-            offered = offer_in_json(_schema(catalog, hit[1]), text, rest)
+        if hit and (text := open_json(hit[1])) is not None:
+            offered = offer_in_json(_schema(catalog, hit[1].split()), text, rest)
             return offered or _nothing()
         if hit := _VALUE.search(line):
             return _value(catalog, hit, rest)
@@ -88,7 +88,7 @@ def matcher_for(
 
 
 def _word(
-    catalog: Catalog, values: _Values, magic: str, words: Sequence[str], typed: str
+    catalog: Catalog, values: _Known, magic: str, words: Sequence[str], typed: str
 ) -> SimpleMatcherResult:
     """Offer the continuations of *typed*, the word after *words* in the line of *magic*."""
     parser = _PARSERS.get(magic)
@@ -119,20 +119,19 @@ def _word(
 
 def _keywords(catalog: Catalog, words: Sequence[str], typed: str) -> SimpleMatcherResult:
     """Offer the arguments of the tool in *words* that *words* do not have."""
-    tool = next(word for word in words if not word.startswith("-"))
     present = {word.partition("=")[0] for word in words}
-    names = [name for name in read(_schema(catalog, tool)).names if name not in present]
+    names = [name for name in read(_schema(catalog, words)).names if name not in present]
     return _offer([f"{name}=" for name in names], typed, "param")
 
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    tool, head, text = match.groups()
+    head, text = match.groups()
     form = _BODY_FORM.search(head)
     if form and form[1] == "py":
         return _nothing()
     is_json = looks_like_json(text) or (form and form[1] == "json")
     offer = offer_in_json if is_json else offer_in_yaml
-    return offer(_schema(catalog, tool), text, rest) or _nothing()
+    return offer(_schema(catalog, head.split()), text, rest) or _nothing()
 
 
 def _nothing() -> SimpleMatcherResult:
@@ -145,11 +144,11 @@ def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherRe
     If *rest* begins with the closing quote, which the editor has added, no quote is
     added.
     """
-    tool, argument, quote, typed = match.groups()
+    line, argument, quote, typed = match.groups()
     is_closed = bool(quote) and rest.startswith(quote)
     values = [
         text.removesuffix(quote) if is_closed else text
-        for value in _values(catalog, tool, argument)
+        for value in _choices(catalog, line.split(), argument)
         # A newline would end the line
         if value.startswith(typed) and "\n" not in value
         if (text := _quoted(value, quote)).startswith(quote) or not is_closed
@@ -165,15 +164,17 @@ def _quoted(value: str, quote: str) -> str:
     return shlex.quote(value)
 
 
-def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:
+def _schema(catalog: Catalog, words: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of the tool that *words*, those after `%tool`, name; empty if there is none."""
+    names = TOOL.positional_words(words)
     try:
-        return catalog.find(tool).input_schema
+        return catalog.find(names[0]).input_schema
     except Exception:  # noqa: BLE001 - no such tool, or its create() fails: offer nothing
         return {}
 
 
-def _values(catalog: Catalog, tool: str, argument: str) -> list[str]:
-    choices = read(_schema(catalog, tool)).at(argument).choices
+def _choices(catalog: Catalog, words: Sequence[str], argument: str) -> list[str]:
+    choices = read(_schema(catalog, words)).at(argument).choices
     return [v if isinstance(v, str) else dumps(v) for v in choices]
 
 
