@@ -122,6 +122,10 @@ class TestMistakes:
                 "a: !x 1",
                 "could not determine a constructor for the tag '!x', at line 1 column 4",
             ),
+            (
+                "a: &x [*x]",
+                "an alias stands inside of the value that it names, at line 1 column 4",
+            ),
             ("a: \x00", "special characters are not allowed"),
         ],
     )

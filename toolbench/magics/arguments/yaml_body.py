@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from toolbench.errors import BodyError
 from toolbench.jsonschema.node import Node, read
@@ -31,6 +32,17 @@ class _Loader(yaml.SafeLoader):
     """A YAML loader that reads plain scalars by `_RULES`."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
+        """Return the value of *node* with all that is inside.
+
+        Raises:
+            ConstructorError: If an alias stands inside of the value that it names.
+        """
+        if node in self.recursive_objects:
+            msg = "an alias stands inside of the value that it names"
+            raise ConstructorError(None, None, msg, node.start_mark)
+        return super().construct_object(node, deep=True)
 
 
 for _name, _pattern, _starts in _RULES:
