@@ -89,6 +89,16 @@ def test_a_call_is_edited_and_runs(opened):
     assert "edited" in text(panel) and len(c.pending) == 1
 
 
+def test_a_call_of_no_tool_cannot_be_edited(opened, wire):
+    """Each click on Edit shows the same notice."""
+    panel = opened(talk([calls(call("nope", {})), "Done."]))
+    press(panel, "Step")
+    labelled(panel, "Edit").click()
+    widgets = set(wire.live)
+    labelled(panel, "Edit").click()
+    assert "There is no tool called nope" in text(panel) and wire.live == widgets
+
+
 def test_a_call_is_refused_with_a_reason_and_the_model_reads_it(opened):
     """The other one runs; then the model is asked again by itself."""
     c, panel = two_calls(opened)
@@ -298,7 +308,7 @@ def wait_for(panel, condition):
     return eventually(lambda: next(filter(condition, everything(panel)), None))
 
 
-def test_a_person_is_the_model(opened):
+def test_a_person_is_the_model(opened, wire):
     """They see all that a model is sent, call a tool by its form, and then say something."""
     c = Conversation(agent=Agent(PersonModel(), [add], system_prompt="Be brief."))
     c.send_message("What is 2 + 3?")
@@ -308,6 +318,10 @@ def test_a_person_is_the_model(opened):
     page_text = text(panel)
     assert "Be brief." in page_text and "What is 2 + 3?" in page_text
     assert "Add two numbers." in page_text
+    labelled(panel, "Answer for the model").click()
+    widgets = set(wire.live)
+    labelled(panel, "Answer for the model").click()
+    assert "Choose a tool, or write" in text(panel) and wire.live == widgets
     chooser.value = "add"
     wait_for(panel, lambda w: getattr(w, "description", "") == "a").value = "2"
     chooser.index = 0

@@ -90,11 +90,8 @@ class ByHand:
         return ResultObservation(content=content, result=value)
 
     def _result_form(self) -> SchemaForm | None:
-        """Return the form for a structured result; None if the tool has no structured results.
-
-        The form is made once, so it keeps the typed values.
-        """
-        if self._form is None and (schema := self._schema()) is not None:
+        """Return a form for a structured result; None if the tool has no structured results."""
+        if (schema := self._schema()) is not None:
             self._form = SchemaForm(dict(schema))
             self._form.observe(lambda _: self._debounce.edited())
         return self._form

@@ -16,7 +16,7 @@ from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.control import Cancellable
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.parts import Parts, put
 
 # Seconds between two checks for a stop
 _LOOK = 0.05
@@ -64,13 +64,13 @@ class _RequestView:
         self._tool.observe(lambda change: self._choose(change["new"]), "value")
         self._text = parts.make(w.Textarea, "toolbench-prose", description="What you say")
         self._text.observe(lambda _: self._debounce.edited(), "value")
-        self._fields, self._wrong = parts.column(), parts.row()
+        self._fields, self._notice = parts.column(), parts.html()
         send = parts.button("Answer for the model", look="primary")
         send.on_click(lambda _: self._debounce.then(self._send))
         self.widgets = [
             parts.html(_request_html(request)),
             *([self._tool] if names else []),
-            *(self._fields, self._text, self._wrong, parts.row(send)),
+            *(self._fields, self._text, self._notice, parts.row(send)),
         ]
 
     def close(self) -> None:
@@ -94,15 +94,13 @@ class _RequestView:
             if text.strip():
                 self._settle(self._request.answer(text))
             else:
-                self._refuse("Choose a tool, or write what the model says.")
+                sentence = "Choose a tool, or write what the model says."
+                put(self._notice, notice(sentence, "warning"))
         elif form.errors or form.blocked:
             form.reveal_errors(focus=True)
         else:
             call = (self._tool.value, form.value)
             self._settle(self._request.answer(text, [call]))
-
-    def _refuse(self, sentence: str) -> None:
-        self._wrong.children = (self._parts.html(notice(sentence, "warning")),)
 
     def _settle(self, answer: Answer) -> None:
         # A double click

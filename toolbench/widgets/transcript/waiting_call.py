@@ -71,7 +71,7 @@ class WaitingCall:
             self._button("Answer by hand", self._ask_for_answer),
             self._button("Refuse", self._ask_for_reason, kind="toolbench-refuse"),
         ]
-        self._body = parts.column()
+        self._body, self._notice = parts.column(), parts.html()
         error = call.tool_call.error
         wrong = [] if error is None else [parts.html(_error_html(str(error)))]
         thought = [parts.html(markdown_html(call.thought))] if call.thought else []
@@ -129,7 +129,8 @@ class WaitingCall:
         tool = _tool_of(self.call)
         if tool is None:
             text = f"There is no tool called {self._name}: answer by hand, or refuse."
-            self._show(self._parts.html(notice(text, "warning")))
+            put(self._notice, notice(text, "warning"))
+            self._show(self._notice)
             return
         if self._form is None:
             arguments = dict(self.call.tool_call.arguments)
