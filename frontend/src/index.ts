@@ -105,8 +105,9 @@ interface Initialized {
 function initialize({ model, signal = new AbortController().signal }: Initialized): void {
   start();
   holdClicks(model.widget_manager, signal);
-  connectApps(model, signal);
   endQuestions(model.widget_manager, signal);
+  // Last: anywidget swallows what fails here, and tests wait for this one as the sign that all is there
+  connectApps(model, signal);
 }
 
 export default { initialize };
