@@ -123,10 +123,10 @@ class TestText:
             read_json(text)
 
     def test_where(self):
-        """The error says where the text goes wrong."""
-        with pytest.raises(NotJsonError, match=r"ends too early, after .*/tmp/fo"):
+        """The error says where the text goes wrong, without a piece of it: it may hold a secret."""
+        with pytest.raises(NotJsonError, match=r"ends too early, after 27 characters$"):
             read_json('{"command": "rm -rf /tmp/fo')
-        with pytest.raises(NotJsonError, match=r"character 14, near .*hi"):
+        with pytest.raises(NotJsonError, match=r"at character 14$"):
             read_json('{"a": "said "hi" to"}')
 
     @given(VALUES)

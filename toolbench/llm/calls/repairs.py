@@ -16,6 +16,7 @@ from toolbench.errors import Path, Problem
 from toolbench.jsonschema.node import Node
 from toolbench.redaction import MARK
 from toolbench.values import clip, each_once
+from toolbench.wording import counted
 
 # --- JSON text ------------------------------------------------------------------------
 
@@ -169,9 +170,9 @@ def _where(text: str, error: Exception) -> str:
     if not isinstance(error, json.JSONDecodeError):
         return str(error)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-        return f"the JSON ends too early, after {text[-30:]!r}"
-    near = text[max(0, error.pos - 15) : error.pos + 15]
-    return f"{error.msg} at character {error.pos + 1}, near {near!r}"
+        return f"the JSON ends too early, after {counted(len(text), 'character')}"
+    # No piece of the text: it could be a piece of a secret, which nothing would find
+    return f"{error.msg} at character {error.pos + 1}"
 
 
 _PIECE = re.compile(
