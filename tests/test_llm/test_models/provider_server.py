@@ -191,6 +191,11 @@ def cut(text, size=7):
     return [text[i : i + size] for i in range(0, len(text), size)]
 
 
+def arguments_text(arguments):
+    """The arguments of a call, which may be a text already, as text."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
 def openai_events(text, calls=(), finish=None):
     """The chunks of a chat completion, with the usage at the end."""
 
@@ -208,7 +213,7 @@ def openai_events(text, calls=(), finish=None):
         function = {"name": name, "arguments": ""}
         head = {"index": index, "id": f"c{index}", "type": "function"}
         yield delta({"tool_calls": [{**head, "function": function}]})
-        for piece in cut(json.dumps(arguments)):
+        for piece in cut(arguments_text(arguments)):
             function = {"arguments": piece}
             yield delta({"tool_calls": [{"index": index, "function": function}]})
     yield delta({}, finish or ("tool_calls" if calls else "stop"))
@@ -233,7 +238,7 @@ def responses_events(text, calls=(), finish=None):
             "id": f"fc_{index}",
             "call_id": f"c{index}",
             "name": name,
-            "arguments": json.dumps(arguments),
+            "arguments": arguments_text(arguments),
             "status": "completed",
         }
         for index, (name, arguments) in enumerate(calls)
@@ -295,7 +300,7 @@ def anthropic_events(text, calls=(), finish=None):
     blocks += [
         (
             {"type": "tool_use", "id": f"c{index}", "name": name, "input": {}},
-            *("input_json_delta", "partial_json", json.dumps(arguments)),
+            *("input_json_delta", "partial_json", arguments_text(arguments)),
         )
         for index, (name, arguments) in enumerate(calls)
     ]

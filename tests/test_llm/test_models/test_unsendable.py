@@ -63,7 +63,8 @@ def test_what_cannot_be_written_is_not_said_of_the_answer(kind, server):
     assert server.bodies == []
 
 
-def test_a_number_that_no_request_can_carry_is_no_argument(model, server):
+@pytest.mark.parametrize("arguments", [{"n": math.nan}, '{"n": 1e999}'])
+def test_a_number_that_no_request_can_carry_is_no_argument(model, arguments, server):
     """What a model sends is sent back with each request: NaN would end the conversation for good."""
 
     @tool(read_only=True)
@@ -71,7 +72,9 @@ def test_a_number_that_no_request_can_carry_is_no_argument(model, server):
         """Double a number."""
         return 2 * n
 
-    calls = [("double", {"n": math.nan})]
+    if model.provider == "gemini" and isinstance(arguments, str):
+        pytest.skip("its arguments are no text")
+    calls = [("double", arguments)]
     server.reply(spoken(model.provider, "", calls), spoken(model.provider, "Ok."))
     conversation = Conversation(agent=Agent(model, [double]))
     conversation.send_message("Double it.")

@@ -8,7 +8,8 @@ was read and is written unchanged is the message that was sent, byte for byte.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, ClassVar
+from math import isinf
+from typing import Any, ClassVar, NoReturn
 
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import (
@@ -233,16 +234,23 @@ def as_sent_first(arguments: Any) -> Any:
 def json_value(text: str) -> Any:
     """Return the value of *text*, the arguments of a call as JSON; if it is none, *text* itself.
 
-    It may be cut off. NaN and infinities, which Python reads, are no JSON: no request can carry them.
+    It may be cut off. No request can carry NaN or infinities, such as 1e999, which Python reads.
     """
     try:
-        return json.loads(text or "{}", parse_constant=_refuse)
+        return json.loads(text or "{}", parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
 
 
-def _refuse(word: str) -> None:
+def _refuse(word: str) -> NoReturn:
     raise ValueError(word)
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if isinf(number):
+        _refuse(word)
+    return number
 
 
 def as_object(arguments: Any) -> Json:
