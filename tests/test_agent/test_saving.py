@@ -224,13 +224,14 @@ class TestFiles:
     st.booleans(),
 )
 def test_a_break_changes_nothing(tmp_path_factory, script, is_paused):
-    """After save and load the model is sent what it would have been sent."""
+    """After save and load the events are the same, and the model is sent what it would have been."""
     c = talk(script, max_steps=3)
     if is_paused:
         c.agent_state.log.listen(lambda e: c.pause() if isinstance(e, ActionEvent) else None)
     c.run()
     path = tmp_path_factory.mktemp("talk") / "c.jsonl"
     other = reopened(c, path, tools=[add, fail, FinishTool])
+    assert other.written() == c.written()
     for conversation in (c, other):
         conversation.reject_pending("no")
     assert other.next_request.messages == c.next_request.messages

@@ -303,11 +303,18 @@ def _validator(kind: str, name: str) -> Callable[[Any], Any]:
     return adapter.validate_python
 
 
+class _SavedCallError(FunctionCallValidationError):
+    """The error of a saved call; the only problem is the whole sentence of the error."""
+
+    def __str__(self) -> str:
+        return self.problems[0].message
+
+
 def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
     name = str(call.get("name", ""))
     error = None
     if call.get("error"):
-        error = FunctionCallValidationError(name, [Problem((), str(call["error"]))])
+        error = _SavedCallError(name, [Problem((), str(call["error"]))])
     risk = None
     if call.get("security_risk") is not None:
         risk = SecurityRisk(call["security_risk"])
