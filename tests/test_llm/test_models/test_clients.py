@@ -242,6 +242,13 @@ class TestFailures:
             with pytest.raises(ModelError, match=r"a web page|no model .*Not authenticated"):
                 as_model(f"{server.url}/v1").complete(hello(model))
 
+    def test_in_a_stream_are_one_sentence(self, model, server):
+        """Even without the code that the provider's package expects there."""
+        server.reply(Reply([{"error": {"message": "Too busy."}}]))
+        with pytest.raises(ModelError) as raised:
+            model.complete(hello(model))
+        assert "\n" not in str(raised.value)
+
     def test_of_whoever_watches_are_its_own(self, model, server):
         """What `on_chunk` raises comes out as it is."""
         server.reply(spoken(model.provider, "Hello"))

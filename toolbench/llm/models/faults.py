@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import time
+from traceback import walk_tb
 from typing import Any
 
 from toolbench.errors import ModelConnectionError, ModelError, ended
@@ -27,6 +28,7 @@ TRIES = 4
 LONGEST_WAIT = 60.0
 """The longest wait before a retry, in seconds; if a server asks for more, there is no retry."""
 
+_PACKAGES = ("openai.", "anthropic.", "google.genai.")
 # Characters of a provider's words
 _LONGEST = 600
 
@@ -111,11 +113,20 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
         )
     names = {name for cause in causes(error) for name in class_names(cause)}
     if names.isdisjoint(CONNECTION | {"OSError"}):
-        if isinstance(error, ValueError | RecursionError) or "APIError" in names:
+        is_known = isinstance(error, ValueError | RecursionError) or "APIError" in names
+        if is_known or _is_of_a_package(error):
             words = redactor.sentence(sentence(error))
             return Fault(f"{place} sent an answer that cannot be read: {_short(words)}")
         return None
     return Fault(redactor.sentence(_broken(error, place, names)), is_connection=True)
+
+
+def _is_of_a_package(error: BaseException) -> bool:
+    """Tell whether a provider's package raised *error*, because it did not expect what its server sent."""
+    module = ""
+    for frame, _ in walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+    return module.startswith(_PACKAGES)
 
 
 def _broken(error: BaseException, place: str, names: set[str]) -> str:
