@@ -218,6 +218,20 @@ class TestImagesThatAModelDoesNotTake:
             blocks = [block for e in of(other, MessageEvent) for block in e.content]
             assert ImageContent(image_urls=[PICTURE]) in blocks
 
+    def test_are_all_left_out_for_another_model(self, tmp_path):
+        """The model of a loaded conversation took none of its images."""
+        c = Conversation(agent=Agent(ScriptedModel(["A cat.", "Yes."])))
+        c.send_message([ImageContent(image_urls=[PICTURE])])
+        c.run()
+        c.save(tmp_path / "talk.jsonl")
+        error = refusal("failed (500): image input is not supported", 500)
+        agent = Agent(ScriptedModel([error, "Red."]))
+        other = Conversation.load(tmp_path / "talk.jsonl", agent)
+        other.send_message("Is it red?")
+        assert other.run() == "error"
+        assert other.run() == "answered"
+        assert PICTURE not in str(sent(other)) and LEFT_OUT in str(sent(other))
+
     def test_stay_where_the_model_took_them(self):
         """What it answered to once is no reason for a refusal."""
         error = refusal("refused the request (400)", 400)

@@ -154,6 +154,11 @@ class Context:
         self.turns = recent
 
     @property
+    def event_ids(self) -> tuple[int, ...]:
+        """The numbers of the events of all turns."""
+        return tuple(id_ for turn in self.turns for id_ in turn.event_ids)
+
+    @property
     def new_event_ids(self) -> tuple[int, ...]:
         """The numbers of the events of the model's last answer, and of all events after it."""
         turns = self.turns

@@ -233,6 +233,8 @@ class Sender:
         self._spend = spend
         self._token: CancelToken | None = None
         self._is_cost_unknown = False
+        self._has_answered = False
+        """Whether the model answered in this conversation, not only in the one that was copied."""
         self._failed_at = 0
         """The number of tokens when condensing failed the last time."""
 
@@ -269,6 +271,7 @@ class Sender:
             answer = self.model.complete(
                 list(messages), tools, on_chunk=self._pass_piece, cancel=token
             )
+            self._has_answered = True
             self.sent[-1] = replace(self.sent[-1], usage=answer.usage)
             if answer.parsed.provider != self.model.provider:
                 # A message with text only does not show its provider
@@ -283,11 +286,18 @@ class Sender:
             self._token = None
 
     def _without_images(self, error: Exception) -> list[Event]:
-        """Remove the new images from the context, if the model refused the request because of images."""
+        """Remove images from the context, if the model refused the request because of images.
+
+        All images if the error names images and the model did not answer yet: those of a loaded
+        conversation may be from one with another model. Else only the new images.
+        """
         is_refused = getattr(error, "status", None) in REFUSALS
-        if not (is_refused or IMAGE_WORDS.search(sentence_of(error))):
+        names_images = IMAGE_WORDS.search(sentence_of(error)) is not None
+        if not (is_refused or names_images):
             return []
         ids = self._context.new_event_ids
+        if names_images and not self._has_answered:
+            ids = self._context.event_ids
         count = self._context.leave_out_images(ids)
         if not count:
             return []
