@@ -12,7 +12,14 @@ from patience import PATIENCE, eventually
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import add, call, calls, talk
 from toolbench import Conversation, current_run, tool
-from toolbench.agent import Agent, ObservationEvent, StopEvent, UserRejectObservation
+from toolbench.agent import (
+    Agent,
+    MessageEvent,
+    ObservationEvent,
+    StopEvent,
+    UserRejectObservation,
+)
+from toolbench.core.builtins import FinishTool
 from toolbench.llm.models import ScriptedModel
 from toolbench.runs.history import RunHistory
 
@@ -97,6 +104,34 @@ def test_a_conversation_interrupted_at_any_line_is_loaded_and_forked(tmp_path):
         assert len(loaded.pending) == len(fork.pending) == len(c.pending)
         check(loaded)
         check(fork)
+
+
+def test_an_interrupt_at_any_line_loses_no_message():
+    """A message whose sending was interrupted is among the events and is sent, or is in neither."""
+    place, is_over = 1, True
+    while is_over:
+        c = talk(["Done."] * 2)
+        c.run()
+        with Interrupt(place) as interrupt, suppress(KeyboardInterrupt):
+            c.send_message("More.")
+        said = [e.text for e in of(c, MessageEvent) if e.source == "user"]
+        c.run()
+        assert [m["content"] for m in sent(c) if m["role"] == "user"] == said
+        place, is_over = place + 1, interrupt.is_over
+    assert place > 20
+
+
+def test_an_interrupt_at_any_line_keeps_the_end():
+    """A task that the model has finished stays finished; no further request is sent."""
+    place, is_over = 1, True
+    while is_over:
+        c = talk([calls(call("finish", {"message": "m"})), "Not asked."], [FinishTool])
+        with Interrupt(place) as interrupt, suppress(KeyboardInterrupt):
+            c.run()
+        if of(c, ObservationEvent):
+            assert c.run() == "finished"
+        place, is_over = place + 3, interrupt.is_over
+    assert place > 50
 
 
 def test_a_stopped_call_that_is_being_recorded_gives_its_answer(monkeypatch):

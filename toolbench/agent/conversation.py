@@ -165,7 +165,7 @@ class Conversation:
         agent_state = self.agent_state
         self.forget_late_stop()
         content = self._masking.content(message_content(message))
-        agent_state.add(MessageEvent(content))
+        agent_state.log.notify(agent_state.receive(MessageEvent(content)))
 
     def step(self) -> list[Event]:
         """Ask the model once and run all its calls; return the new events.
@@ -375,7 +375,7 @@ class Conversation:
 
     def written(self) -> list[dict[str, Any]]:
         """Return the events as JSON data, with secrets hidden."""
-        return files.all_written(self.agent_state.log, Masking(self.known_secrets))
+        return files.all_written(self.agent_state.log.after(0), Masking(self.known_secrets))
 
     def to_html(self) -> str:
         """Return the transcript as one HTML page that needs neither kernel nor network."""
@@ -555,7 +555,7 @@ class Conversation:
 
     def _step(self) -> None:
         agent_state = self.agent_state
-        if agent_state.round is not None and any(event.is_exit for event in agent_state.inbox):
+        if agent_state.round is not None and any(e.is_exit for e in tuple(agent_state.inbox)):
             self._reject(_LEFT)
         if agent_state.round is None:
             self._ask()

@@ -99,6 +99,8 @@ def save(
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
+    # First the events: a message that is read meanwhile is not saved as unread beside its answer
+    events = all_written(agent_state.log.after(0), masking)
     head = {
         "toolbench": "conversation",
         "version": VERSION,
@@ -109,7 +111,7 @@ def save(
         "spent": agent_state.spending.rows(),
         "unread": agent_state.unread,
     }
-    lines = [head, *all_written(agent_state.log, masking)]
+    lines = [head, *events]
     texts = [json.dumps(_finite(line)) for line in lines]
     overwrite = overwrite or _is_earlier_state(path, texts)
     write_named(path, "".join(f"{text}\n" for text in texts), overwrite=overwrite, is_private=True)

@@ -329,7 +329,7 @@ class Sender:
         """Return the request that would be sent now, with the unread messages; *masking* hides secrets."""
         provider = self.model.provider
         messages = [masking.written(message, provider) for message in self._context.messages]
-        for event in self._agent_state.inbox:
+        for event in tuple(self._agent_state.inbox):
             messages += WIRES[provider].write(masking.message(message_of(event)))
         return self._request(messages, self.offered)
 

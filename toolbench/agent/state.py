@@ -322,12 +322,13 @@ class AgentState:
     @property
     def steps(self) -> int:
         """The number of answers of the model."""
-        return sum(map(begins_answer, self.log))
+        return sum(map(begins_answer, self.log.after(0)))
 
     @property
     def unread(self) -> list[int]:
         """The numbers of the messages that were not sent to the model yet."""
-        return [event.id for event in self.inbox]
+        # A copy: another thread may add to it
+        return [event.id for event in tuple(self.inbox)]
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
         """Stop for *reason* until the next message of the user; None lets the work go on."""
@@ -353,8 +354,27 @@ class AgentState:
             self.apply(event, message)
         return appended
 
+    def receive(self, event: MessageEvent) -> list[MessageEvent]:
+        """Append *event*, a message of the user: after an interrupt too, it is in log and inbox, or in neither.
+
+        As after `append`, the caller then calls `log.notify`.
+        """
+        place = len(self.log)
+        try:
+            return self.append(event)
+        except BaseException:
+            # The interrupt may have come after the log got it
+            taken = {*self.unread, *self._known_ids()}
+            for logged in self.log.after(place):
+                is_same = isinstance(logged, MessageEvent) and logged.content is event.content
+                if is_same and logged.id not in taken:
+                    self.apply(logged)
+            raise
+
     def apply(self, event: Event, message: Message | None = None) -> None:
-        """Do what follows from *event*, which is in the log; to do it twice changes nothing.
+        """Do what follows from *event*, which is in the log.
+
+        To do it twice changes nothing, except for messages: `repair` applies only those in no turn.
 
         Args:
             event: The event.
@@ -395,12 +415,13 @@ class AgentState:
         current = self.round
         if current is None or current.waiting:
             return
-        self.context.add(current.messages(), current.event_ids)
-        self.round = None
+        # First the end: after an interrupt, calls that are in the context are not closed again
         if self.repeats.is_stuck:
             self.end("repeated", "the same call, three times in a row")
         elif current.is_finished:
             self.end("finished")
+        self.context.add(current.messages(), current.event_ids)
+        self.round = None
 
     def _said_in(self, event: ActionEvent | MessageEvent) -> Message:
         """Return the message of the model that *event* has."""
@@ -432,10 +453,7 @@ class AgentState:
 
     def repair(self) -> None:
         """Apply what an interrupt, at any line of code, left unapplied of the last answer's events."""
-        known = {id_ for turn in self.context.turns for id_ in turn.event_ids}
-        for event in self.log:
-            if isinstance(event, Condensation):
-                known.update(event.forgotten)
+        known = self._known_ids()
         if self.round is not None and self.round.calls[0].id in known:
             self.round = None
         for event in self._since_last_answer():
@@ -447,6 +465,14 @@ class AgentState:
             self.inbox.popleft()
         if not (self.over or self.round or self.inbox) and self.context.is_answered:
             self.end("answered")
+
+    def _known_ids(self) -> set[int]:
+        """Return the numbers of the events in the model's messages, and of those that were condensed."""
+        known = set(self.context.event_ids)
+        for event in self.log.after(0):
+            if isinstance(event, Condensation):
+                known.update(event.forgotten)
+        return known
 
     def _since_last_answer(self) -> list[Event]:
         """Return the events of the model's last answer, and all later ones."""
