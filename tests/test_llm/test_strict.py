@@ -52,6 +52,13 @@ class TestStrict:
         assert any(why in reason for reason in report.not_strict), report.not_strict
         assert report.strict is False
 
+    def test_items_of_older_drafts(self):
+        """A list with a schema for each place: OpenAI would refuse the whole request."""
+        pair = {"type": "array", "items": [{"type": "string"}, {"type": "number"}]}
+        draft = "http://json-schema.org/draft-07/schema#"
+        schema = {"$schema": draft, "type": "object", "properties": {"a": pair}, "required": ["a"]}
+        assert to_openai(foreign(schema))["function"]["strict"] is False
+
     def test_depth(self):
         """Eleven levels are one too many."""
         node = {"type": "string"}

@@ -326,6 +326,9 @@ def _misfits(schema: Json) -> Iterator[str]:
         if node.get("format", "date") not in _FORMATS:
             yield f"{where}: format {node['format']!r} is not supported"
         types = types_of(node)
+        # Older drafts have a list of schemas here, and others a boolean
+        if "array" in types and not isinstance(node.get("items"), Mapping):
+            yield f"{where}: the list does not say what its items are"
         if "object" in types:
             yield from _openings(node, where)
 
