@@ -286,10 +286,17 @@ class Plain(ScriptedModel):
         return Answer(super().complete(messages, tools).message)
 
 
+def keys_of(value):
+    """All keys in the JSON *value*."""
+    found = set()
+    json.loads(json.dumps(value), object_pairs_hook=lambda pairs: found.update(dict(pairs)))
+    return found
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("kind", [Plain, ScriptedModel])
-def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind):
-    """It looks like a message of any provider, and has what only its own knows."""
+def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind, tmp_path):
+    """It looks like a message of any provider, and has what only its own knows, and others refuse."""
     [item] = model_message("Hi.", provider="responses")["output"]
     message = {
         "openai": {"role": "assistant", "content": "Hi.", "annotations": [{"url": "x"}]},
@@ -305,6 +312,12 @@ def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind):
     c.send_message("Go on.")
     assert c.run() == "answered"
     assert sent(c)[-2] == message == of(c, MessageEvent)[1].message
+    c.save(tmp_path / "talk.jsonl")
+    for other in PROVIDERS:
+        agent = Agent(ScriptedModel([], provider=other))
+        loaded = Conversation.load(tmp_path / "talk.jsonl", agent)
+        said = loaded.next_request.messages[1]
+        assert said == message if other == provider else not {"url", "cited_text"} & keys_of(said)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -462,6 +462,9 @@ class Copy:
         provider = message.provider
         if isinstance(event, ActionEvent) and event.metadata is not None:
             provider = event.metadata.provider
+        elif _is_text_blocks((event.message or {}).get("content")):
+            # It can be read as OpenAI's too, but may have fields that only Anthropic takes
+            provider = "anthropic"
         if provider is None:
             # Text alone, which only Gemini writes in another way
             return self._provider != "gemini"
@@ -494,6 +497,12 @@ class Copy:
             return replace(event, message=message, thought=event.thought and kept.thought)
         images = [block for block in event.content if block.type != "text"]
         return replace(event, message=message, content=(TextContent(text=kept.thought), *images))
+
+
+def _is_text_blocks(content: Any) -> bool:
+    if not isinstance(content, list) or not content:
+        return False
+    return all(isinstance(block, Mapping) and block.get("type") == "text" for block in content)
 
 
 def _refuse_lost_secrets(current: Round) -> None:
