@@ -23,6 +23,8 @@ from toolbench.redaction.detect import is_secret
 from toolbench.values import clip
 from toolbench.wording import estimate_tokens, listed, words_of
 
+__all__ = ["RULES", "Finding", "Rule", "Severity", "cost_of", "lint_tool", "lint_tools"]
+
 # --- the rules ----------------------------------------------------------------------
 
 Severity = Literal["error", "warning", "hint"]
@@ -247,7 +249,7 @@ RULES: Mapping[str, Rule] = {
 """Every rule by its id."""
 
 
-def _finding(tool: str, rule: str, where: str, message: str) -> Finding:
+def finding(tool: str, rule: str, where: str, message: str) -> Finding:
     """Make the finding that *tool* breaks *rule* at *where*."""
     broken = RULES[rule]
     return Finding(
@@ -267,12 +269,12 @@ def _finding(tool: str, rule: str, where: str, message: str) -> Finding:
 
 def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
     """Return a finding for each part of *tool* that may confuse a model."""
-    return list(_alone(_Subject(tool)))
+    return list(_alone(Subject(tool)))
 
 
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
     """Return the findings in each of *tools*, and in all of them together."""
-    subjects = [_Subject(tool) for tool in tools]
+    subjects = [Subject(tool) for tool in tools]
     found: list[Finding] = []
     for subject in subjects:
         found += _alone(subject)
@@ -296,7 +298,7 @@ def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
     return TokenCount(tokens, exact=is_exact)
 
 
-def _alone(subject: "_Subject") -> Iterator[Finding]:
+def _alone(subject: "Subject") -> Iterator[Finding]:
     for rule in _RULES_OF_ONE:
         yield from rule(subject)
 
@@ -330,7 +332,7 @@ _MOST = 10_000
 
 
 @dataclass(frozen=True)
-class _Argument:
+class Argument:
     """One argument, or one property inside an argument."""
 
     path: str
@@ -353,7 +355,7 @@ class _Argument:
         return self.node.says(*keywords)
 
 
-class _Subject:
+class Subject:
     """A tool, with the facts that the rules check."""
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
@@ -374,7 +376,7 @@ class _Subject:
         self.tokens = estimate_tokens(offer_of(tool, self.schema))
         """How many tokens the tool costs in each request, as an estimate."""
 
-    def _inside(self, node: Node, path: str, depth: int) -> Iterator[_Argument]:
+    def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:
             return
         # inside arguments, properties of alternatives are left out: a model chooses one of them
@@ -387,7 +389,7 @@ class _Subject:
             if path:
                 inner = f"{path}.{name}"
             part = node.at(name)
-            yield _Argument.of(part, inner, name, required=name in required)
+            yield Argument.of(part, inner, name, required=name in required)
             yield from self._inside(part, inner, depth + 1)
         if node.items is not None:
             yield from self._inside(node.items, f"{path}[]", depth + 1)
@@ -401,7 +403,7 @@ _TAKING = re.compile(r"delet|remov|destroy|drop|eras|purg|truncat|wip", re.IGNOR
 _FOR_GOOD = re.compile(r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE)
 
 
-def _hints(subject: _Subject) -> Iterator[Finding]:
+def _hints(subject: Subject) -> Iterator[Finding]:
     """Check that a tool that deletes says so in its hints."""
     action = _destroying_word(subject)
     if not action:
@@ -409,13 +411,13 @@ def _hints(subject: _Subject) -> Iterator[Finding]:
     annotations = subject.tool.annotations
     if annotations is not None and annotations.readOnlyHint:
         message = f"The name says {action!r}, but the hints say read-only."
-        yield _finding(subject.name, "hint-contradicts", "annotations", message)
+        yield finding(subject.name, "hint-contradicts", "annotations", message)
     elif annotations is None or "destructiveHint" not in annotations.model_fields_set:
         message = f"The name says {action!r}, but no hint says that it destroys data."
-        yield _finding(subject.name, "hint-destructive", "annotations", message)
+        yield finding(subject.name, "hint-destructive", "annotations", message)
 
 
-def _destroying_word(subject: _Subject) -> str:
+def _destroying_word(subject: Subject) -> str:
     """Return the word of the tool's name that says that the tool destroys data; "" if none does.
 
     A word such as "delete" at the start of the name is enough. In other cases the beginning of the
@@ -462,19 +464,19 @@ _LIMITS = re.compile(
 )
 
 
-def _described(subject: _Subject) -> Iterator[Finding]:
+def _described(subject: Subject) -> Iterator[Finding]:
     """Check that a tool has a description, of more than one word."""
     text = subject.description.strip()
     if not text:
         message = "There is no description: the model has only the name."
-        yield _finding(subject.name, "description-missing", "description", message)
+        yield finding(subject.name, "description-missing", "description", message)
     # Some languages write no spaces between words
     elif text.isascii() and len(re.findall(r"\w+", text)) == 1:
         message = f"{text!r} is only one word."
-        yield _finding(subject.name, "description-thin", "description", message)
+        yield finding(subject.name, "description-thin", "description", message)
 
 
-def _result(subject: _Subject) -> Iterator[Finding]:
+def _result(subject: Subject) -> Iterator[Finding]:
     """Check that a tool that reads data describes its result, in words or in a schema."""
     text = subject.description.strip()
     if len(text) > _LONG or "outputSchema" in subject.tool.to_mcp_tool(input_schema={}):
@@ -482,10 +484,10 @@ def _result(subject: _Subject) -> Iterator[Finding]:
     # _RESULT has English words
     if text.isascii() and _READS.match(text) and not _RESULT.search(text):
         message = "It does not say what it returns."
-        yield _finding(subject.name, "description-result", "description", message)
+        yield finding(subject.name, "description-result", "description", message)
 
 
-def _limits(subject: _Subject) -> Iterator[Finding]:
+def _limits(subject: Subject) -> Iterator[Finding]:
     """Check that a search tool takes a limit, or that its description says how much it returns."""
     text = subject.description.strip()
     # _LIMITED has English words
@@ -497,7 +499,7 @@ def _limits(subject: _Subject) -> Iterator[Finding]:
         if _LIMITS.search(argument.name):
             return
     message = "It does not say how much it may return, and takes no limit."
-    yield _finding(subject.name, "description-limits", "description", message)
+    yield finding(subject.name, "description-limits", "description", message)
 
 
 # --- the arguments ------------------------------------------------------------------
@@ -571,7 +573,7 @@ _UNSET = re.compile(
 )
 
 
-def _undescribed(subject: _Subject) -> Iterator[Finding]:
+def _undescribed(subject: Subject) -> Iterator[Finding]:
     """Check that every argument has a description, unless its name or its schema explains it."""
     bare: list[str] = []
     for argument in subject.arguments:
@@ -581,10 +583,10 @@ def _undescribed(subject: _Subject) -> Iterator[Finding]:
         message = f"{len(bare)} arguments have no description: {listed(bare, _MOST_NAMES)}."
         if len(bare) == 1:
             message = f"The argument {bare[0]} has no description."
-        yield _finding(subject.name, "argument-undescribed", _where(bare), message)
+        yield finding(subject.name, "argument-undescribed", _where(bare), message)
 
 
-def _misnamed(subject: _Subject) -> Iterator[Finding]:
+def _misnamed(subject: Subject) -> Iterator[Finding]:
     """Check that the function has every argument that its docstring describes."""
     executor = subject.tool.executor
     if not isinstance(executor, FunctionCall):
@@ -592,7 +594,7 @@ def _misnamed(subject: _Subject) -> Iterator[Finding]:
     for name in misnamed_parameters(executor):
         near = did_you_mean(name, (argument.name for argument in subject.outer))
         message = f"{name!r} is described but is not a parameter.{near}"
-        yield _finding(subject.name, "argument-misnamed", "arguments", message)
+        yield finding(subject.name, "argument-misnamed", "arguments", message)
 
 
 def _where(paths: list[str]) -> str:
@@ -602,7 +604,7 @@ def _where(paths: list[str]) -> str:
     return "arguments"
 
 
-def _is_clear(argument: _Argument, subject: _Subject) -> bool:
+def _is_clear(argument: Argument, subject: Subject) -> bool:
     """Return whether *argument* needs no description of its own.
 
     Its name, its schema or the description of the tool explains it.
@@ -620,7 +622,7 @@ def _is_clear(argument: _Argument, subject: _Subject) -> bool:
     return re.search(pattern, subject.description) is not None
 
 
-def _enumeration(subject: _Subject) -> Iterator[Finding]:
+def _enumeration(subject: Subject) -> Iterator[Finding]:
     """Check that values listed in an argument's description are also listed in its schema."""
     for argument in _texts(subject):
         if argument.has("enum", "const", "pattern") or _JSON.search(argument.text):
@@ -629,7 +631,7 @@ def _enumeration(subject: _Subject) -> Iterator[Finding]:
         others = {other.name for other in subject.arguments}
         if values and not others & set(re.findall(r"[\w-]+", values)):
             message = f"Its text lists its values, {values}; its schema takes any string."
-            yield _finding(subject.name, "argument-enum", argument.path, message)
+            yield finding(subject.name, "argument-enum", argument.path, message)
 
 
 def _listed_values(text: str) -> str | None:
@@ -643,7 +645,7 @@ def _listed_values(text: str) -> str | None:
     return clip(values.strip(" ,|/"), 60)
 
 
-def _form(subject: _Subject) -> Iterator[Finding]:
+def _form(subject: Subject) -> Iterator[Finding]:
     """Check that a format named in an argument's description is also in its schema."""
     for argument in _texts(subject):
         match = _FORM.search(argument.text)
@@ -655,19 +657,19 @@ def _form(subject: _Subject) -> Iterator[Finding]:
         near = argument.text[max(0, match.start() - 20) : match.end() + 20]
         if not re.search(r"\bor\b|\bfor \w+s,", near, re.IGNORECASE):
             message = f"Its text asks for {match[1]}, its schema takes any string."
-            yield _finding(subject.name, "argument-format", argument.path, message)
+            yield finding(subject.name, "argument-format", argument.path, message)
 
 
-def _joined(subject: _Subject) -> Iterator[Finding]:
+def _joined(subject: Subject) -> Iterator[Finding]:
     """Check that a list is sent as a list, not as text with separators."""
     for argument in _texts(subject):
         match = _JOINED.search(argument.text)
         if match and not argument.has("pattern"):
             message = f"It is a {match[0].lower()} list in a string."
-            yield _finding(subject.name, "argument-list-text", argument.path, message)
+            yield finding(subject.name, "argument-list-text", argument.path, message)
 
 
-def _json_text(subject: _Subject) -> Iterator[Finding]:
+def _json_text(subject: Subject) -> Iterator[Finding]:
     """Check that an object is sent as an object, not as JSON text."""
     for argument in _texts(subject):
         match = _JSON.search(argument.text[:_EARLY])
@@ -675,7 +677,7 @@ def _json_text(subject: _Subject) -> Iterator[Finding]:
             continue
         if not re.search(r"\b(will|or|e\.g)\b", argument.text[: match.end()]):
             message = f"It carries JSON in a string ({match[0]!r}), unchecked."
-            yield _finding(subject.name, "argument-json-text", argument.path, message)
+            yield finding(subject.name, "argument-json-text", argument.path, message)
 
 
 _BOUNDS = (
@@ -688,22 +690,22 @@ _LIMITED_TYPES = (
 """Types with a limit: the keywords for it, how a text says it, and what is counted."""
 
 
-def _bounds(subject: _Subject) -> Iterator[Finding]:
+def _bounds(subject: Subject) -> Iterator[Finding]:
     """Check that limits named in an argument's description are also in its schema."""
     for argument in subject.arguments:
         for kind, keywords, pattern, unit in _LIMITED_TYPES:
             match = pattern.search(argument.text)
             if match and kind in argument.types and not argument.has(*keywords):
                 message = f"Its text allows {match[1]} {unit}, its schema any number."
-                yield _finding(subject.name, "argument-unbounded", argument.path, message)
+                yield finding(subject.name, "argument-unbounded", argument.path, message)
         match = _RANGE.search(argument.text)
         is_number = {"integer", "number"} & set(argument.types)
         if match and is_number and not argument.has(*_BOUNDS):
             message = f"Its text says {match[0].strip(' (')!r}, its schema does not."
-            yield _finding(subject.name, "argument-range", argument.path, message)
+            yield finding(subject.name, "argument-range", argument.path, message)
 
 
-def _default(subject: _Subject) -> Iterator[Finding]:
+def _default(subject: Subject) -> Iterator[Finding]:
     """Check that an optional number's description says what happens if the number is left out."""
     bare: list[str] = []
     for argument in subject.outer:
@@ -714,17 +716,17 @@ def _default(subject: _Subject) -> Iterator[Finding]:
             bare.append(argument.path)
     if bare:
         message = f"The text does not say what happens without {', '.join(bare)}."
-        yield _finding(subject.name, "argument-default", _where(bare), message)
+        yield finding(subject.name, "argument-default", _where(bare), message)
 
 
-def _free(subject: _Subject) -> Iterator[Finding]:
+def _free(subject: Subject) -> Iterator[Finding]:
     """Check that an object's schema names its properties, or that its description says what they are."""
     for argument in subject.arguments:
         if _is_free(argument.node) and len(argument.text) < 80:
             if _MAP.search(argument.text):
                 continue
             message = "It takes any object, and its text hardly says which."
-            yield _finding(subject.name, "argument-free", argument.path, message)
+            yield finding(subject.name, "argument-free", argument.path, message)
 
 
 def _is_free(node: Node) -> bool:
@@ -736,7 +738,7 @@ def _is_free(node: Node) -> bool:
     return not node.is_closed and (other is None or other.is_blank)
 
 
-def _secret(subject: _Subject) -> Iterator[Finding]:
+def _secret(subject: Subject) -> Iterator[Finding]:
     """Check that no call needs a secret, because a model would have to know the secret."""
     needed = {""}
     for argument in subject.arguments:
@@ -746,10 +748,10 @@ def _secret(subject: _Subject) -> Iterator[Finding]:
         needed.add(argument.path)
         if is_secret(argument.name, argument.node):
             message = f"A model would have to send {argument.path}, a secret."
-            yield _finding(subject.name, "argument-secret", argument.path, message)
+            yield finding(subject.name, "argument-secret", argument.path, message)
 
 
-def _texts(subject: _Subject) -> Iterator[_Argument]:
+def _texts(subject: Subject) -> Iterator[Argument]:
     return (a for a in subject.arguments if a.types == ("string",) and a.text)
 
 
@@ -765,7 +767,7 @@ _PROVIDERS: dict[Provider, str] = {
 }
 
 
-def _defaults(subject: _Subject) -> Iterator[Finding]:
+def _defaults(subject: Subject) -> Iterator[Finding]:
     """Check that the schema accepts each default."""
     for argument in subject.arguments:
         node = argument.node
@@ -773,19 +775,19 @@ def _defaults(subject: _Subject) -> Iterator[Finding]:
             continue
         for problem in node.problems(node.default)[:1]:
             message = f"Its default does not fit its schema: {problem.message}."
-            yield _finding(subject.name, "default-invalid", argument.path, message)
+            yield finding(subject.name, "default-invalid", argument.path, message)
 
 
-def _required(subject: _Subject) -> Iterator[Finding]:
+def _required(subject: Subject) -> Iterator[Finding]:
     """Check that the schema allows every required property."""
     for place, node in subject.view.every():
         for name in node.required if node.is_closed else ():
             if name not in node.declared and node.of_other_key(name) is None:
                 message = f"{name!r} is required but not allowed: every call fails."
-                yield _finding(subject.name, "required-unknown", place or "arguments", message)
+                yield finding(subject.name, "required-unknown", place or "arguments", message)
 
 
-def _refused(subject: _Subject) -> Iterator[Finding]:
+def _refused(subject: Subject) -> Iterator[Finding]:
     """Check that every provider takes the tool unchanged."""
     refusals: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for provider in _PROVIDERS:
@@ -803,14 +805,14 @@ def _refused(subject: _Subject) -> Iterator[Finding]:
         if others:
             more = f" (also {listed(others, _MOST_PLACES)})"
         message = f"Not taken unchanged by {', '.join(providers)}: {reason}{more}."
-        yield _finding(subject.name, "provider-refuses", first, message)
+        yield finding(subject.name, "provider-refuses", first, message)
 
 
-def _cost(subject: _Subject) -> Iterator[Finding]:
+def _cost(subject: Subject) -> Iterator[Finding]:
     """Check that a tool costs few tokens."""
     if subject.tokens > _MOST_TOKENS_OF_ONE:
         message = f"It costs about {subject.tokens:,} tokens in every request."
-        yield _finding(subject.name, "tool-tokens", "arguments", message)
+        yield finding(subject.name, "tool-tokens", "arguments", message)
 
 
 # --- tools that are offered together ------------------------------------------------
@@ -831,19 +833,19 @@ _SAME = {
 }
 
 
-def _crowd(subjects: Sequence[_Subject]) -> Iterator[Finding]:
+def _crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Check that there are at most 100 tools, and that together they cost at most 25,000 tokens."""
     count, name = len(subjects), f"{len(subjects)} tools"
     if count > _MOST_TOOLS:
         message = f"{count} tools at once; models mix them up above {_MOST_TOOLS}."
-        yield _finding(name, "tools-many", "tools", message)
+        yield finding(name, "tools-many", "tools", message)
     tokens = sum(subject.tokens for subject in subjects)
     if tokens > _MOST_TOKENS:
         message = f"Together they cost about {tokens:,} tokens in every request."
-        yield _finding(name, "tools-tokens", "tools", message)
+        yield finding(name, "tools-tokens", "tools", message)
 
 
-def _names(subjects: Sequence[_Subject]) -> Iterator[Finding]:
+def _names(subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Check that no two tools have equal names, or names that differ only in case or separators."""
     first: dict[str, str] = {}
     names: set[str] = set()
@@ -851,17 +853,17 @@ def _names(subjects: Sequence[_Subject]) -> Iterator[Finding]:
         name = subject.name
         if name in names:
             message = f"Another tool has the name {name!r} too."
-            yield _finding(name, "name-duplicate", "name", message)
+            yield finding(name, "name-duplicate", "name", message)
         names.add(name)
         other = first.setdefault("_".join(subject.words), name)
         if other != name:
             message = f"Its name differs from {other!r} only in spelling."
-            yield _finding(name, "name-near", "name", message)
+            yield finding(name, "name-near", "name", message)
 
 
-def _pairs(subjects: Sequence[_Subject]) -> Iterator[Finding]:
+def _pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Check that no two tools have names with the same meaning."""
-    groups: dict[tuple[str, ...], list[_Subject]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
     for subject in subjects:
         key = sorted(_SAME.get(word, word) for word in subject.words)
         groups[tuple(key)].append(subject)
@@ -870,12 +872,12 @@ def _pairs(subjects: Sequence[_Subject]) -> Iterator[Finding]:
         for other in group[1:]:
             if one.words != other.words:
                 message = f"Its name means the same as {one.name!r}: a model may confuse the two."
-                yield _finding(other.name, "tools-ambiguous", "name", message)
+                yield finding(other.name, "tools-ambiguous", "name", message)
 
 
-def _descriptions(subjects: Sequence[_Subject]) -> Iterator[Finding]:
+def _descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Check that no two tools have descriptions with the same words."""
-    first: dict[tuple[str, ...], _Subject] = {}
+    first: dict[tuple[str, ...], Subject] = {}
     for subject in subjects:
         text = subject.description.lower()
         plain = re.sub(r"\b(?:a|an|the)\b", "", text)
@@ -885,7 +887,7 @@ def _descriptions(subjects: Sequence[_Subject]) -> Iterator[Finding]:
         other = first.setdefault(words, subject)
         if other is not subject and other.name != subject.name:
             message = f"The description of {other.name!r} has the same words."
-            yield _finding(subject.name, "description-duplicate", "description", message)
+            yield finding(subject.name, "description-duplicate", "description", message)
 
 
 def _stem(word: str) -> str:
@@ -895,7 +897,7 @@ def _stem(word: str) -> str:
     return word
 
 
-_RULES_OF_ONE: tuple[Callable[[_Subject], Iterator[Finding]], ...] = (
+_RULES_OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     _hints,
     _described,
     _result,
@@ -915,7 +917,7 @@ _RULES_OF_ONE: tuple[Callable[[_Subject], Iterator[Finding]], ...] = (
     _refused,
     _cost,
 )
-_RULES_OF_ALL: tuple[Callable[[Sequence[_Subject]], Iterator[Finding]], ...] = (
+_RULES_OF_ALL: tuple[Callable[[Sequence[Subject]], Iterator[Finding]], ...] = (
     _crowd,
     _names,
     _pairs,
