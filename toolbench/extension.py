@@ -9,7 +9,7 @@ from toolbench.core.tool import hooks
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics
-from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
+from toolbench.magics.completion import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active

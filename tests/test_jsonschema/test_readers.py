@@ -24,10 +24,10 @@ from toolbench.jsonschema.node import read
 from toolbench.jsonschema.walk import follow
 from toolbench.jsonschema.words import limits
 from toolbench.llm.lint import Subject
-from toolbench.magics.arguments.yaml_body import read_yaml
+from toolbench.magics.body_completion import offer_in_json, offer_in_yaml
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.completion.body_completion import offer_in_json, offer_in_yaml
-from toolbench.magics.completion.ipython_matcher import matcher_for
+from toolbench.magics.completion import matcher_for
+from toolbench.magics.yaml_body import read_yaml
 from toolbench.widgets.form import SchemaForm
 
 _LIMITS = (

@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator
 from toolbench import tool
 from toolbench.errors import BodyError, ToolbenchError
 from toolbench.jsonschema.node import read
-from toolbench.magics.arguments.call_arguments import FORMS as FORM_NAMES
-from toolbench.magics.arguments.call_arguments import from_text, from_words
+from toolbench.magics.call_arguments import FORMS as FORM_NAMES
+from toolbench.magics.call_arguments import from_text, from_words
 from toolbench.magics.tool_magics import TOOL
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbench import tool
-from toolbench.magics.arguments.sweep_values import grid_from_words
+from toolbench.magics.sweep_values import grid_from_words
 
 
 @tool(read_only=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from toolbench import history
-from toolbench.magics.usage_error import UsageError
+from toolbench.magics.parsers import UsageError
 from toolbench.runs.run import run_here
 
 

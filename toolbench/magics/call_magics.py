@@ -7,7 +7,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 # Its names are imported with their first use
 from toolbench import llm
 from toolbench.llm.formats import FORMATS
-from toolbench.magics.arguments.call_arguments import fill_in
+from toolbench.magics.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 

@@ -15,7 +15,6 @@ from toolbench.core.tool_advice import class_advice, has_create, remake_advice
 from toolbench.core.tool_names import ToolAddress, kind_of, tool_at
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.providers import meant_by
-from toolbench.magics.tool_classes import classes_without_tools
 from toolbench.runs.history import history
 from toolbench.tools.tool_names import STEMS
 
@@ -363,3 +362,21 @@ def matching(pattern: str) -> Callable[[str], bool]:
         return lambda text: fnmatchcase(text, pattern)
     part = pattern.lower()
     return lambda text: part in text.lower()
+
+
+def classes_without_tools(
+    variables: Mapping[str, Any], kinds: Iterable[str]
+) -> Iterator[type[ToolDefinition[Any, Any]]]:
+    """Yield the tool classes among *variables* that a cell defines, and of which there is no tool.
+
+    Args:
+        variables: The variables of the notebook.
+        kinds: The names of the classes of all tools.
+    """
+    known = set(kinds)
+    for variable, value in list(variables.items()):
+        if not isclass(value) or not issubclass(value, ToolDefinition):
+            continue
+        is_own = value.__module__ == "__main__" and variable == value.__name__
+        if is_own and value.__name__ not in known:
+            yield value

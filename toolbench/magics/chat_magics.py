@@ -17,9 +17,8 @@ from IPython.core.magic import (
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.parsers import LineParser, parsed, variable
+from toolbench.magics.parsers import LineParser, UsageError, parsed, variable
 from toolbench.magics.table import Listing
-from toolbench.magics.usage_error import UsageError
 from toolbench.runs.exception_text import sentence_of, without_traceback
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.widgets.kit.notebook_variables import Variables

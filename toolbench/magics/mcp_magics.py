@@ -11,25 +11,28 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from toolbench.errors import ToolNotFoundError
 from toolbench.files import write_named
-from toolbench.magics import mcp_listing
-from toolbench.magics.arguments.line_secrets import hides_secrets
+from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.commands import (
-    connect_options,
     logout_command,
-    over_time,
     roots_command,
     skills_command,
     task_commands,
 )
 from toolbench.magics.commands.config_text import config_text
-from toolbench.magics.commands.server_target import check_target, entry_of
 from toolbench.magics.commands.serving_command import ServingCommand
+from toolbench.magics.mcp_connect import check_target, entry_of
 from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
-from toolbench.magics.parsers import HelpWanted, LineParser, split, with_whole_lists
+from toolbench.magics.parsers import (
+    HelpWanted,
+    LineParser,
+    UsageError,
+    hides_secrets,
+    split,
+    with_whole_lists,
+)
 from toolbench.magics.table import Listing
-from toolbench.magics.usage_error import UsageError
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ def _parser() -> LineParser:
     connect = commands.add_parser(
         "connect", help="NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config"
     )
-    connect_options.add_options(connect, MODES)
+    mcp_connect.add_options(connect, MODES)
     commands.add_parser("list", help="the servers")
     mcp_listing.add_parsers(commands)
     reconnect = commands.add_parser("reconnect", help="start a server again")
@@ -78,8 +81,8 @@ def _parser() -> LineParser:
     review.add_argument("name")
     save = commands.add_parser("save", help="write the configuration of the servers")
     save.add_argument("file", nargs="?", default="mcp.json")
-    over_time.add_yes(save)
-    over_time.add_parsers(commands)
+    mcp_over_time.add_yes(save)
+    mcp_over_time.add_parsers(commands)
     task_commands.add_parsers(commands)
     logout_command.add_parsers(commands)
     roots_command.add_parsers(commands)
@@ -97,7 +100,7 @@ def _parser() -> LineParser:
 
 
 _OF_A_SERVER = {
-    **over_time.COMMANDS,
+    **mcp_over_time.COMMANDS,
     **task_commands.COMMANDS,
     **logout_command.COMMANDS,
     **roots_command.COMMANDS,
@@ -142,7 +145,7 @@ class MCPMagics(Magics):
             print(text)  # noqa: T201 - in the cell that asked
             return None
         command = split(tail) if dashes else None
-        connect_options.take_file(parsed_line, command)
+        mcp_connect.take_file(parsed_line, command)
         check_mcp(parsed_line, command)
         self._warm()
         try:
@@ -208,14 +211,14 @@ class MCPMagics(Magics):
             notes = [
                 f"{session.name}: {note}"
                 for session in added
-                for note in over_time.trust_notes(session)
+                for note in mcp_over_time.trust_notes(session)
             ]
             failures = mcp_listing.without_place(added, client.servers)
             return listing.noted([*failures, *notes])
         if options.replay and not options.name:
             client.add(None, replay=options.replay)
             return mcp_listing.servers(client.servers.values())
-        if connect_options.is_name_only(options, command) and options.name in client.known:
+        if mcp_connect.is_name_only(options, command) and options.name in client.known:
             return self._reconnect(options)
         entry = None if options.replay else entry_of(options, command, self._names)
         session = client.connect(
@@ -225,14 +228,14 @@ class MCPMagics(Magics):
             record=options.record,
             replay=options.replay,
             timeout=options.timeout,
-            roots=connect_options.roots_of(options),
+            roots=mcp_connect.roots_of(options),
         )
         return self._listing(session)
 
     def _listing(self, session: "MCPServerSession") -> Listing:
         """Return a table of the tools of a server that was just connected, with notes about them."""
         names = mcp_listing.longer_names(session.name, self._client().tools)
-        notes = [*over_time.trust_notes(session), *names, mcp_listing.summary(session)]
+        notes = [*mcp_over_time.trust_notes(session), *names, mcp_listing.summary(session)]
         return mcp_listing.offer(session).noted(notes)
 
     def _list(self, options: Any) -> Listing:

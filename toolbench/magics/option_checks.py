@@ -2,9 +2,8 @@
 
 from argparse import Namespace
 
-from toolbench.magics.commands import connect_options
-from toolbench.magics.parsers import variable
-from toolbench.magics.usage_error import UsageError
+from toolbench.magics import mcp_connect
+from toolbench.magics.parsers import UsageError, variable
 
 
 def check_tool(options: Namespace, literal: str | None, cell: str | None) -> None:
@@ -118,7 +117,7 @@ def _check_replay(options: Namespace, command: list[str] | None) -> None:
         "--record": options.record,
         "--config": options.config,
         "--env": options.env,
-        **dict.fromkeys(connect_options.given(options), True),
+        **dict.fromkeys(mcp_connect.given(options), True),
         options.target: options.target,
         "--": command is not None,
     }
@@ -155,7 +154,7 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if options.config:
         one = {"name": options.name, "--mode": options.mode, "--env": options.env}
         ignored = [name for name, value in one.items() if value]
-        ignored += [name for name in connect_options.given(options) if name != "--timeout"]
+        ignored += [name for name in mcp_connect.given(options) if name != "--timeout"]
         ignored += ["--"] if command is not None else []
         if ignored:
             msg = (
@@ -170,7 +169,7 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if options.approve:
         msg = "--approve is for the servers of a file: add --config FILE."
         raise UsageError(msg)
-    connect_options.check(options, command)
+    mcp_connect.check(options, command)
     if options.env and options.target:
         msg = "--env is for a server that a command starts, not for a URL or an object."
         raise UsageError(msg)

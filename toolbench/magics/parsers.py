@@ -8,12 +8,17 @@ import keyword
 import math
 import re
 import shlex
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import wraps
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+from IPython.core import error
 
 from toolbench.errors import did_you_mean
-from toolbench.magics.usage_error import UsageError
+from toolbench.redaction.detect import secrets_in_words
+from toolbench.redaction.names import is_secret_argument
+from toolbench.redaction.redactor import Redactor
 
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
 _NO_COMMAND = re.compile(
@@ -103,6 +108,17 @@ def _is_quoted(head: str) -> bool:
     except UsageError:
         return True
     return False
+
+
+class UsageError(error.UsageError):
+    """A line is wrong. This is an error of its cell, which papermill and nbclient report too.
+
+    What they do not read is stderr, to which IPython writes the usage errors of its own class.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return only the message, for IPython: a traceback would not help."""
+        return [f"UsageError: {self}"]
 
 
 class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
@@ -337,3 +353,45 @@ def split(line: str) -> list[str]:
 
 def _kept(match: re.Match[str]) -> str:
     return r"\\" if match["bare"] else match[0]
+
+
+_Magic = TypeVar("_Magic", bound=Callable[..., Any])
+_MEMBER = re.compile(
+    r"""["']?(?P<name>[\w.-]+)["']?\s*[:=]\s*(?P<quote>["'])(?P<value>.*?)(?P=quote)"""
+)
+
+
+def hides_secrets(magic: _Magic) -> _Magic:
+    """A decorator: hide the secrets of the line and the cell in the usage errors of *magic*.
+
+    Examples: a token in a command, the password of a URL, an argument called
+    `password`. The error is saved with the notebook, even if the line is not.
+    """
+
+    @wraps(magic)
+    def safe(self: Any, line: str, *cell: Any) -> Any:
+        try:
+            return magic(self, line, *cell)
+        except UsageError as error:
+            known = [*_secrets_in(line), *(s for c in cell if c for s in _members(c))]
+            raise UsageError(Redactor(known).sentence(str(error))) from None
+
+    return safe  # type: ignore[return-value]  # it takes the same arguments
+
+
+def _secrets_in(line: str) -> Iterator[str]:
+    try:
+        words = split(line)
+    except UsageError:
+        # A quotation that is not closed
+        words = line.split()
+    for _, secrets in secrets_in_words(words):
+        yield from secrets
+    yield from _members(line)
+
+
+def _members(text: str) -> Iterator[str]:
+    """Yield the values in *text*, which may be broken JSON, whose names say that they are secrets."""
+    for match in _MEMBER.finditer(text):
+        if is_secret_argument(match["name"]):
+            yield match["value"]

@@ -25,7 +25,7 @@ from toolbench.errors import (
 )
 from toolbench.files import write_named
 from toolbench.llm.formats import FORMATS
-from toolbench.magics.arguments.call_arguments import (
+from toolbench.magics.call_arguments import (
     FORMS,
     arguments_in,
     check_parts,
@@ -33,14 +33,21 @@ from toolbench.magics.arguments.call_arguments import (
     from_text,
     looks_like_json,
 )
-from toolbench.magics.arguments.line_secrets import hides_secrets
-from toolbench.magics.arguments.sweep_values import grid_from_words
 from toolbench.magics.catalog import Catalog, matching
 from toolbench.magics.commands import export_command
 from toolbench.magics.option_checks import check_history, check_tool
-from toolbench.magics.parsers import LineParser, count, cut_json, parsed, quote_json, seconds
+from toolbench.magics.parsers import (
+    LineParser,
+    UsageError,
+    count,
+    cut_json,
+    hides_secrets,
+    parsed,
+    quote_json,
+    seconds,
+)
+from toolbench.magics.sweep_values import grid_from_words
 from toolbench.magics.table import Listing
-from toolbench.magics.usage_error import UsageError
 from toolbench.runs.history import HEADS, history, rows_of
 from toolbench.runs.perform import perform
 from toolbench.runs.run import run_here

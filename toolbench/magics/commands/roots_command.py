@@ -4,8 +4,8 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from toolbench.magics.parsers import UsageError
 from toolbench.magics.table import Listing
-from toolbench.magics.usage_error import UsageError
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.magics.catalog import AnyTool, Catalog
-from toolbench.magics.parsers import listed_names
-from toolbench.magics.usage_error import UsageError
+from toolbench.magics.parsers import UsageError, listed_names
 
 if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served

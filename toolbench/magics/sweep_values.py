@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from toolbench.jsonschema.node import Node
-from toolbench.magics.arguments.call_arguments import from_words, in_lines
-from toolbench.magics.usage_error import UsageError
+from toolbench.magics.call_arguments import from_words, in_lines
+from toolbench.magics.parsers import UsageError
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")

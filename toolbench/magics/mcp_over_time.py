@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.magics.mcp_listing import first_of
+from toolbench.magics.parsers import UsageError
 from toolbench.magics.table import Listing
-from toolbench.magics.usage_error import UsageError
 from toolbench.runs.input_prompt import require_yes
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted

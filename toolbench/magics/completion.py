@@ -13,15 +13,15 @@ from IPython.core.completer import (
 )
 
 from toolbench.jsonschema.node import read
-from toolbench.magics.arguments.call_arguments import looks_like_json
-from toolbench.magics.call_magics import TOOL_CALL
-from toolbench.magics.catalog import Catalog
-from toolbench.magics.chat_magics import CHAT, MODEL
-from toolbench.magics.completion.body_completion import (
+from toolbench.magics.body_completion import (
     offer_in_json,
     offer_in_yaml,
     offered,
 )
+from toolbench.magics.call_arguments import looks_like_json
+from toolbench.magics.call_magics import TOOL_CALL
+from toolbench.magics.catalog import Catalog
+from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.mcp_magics import MCP
 from toolbench.magics.parsers import open_json, with_whole_lists
 from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS

@@ -1,1 +1,0 @@
-"""Read the arguments of a call as a person types them: words, JSON, YAML, Python."""

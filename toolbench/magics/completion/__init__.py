@@ -1,1 +1,0 @@
-"""Complete names of tools, arguments, values and servers when Tab is pressed."""
