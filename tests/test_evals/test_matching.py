@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolbench.evals.cases.call_match import ExpectedCall, SentCall, misfits, paired
-from toolbench.evals.cases.case import Case
-from toolbench.evals.cases.field_rules import EQUAL, RULES, FieldRule, equal_json
+from toolbench.evals.case import Case
+from toolbench.evals.match import (
+    EQUAL,
+    RULES,
+    ExpectedCall,
+    FieldRule,
+    SentCall,
+    equal_json,
+    misfits,
+    paired,
+)
 
 LEAVES = (
     st.none()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message
 from toolbench.evals import Case, Rate, evaluate
-from toolbench.evals.reports.intervals import Stratum, p_value, wilson
+from toolbench.evals.intervals import Stratum, p_value, wilson
 from toolbench.llm.models import ScriptedModel
 
 CALL = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}

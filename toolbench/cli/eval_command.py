@@ -8,9 +8,9 @@ from typing import Any
 from toolbench.cli.user_modules import module_of, tools_of
 from toolbench.display.caps import text_line
 from toolbench.errors import ToolbenchError
-from toolbench.evals.cases.cases import Cases
-from toolbench.evals.reports.eval_report import EvalReport
-from toolbench.evals.trials.evaluation import evaluate
+from toolbench.evals.cases import Cases
+from toolbench.evals.evaluation import evaluate
+from toolbench.evals.report import EvalReport
 from toolbench.files import check_free
 from toolbench.llm.models import LocalModel, RecordedModel, as_model
 

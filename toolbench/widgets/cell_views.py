@@ -40,9 +40,9 @@ class CellViews:
             ("toolbench.agent.conversation", "Conversation"): self._conversation,
             ("toolbench.mcp.session", "MCPServerSession"): _server,
             ("toolbench.mcp.client", "MCPClient"): _client,
-            ("toolbench.evals.cases.cases", "Cases"): self._cases,
-            ("toolbench.evals.reports.eval_report", "EvalReport"): self._report,
-            ("toolbench.evals.sweeps.sweep_report", "SweepReport"): _sweep,
+            ("toolbench.evals.cases", "Cases"): self._cases,
+            ("toolbench.evals.report", "EvalReport"): self._report,
+            ("toolbench.evals.sweep_report", "SweepReport"): _sweep,
             ("toolbench.serving.served_tools", "Served"): self._served,
         }
 

@@ -1,6 +1,6 @@
 """The line of progress of work that no worker does."""
 
-from toolbench.evals.progress_line import QUIET, ProgressLine
+from toolbench.evals.progress import QUIET, ProgressLine
 
 
 class HandClock:

@@ -8,7 +8,7 @@ import pytest
 from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message
 from toolbench import tool
 from toolbench.evals import Case, evaluate, sweep
-from toolbench.evals.cases.field_rules import FieldRule
+from toolbench.evals.match import FieldRule
 from toolbench.llm.models import ScriptedModel
 
 EXITS = [SystemExit(3), CancelledError(), GeneratorExit()]

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
-from toolbench.evals.cases.call_match import ExpectedCall
+from toolbench.evals.match import ExpectedCall
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 

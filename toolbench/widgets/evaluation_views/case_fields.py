@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.errors import CaseError
-from toolbench.evals.cases.case import Case
+from toolbench.evals.case import Case
 from toolbench.widgets.evaluation_views.call_fields import CallFields, Tools
 from toolbench.widgets.evaluation_views.rule_rows import RuleRows
 from toolbench.widgets.form.form import SchemaForm

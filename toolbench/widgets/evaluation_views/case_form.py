@@ -8,9 +8,8 @@ from typing import Any
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
-from toolbench.evals.cases.case import Case
-from toolbench.evals.cases.case_listing import expected_text
-from toolbench.evals.cases.cases import Cases
+from toolbench.evals.case import Case
+from toolbench.evals.cases import Cases, expected_text
 from toolbench.values import clip
 from toolbench.widgets.evaluation_views.case_fields import CaseFields
 from toolbench.widgets.kit.cell_view import CellView

@@ -8,13 +8,13 @@ from toolbench.core.content import TextContent
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import badge, key_values, notice, short
-from toolbench.evals.reports.eval_report import EvalReport
-from toolbench.evals.reports.report_html import (
+from toolbench.evals.report import EvalReport
+from toolbench.evals.report_html import (
     answer_text,
     expected_html,
     lint_html,
 )
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
 from toolbench.widgets.kit.parts import Parts

@@ -3,9 +3,9 @@
 from threading import RLock
 from typing import Any
 
-from toolbench.evals.reports.eval_report import EvalReport
-from toolbench.evals.reports.report_html import overview_html
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.report import EvalReport
+from toolbench.evals.report_html import overview_html
+from toolbench.evals.trial import Trial
 from toolbench.widgets.evaluation_views.opened_trial import OpenedTrial
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts

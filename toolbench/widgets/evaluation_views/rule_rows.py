@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.errors import CaseError
-from toolbench.evals.cases.field_rules import RULES, TAKE_VALUE, FieldRule
+from toolbench.evals.match import RULES, TAKE_VALUE, FieldRule
 from toolbench.widgets.kit.parts import Parts, show_if
 
 _REST = "*"

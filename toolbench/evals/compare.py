@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
-from toolbench.evals.reports.html_table import text_table
-from toolbench.evals.reports.intervals import Rate, Stratum, p_value
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.intervals import Rate, Stratum, p_value
+from toolbench.evals.report_parts import text_table
+from toolbench.evals.trial import Trial
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.evals.reports.eval_report import EvalReport
+    from toolbench.evals.report import EvalReport
 
 LEVEL = 0.05
 """The p-value below which a difference is significant."""

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from toolbench.errors import CaseError
-from toolbench.evals.cases.case import Case
+from toolbench.evals.case import Case
 from toolbench.files import write_named
 from toolbench.values import clip, plain
 

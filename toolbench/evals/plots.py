@@ -5,10 +5,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import CaseError, MissingExtraError, did_you_mean
-from toolbench.evals.sweeps.sweep_row import OWN_COLUMNS
+from toolbench.evals.sweep_call import OWN_COLUMNS
 
 if TYPE_CHECKING:
-    from toolbench.evals.sweeps.sweep_report import SweepReport
+    from toolbench.evals.sweep_report import SweepReport
 
 
 def heatmap(report: "SweepReport", value: str | None, x: str, y: str) -> Any:

@@ -1,10 +1,16 @@
-"""The base class of the reports of evaluations and sweeps: their entries, in order."""
+"""What all reports share: their entries, their table, their page and its file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from html import escape as escape_text
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
+from toolbench.display.css import CELL, LINE, TABLE, TEXT_COLOR, TEXT_FONT
+from toolbench.display.escape import NO_MATHS, Html
+from toolbench.display.page import short, whole_page
 from toolbench.errors import MissingExtraError
+from toolbench.files import write_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,3 +90,57 @@ class ReportEntries(Sequence[Entry]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def page(title: str, body: str) -> str:
+    """Return *body* as a whole HTML page."""
+    return whole_page(escape_text(title), body, width="70rem")
+
+
+def framed(parts: Iterable[str]) -> Html:
+    """Return *parts* of a report as HTML, one below the other in a frame."""
+    style = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
+    return Html(f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>')
+
+
+def scrolled(table: Html) -> Html:
+    """Return *table* in a frame of limited height, in which a person can scroll."""
+    return Html(f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>')
+
+
+def written(text: str, path: str | PathLike[str] | None, *, overwrite: bool) -> str:
+    """Return *text*. If *path* is not None, also write *text* to the file *path*.
+
+    Raises:
+        FileError: If the file has other content and *overwrite* is false, or cannot be written.
+    """
+    if path is not None:
+        write_named(fspath(path), text, overwrite=overwrite)
+    return text
+
+
+# Characters of a cell
+_WIDEST = 300
+
+
+def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Html:
+    """Return *rows* of texts as HTML, below the column names *heads*; the first cell names the row."""
+    head = "".join(
+        f'<th scope="col" style="{CELL};font-weight:600">{short(text)}</th>'
+        if text
+        else f'<td style="{CELL}"></td>'
+        for text in heads
+    )
+    body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
+    caption_html = f"<caption>{short(caption)}</caption>" if caption else ""
+    return Html(
+        f'<div {NO_MATHS} style="overflow:auto;margin:0 0 10px"><table style="{TABLE}">{caption_html}'
+        f'<thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *rest = cells
+    name = f'<th scope="row" style="{CELL};font-weight:600">{short(first, _WIDEST)}</th>'
+    return name + "".join(f'<td style="{CELL}">{short(cell, _WIDEST)}</td>' for cell in rest)

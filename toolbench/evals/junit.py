@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
 from toolbench.display.escape import visible
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.trial import Trial
 from toolbench.values import clip
 
 # Characters of a value

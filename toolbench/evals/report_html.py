@@ -15,15 +15,17 @@ from toolbench.display.page import (
     short,
 )
 from toolbench.display.tables import LATER, table_html
-from toolbench.evals.cases.call_match import ExpectedCall
-from toolbench.evals.reports.confusion import Confusion
-from toolbench.evals.reports.html_table import text_table
-from toolbench.evals.reports.report_page import framed, scrolled
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.match import ExpectedCall
+from toolbench.evals.report_parts import framed, scrolled, text_table
+from toolbench.evals.summary import Confusion
+from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.read import read_message
 from toolbench.redaction.detect import hide
 from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.evals.report import EvalReport
 
 
 class AnswerTable:
@@ -70,9 +72,6 @@ def _row(trial: Trial) -> tuple[Any, ...]:
         trial.error or "; ".join(trial.problems),
     )
 
-
-if TYPE_CHECKING:
-    from toolbench.evals.reports.eval_report import EvalReport
 
 IN_A_CELL = 50
 """The number of failures shown in a cell; few, because they are saved with the notebook."""

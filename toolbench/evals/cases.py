@@ -1,6 +1,8 @@
-"""A list of cases, from a file, the history, a table or schemas."""
+"""A list of cases, from a file, the history, a table or schemas, as text and as HTML."""
 
-from collections.abc import Iterable, Mapping, MutableSequence, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -8,15 +10,120 @@ from warnings import warn
 
 from toolbench.core.registry import find_tool
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.caps import shorten
+from toolbench.display.escape import Html
+from toolbench.display.tables import listing_html
 from toolbench.errors import CaseError
-from toolbench.evals.cases import case_file, proposals
-from toolbench.evals.cases.case import Case
-from toolbench.evals.cases.case_listing import cases_html, cases_text
-from toolbench.evals.cases.case_table import cases_of_rows
+from toolbench.evals import case_file, proposals
+from toolbench.evals.case import Case
+from toolbench.redaction.detect import BY_NAMES
 from toolbench.runs.history import history as session_history
 from toolbench.runs.record import RunRecord
 from toolbench.values import clip
 from toolbench.wording import counted
+
+# Cases
+_LINES = 200
+# Characters of arguments
+_BRIEF = 300
+_COLUMNS = ("case", "prompt", "expected", "compared as", "forbidden", "tags")
+
+
+def expected_text(case: Case) -> str:
+    """Return the calls that *case* expects, on one line."""
+    calls = [f"{call.name}({_arguments(BY_NAMES.hide(call.arguments)[0])})" for call in case.calls]
+    return ", ".join(calls) or "no call"
+
+
+def _arguments(arguments: dict[str, object]) -> str:
+    pairs = (f"{name}={clip(value, 80)}" for name, value in arguments.items())
+    return shorten(", ".join(pairs), _BRIEF)
+
+
+def cases_html(cases: Sequence[Case]) -> Html:
+    """Return *cases* as a table, which needs no kernel; up to 200 cases."""
+    if not cases:
+        return Html("<div>There are no cases yet.</div>")
+    rows = [_row(case) for case in islice(cases, _LINES)]
+    return listing_html(_COLUMNS, rows, _rest(cases))
+
+
+def cases_text(cases: Sequence[Case]) -> str:
+    """Return *cases* as text: a line for each case, up to 200 cases."""
+    lines = [f"{case.title}: {expected_text(case)}" for case in islice(cases, _LINES)]
+    return "\n".join([*lines, *_rest(cases)])
+
+
+def _row(case: Case) -> list[str]:
+    rules = (f"{path}: {clip(rule, 80)}" for path, rule in case.match.items())
+    lists = (", ".join(case.forbid), ", ".join(case.tags))
+    name = case.title if case.name else ""
+    return [name, case.masked_prompt, expected_text(case), ", ".join(rules), *lists]
+
+
+def _rest(cases: Sequence[Case]) -> list[str]:
+    count = len(cases) - _LINES
+    return [f"{counted(count, 'more case')}."] if count > 0 else []
+
+
+_TABLE = ("prompt", "tool", "arguments", "forbid", "match", "name", "tags")
+
+
+def cases_of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
+    """Return the cases of *rows*; rows with the same name and prompt are one case.
+
+    Raises:
+        CaseError: If the column `prompt` is missing, or a row is not a case.
+    """
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for number, row in enumerate(rows):
+        if "prompt" not in row:
+            msg = (
+                f"The table has no column `prompt`: its columns should be among "
+                f"{', '.join(_TABLE)}."
+            )
+            raise CaseError(msg)
+        known = {name: row[name] for name in _TABLE if not _is_missing(row.get(name))}
+        key = (known["name"], known.get("prompt")) if "name" in known else number
+        groups.setdefault(key, []).append(known)
+    return map(_case_of_rows, groups.values())
+
+
+def _case_of_rows(rows: list[dict[str, Any]]) -> Case:
+    calls = [
+        {"name": row["tool"], "arguments": _json(row.get("arguments", {}), "arguments")}
+        for row in rows
+        if row.get("tool")
+    ]
+    first = rows[0]
+    return Case(
+        first.get("prompt", ""),
+        calls or None,
+        forbid=_names(first.get("forbid", ())),
+        match=_json(first.get("match", {}), "match"),
+        name=first.get("name"),
+        tags=_names(first.get("tags", ())),
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a cell is empty: None, NaN or an empty text."""
+    return value is None or value == "" or (isinstance(value, float) and value != value)
+
+
+def _json(value: Any, column: str) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        msg = f"The column {column} holds objects, or JSON text of one, not {clip(value)}."
+        raise CaseError(msg) from None
+
+
+def _names(value: Any) -> list[str]:
+    parts = value.replace(",", " ").split() if isinstance(value, str) else value
+    return [*parts]
 
 
 class Cases(MutableSequence[Case]):

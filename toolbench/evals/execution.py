@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from toolbench.evals.cases.case import Case
-from toolbench.evals.group_consent import ask_for_all
-from toolbench.evals.trials.scoring import AnyTool
+from toolbench.evals.case import Case
+from toolbench.evals.consent import ask_for_all
+from toolbench.evals.scoring import AnyTool
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.runs.perform import perform

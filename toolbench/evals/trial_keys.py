@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolbench.evals.cases.case import Case
+from toolbench.evals.case import Case
 from toolbench.evals.identity import model_identity, tool_identity, value_text
 from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.trials.scoring import AnyTool, redactor_of
+from toolbench.evals.scoring import AnyTool, redactor_of
 from toolbench.llm.models import Model
 
 

@@ -12,15 +12,13 @@ from rich.text import Text
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten, text_line
 from toolbench.display.render import to_text
-from toolbench.evals.reports.confusion import Confusion
-from toolbench.evals.reports.junit import junit_xml
-from toolbench.evals.reports.report_changes import Comparison, compared
-from toolbench.evals.reports.report_entries import ReportEntries
-from toolbench.evals.reports.report_html import report_html
-from toolbench.evals.reports.report_page import page, written
-from toolbench.evals.reports.summary import Summary
-from toolbench.evals.trials.estimate import Estimate
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.budget import Estimate
+from toolbench.evals.compare import Comparison, compared
+from toolbench.evals.junit import junit_xml
+from toolbench.evals.report_html import report_html
+from toolbench.evals.report_parts import ReportEntries, page, written
+from toolbench.evals.summary import Confusion, Summary
+from toolbench.evals.trial import Trial
 from toolbench.llm.lint import Finding, lint_tools
 from toolbench.values import clip
 from toolbench.wording import CROSS, counted

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from toolbench.evals.cases.case import Case
+from toolbench.evals.case import Case
 from toolbench.jsonschema.types import Json
 
 _FIELDS = (

@@ -18,28 +18,25 @@ from toolbench.core.functions import tool as tool_of
 from toolbench.core.registry import the_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
-from toolbench.evals.execution_options import check_options
-from toolbench.evals.group_consent import ask_for_all
+from toolbench.evals.consent import ask_for_all
+from toolbench.evals.grid import Calls
 from toolbench.evals.identity import note_of, tool_identity, value_text
-from toolbench.evals.lanes import (
+from toolbench.evals.progress import ProgressLine, announce
+from toolbench.evals.saved_lines import SavedLines
+from toolbench.evals.sweep_call import Result, Row, SavedRow, make_calls
+from toolbench.evals.sweep_report import SweepReport
+from toolbench.evals.workers import (
     InThisThread,
     Lane,
+    LastingExecutor,
     cancel,
+    check_options,
     completed,
     ended,
-    submitted,
-)
-from toolbench.evals.process_pool import (
-    LastingExecutor,
     for_processes,
     is_process_pool,
+    submitted,
 )
-from toolbench.evals.progress_line import ProgressLine, announce
-from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.sweeps.argument_grid import Calls
-from toolbench.evals.sweeps.sweep_call import Result, make_calls
-from toolbench.evals.sweeps.sweep_report import SweepReport
-from toolbench.evals.sweeps.sweep_row import Row, SavedRow
 from toolbench.jsonschema.types import Json
 from toolbench.redaction.detect import Secrecy
 from toolbench.runs.exception_text import sentence_of

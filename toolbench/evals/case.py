@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbench.errors import CaseError, did_you_mean
-from toolbench.evals.cases.call_match import ExpectedCall
-from toolbench.evals.cases.field_rules import FieldRule, rules_of
+from toolbench.evals.match import ExpectedCall, FieldRule, rules_of
 from toolbench.llm.calls import ToolCall
 from toolbench.redaction.detect import BY_NAMES
 from toolbench.redaction.redactor import NO_SECRETS, Redactor

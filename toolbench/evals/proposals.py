@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.evals.cases.case import PROPOSAL, Case
+from toolbench.evals.case import PROPOSAL, Case
 from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
 from toolbench.redaction.detect import hide

@@ -1,6 +1,7 @@
-"""Evaluate models: let them answer cases, and score the answers."""
+"""Compare the tools that cases name with the tools that are offered."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import deepcopy
@@ -11,32 +12,32 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
 
-from toolbench.errors import CaseError
-from toolbench.evals.cases.case import Case
-from toolbench.evals.cases.cases import Cases
-from toolbench.evals.execution_options import check_options
+from toolbench.agent.toolset import SearchToolsExecutor, Toolset
+from toolbench.core.state import ConversationState
+from toolbench.core.tool_names import tool_at
+from toolbench.errors import CaseError, did_you_mean
+from toolbench.evals.budget import Budget, Estimate, estimated, request_costs
+from toolbench.evals.case import Case
+from toolbench.evals.cases import Cases
+from toolbench.evals.execution import CallRunner, at_most
 from toolbench.evals.identity import note_of
-from toolbench.evals.lanes import (
+from toolbench.evals.progress import ProgressLine, announce
+from toolbench.evals.report import EvalReport
+from toolbench.evals.saved_lines import SavedLines
+from toolbench.evals.scoring import AnyTool, is_whole, saved_answer, trial_of
+from toolbench.evals.trial import SavedTrial, Trial
+from toolbench.evals.trial_keys import TrialKeys
+from toolbench.evals.workers import (
     InThisThread,
     Lane,
+    LastingExecutor,
     cancel,
+    check_options,
     completed,
     ended,
+    room,
     submitted,
 )
-from toolbench.evals.process_pool import LastingExecutor, room
-from toolbench.evals.progress_line import ProgressLine, announce
-from toolbench.evals.reports.eval_report import EvalReport
-from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.trials.answer_trial import is_whole, saved_answer, trial_of
-from toolbench.evals.trials.budget import Budget
-from toolbench.evals.trials.estimate import Estimate, estimated, request_costs
-from toolbench.evals.trials.execution import CallRunner, at_most
-from toolbench.evals.trials.offer_check import absent_tools
-from toolbench.evals.trials.participants import cases_of, models_of, tools_of
-from toolbench.evals.trials.scoring import AnyTool
-from toolbench.evals.trials.trial import SavedTrial, Trial
-from toolbench.evals.trials.trial_keys import TrialKeys
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.llm.compose import system_message, user_message
@@ -48,10 +49,85 @@ from toolbench.llm.models import (
     PersonModel,
     RecordedModel,
     ScriptedModel,
+    as_model,
 )
 from toolbench.llm.models.model import offered
 from toolbench.threads import have_threads
+from toolbench.values import clip
 from toolbench.wording import counted
+
+# Names of each kind that get a sentence
+_MOST = 10
+
+
+def absent_tools(cases: Iterable[Case], offered: Collection[str]) -> list[str]:
+    """Return a sentence for each tool that *cases* expect or forbid, but that is not *offered*."""
+    expected: Counter[str] = Counter()
+    forbidden: Counter[str] = Counter()
+    for case in cases:
+        expected.update({call.name for call in case.calls}.difference(offered))
+        forbidden.update(set(case.forbid).difference(offered))
+    return [
+        *_sentences(expected, "expected", ": no answer can pass", offered),
+        *_sentences(forbidden, "forbidden", "", offered),
+    ]
+
+
+def _sentences(names: Counter[str], verb: str, effect: str, offered: Collection[str]) -> list[str]:
+    sentences = [
+        f"{clip(name)} is {verb} in {counted(count, 'case')}, and no tool of that name is "
+        f"offered{effect}.{did_you_mean(name, offered)}"
+        for name, count in names.most_common(_MOST)
+    ]
+    if len(names) > _MOST:
+        sentences.append(
+            f"{counted(len(names) - _MOST, 'more name')} of tools that are not offered: {verb}."
+        )
+    return sentences
+
+
+def models_of(model: Any) -> dict[str, Model]:
+    """Return the models by name.
+
+    Raises:
+        CaseError: If there is no model.
+    """
+    if isinstance(model, Mapping):
+        models = {str(name): as_model(one) for name, one in model.items()}
+    else:
+        only = as_model(model)
+        models = {only.name: only}
+    if not models:
+        msg = "There is no model: give one, or several as {name: model}."
+        raise CaseError(msg)
+    return models
+
+
+def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyTool]) -> Cases:
+    """Return *cases* with the names that models see in place of addresses, such as `server.tool`."""
+    named = Cases(cases)
+    for place, case in enumerate(named):
+        names = {*case.forbid, *(call.name for call in case.calls)} - tools.keys()
+        found = {name: tool_at(name, tools.values()) for name in names}
+        seen = {name: tool.name for name, tool in found.items() if tool is not None}
+        if seen:
+            calls = [replace(call, name=seen.get(call.name, call.name)) for call in case.calls]
+            forbid = [seen.get(name, name) for name in case.forbid]
+            named[place] = replace(case, expect=calls or None, forbid=forbid)
+    return named
+
+
+def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
+    """Return the tools, made as for an agent; *undo* closes the tools that are made here."""
+    spec_list = [specs] if isinstance(specs, str) else specs
+    toolset = Toolset(spec_list, ConversationState(), parts={})
+    undo.callback(toolset.close)
+    return {
+        name: tool
+        for name, tool in toolset.tools.items()
+        if not isinstance(tool.executor, SearchToolsExecutor)
+    }
+
 
 Task = tuple[str, int, int]
 """The name of a model, the index of a case, and the number of the answer, from 1."""

@@ -1,1 +1,0 @@
-"""Cases: each is a prompt with the tool calls that a model should make."""

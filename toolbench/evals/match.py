@@ -1,0 +1,505 @@
+"""Compare the calls of one answer with the calls that a case expects, field by field."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import isclose, isfinite
+from typing import Any
+
+from toolbench.errors import CaseError, Path, Problem, did_you_mean
+from toolbench.redaction.detect import BY_NAMES
+from toolbench.values import clip
+
+
+def most_pairs(rows: int, columns: int, fits: Callable[[int, int], bool]) -> dict[int, int]:
+    """Return the index of a fitting column for as many rows as possible; no column is used twice.
+
+    Source: Kuhn's algorithm for matchings in bipartite graphs, without recursion.
+    """
+    owner: dict[int, int] = {}
+    for row in range(rows):
+        # for each column, the column before it on the path along which pairs are swapped
+        via: dict[int, int | None] = {}
+        todo: list[tuple[int, int | None]] = [(row, None)]
+        while todo:
+            want, through = todo.pop()
+            end = _reach(want, through, columns, fits, owner, via, todo)
+            if end is not None:
+                _swap(row, end, owner, via)
+                break
+    return {row: column for column, row in owner.items()}
+
+
+def _reach(
+    want: int,
+    through: int | None,
+    columns: int,
+    fits: Callable[[int, int], bool],
+    owner: dict[int, int],
+    via: dict[int, int | None],
+    todo: list[tuple[int, int | None]],
+) -> int | None:
+    """Return a free column that fits the row *want*; None if no free column fits.
+
+    In that case, add to *todo* the rows that own a fitting column. *through* is the column that
+    leads to *want*.
+    """
+    owned: list[int] = []
+    for column in range(columns):
+        if column in via:
+            continue
+        if column in owner:
+            owned.append(column)
+        elif fits(want, column):
+            via[column] = through
+            return column
+    for column in owned:
+        if fits(want, column):
+            via[column] = through
+            todo.append((owner[column], column))
+    return None
+
+
+def _swap(row: int, end: int, owner: dict[int, int], via: dict[int, int | None]) -> None:
+    """Move each row on the path to its next column, up to the free column *end*.
+
+    *row* gets the first column.
+    """
+    column: int | None = end
+    while column is not None:
+        before = via[column]
+        owner[column] = row if before is None else owner[before]
+        column = before
+
+
+# Tolerance of `approx`, because models round numbers
+_RELATIVE = 1e-3
+_ABSOLUTE = 1e-9
+# Seconds to search a model's text for one pattern
+_PATIENCE = 1.0
+
+
+@dataclass(frozen=True)
+class FieldRule:
+    """A rule by which one field of a call's arguments is compared."""
+
+    kind: str
+    value: Any = None
+    """The value that belongs to the rule, such as a pattern or a tolerance; None means the
+    default."""
+
+    @classmethod
+    def of(cls, rule: Any) -> "FieldRule":
+        """Return the rule that *rule* describes: a word, `"approx"`, or with a value, `{"approx": 0.01}`.
+
+        Raises:
+            CaseError: If *rule* is not a rule.
+        """
+        if isinstance(rule, FieldRule):
+            return rule
+        kind, value = rule, None
+        if isinstance(rule, Mapping) and len(rule) == 1:
+            [(kind, value)] = rule.items()
+        if not isinstance(kind, str) or kind not in RULES:
+            words = ", ".join(RULES)
+            near = did_you_mean(kind, RULES) if isinstance(kind, str) else ""
+            msg = (
+                f"{clip(rule)} is not a rule for a field. A rule is one of {words}, or an object "
+                f'like {{"approx": 0.01}} or {{"regex": "^Par"}}.{near}'
+            )
+            raise CaseError(msg)
+        field_rule = cls(kind, value)
+        field_rule._check()
+        return field_rule
+
+    def _check(self) -> None:
+        if self.kind == "regex" and self.value is not None:
+            _compiled(self.value)
+        if self.kind == "approx":
+            _tolerances(self.value)
+        if self.kind not in TAKE_VALUE and self.value is not None:
+            msg = f"The rule {self.kind!r} takes no value, but it got {clip(self.value)}."
+            raise CaseError(msg)
+
+    @property
+    def needs_expected(self) -> bool:
+        """Whether the rule compares with an expected value. "any" and a regex with a pattern do not."""
+        return self.kind != "any" and not (self.kind == "regex" and self.value)
+
+    @property
+    def written(self) -> Any:
+        """The rule as JSON data, as in a case."""
+        return self.kind if self.value is None else {self.kind: self.value}
+
+    def matches(self, expected: Any, actual: Any) -> bool:
+        """Tell whether *actual* fits *expected*, the value in the case, by this rule."""
+        return RULES[self.kind](self.value, expected, actual)
+
+
+EQUAL = FieldRule("equal")
+
+
+def equal_json(one: Any, other: Any) -> bool:
+    """Compare two JSON values as JSON Schema does: 1 equals 1.0, and true is not 1.
+
+    The order of the keys of an object does not matter; the order of a list matters.
+    Source: JSON Schema 2020-12 Core, 4.2.2 Instance Equality.
+    """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(
+            equal_json(value, other[key]) for key, value in one.items()
+        )
+    if _is_list(one) and _is_list(other):
+        return len(one) == len(other) and all(map(equal_json, one, other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+# --- the rules ------------------------------------------------------------------------
+
+
+def _equal(_: Any, expected: Any, actual: Any) -> bool:
+    return equal_json(expected, actual)
+
+
+def _any(_: Any, expected: Any, actual: Any) -> bool:
+    return True
+
+
+def _approx(tolerance: Any, expected: Any, actual: Any) -> bool:
+    """Tell whether numbers, alone or inside lists and objects, are equal within *tolerance*."""
+    if _is_number(expected) and _is_number(actual):
+        if not (isfinite(expected) and isfinite(actual)):
+            return bool(expected == actual)
+        relative, absolute = _tolerances(tolerance)
+        return isclose(expected, actual, rel_tol=relative, abs_tol=absolute)
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return expected.keys() == actual.keys() and all(
+            _approx(tolerance, value, actual[key]) for key, value in expected.items()
+        )
+    if _is_list(expected) and _is_list(actual):
+        return len(expected) == len(actual) and all(
+            _approx(tolerance, one, other) for one, other in zip(expected, actual, strict=True)
+        )
+    return equal_json(expected, actual)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _tolerances(value: Any) -> tuple[float, float]:
+    """Return the relative and the absolute tolerance in *value*."""
+    parts = value if isinstance(value, Mapping) else {"rel": value}
+    numbers = [
+        default if parts.get(name) is None else parts[name]
+        for name, default in (("rel", _RELATIVE), ("abs", _ABSOLUTE))
+    ]
+    is_known = set(parts) <= {"rel", "abs"}
+    if not is_known or not all(_is_number(n) and n >= 0 for n in numbers):
+        msg = (
+            f"A tolerance is a number of at least 0, which is relative, or an object with "
+            f'"rel" and "abs", not {clip(value)}.'
+        )
+        raise CaseError(msg)
+    relative, absolute = numbers
+    return float(relative), float(absolute)
+
+
+def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
+    """Tell whether *actual*, a text or a number as JSON text, has a match of the pattern.
+
+    The pattern is *pattern*, the rule's own value, or else *expected*.
+    """
+    compiled = _compiled(expected if pattern is None else pattern)
+    text = actual if isinstance(actual, str) else None
+    if text is None and isinstance(actual, int | float):
+        text = json.dumps(actual)
+    if text is None:
+        return False
+    try:
+        return compiled.search(text, timeout=_PATIENCE) is not None
+    except TimeoutError:
+        return False
+
+
+def _compiled(pattern: Any) -> Any:
+    if isinstance(pattern, str):
+        try:
+            import regex  # noqa: PLC0415 - Pyodide has no build of it
+        except ImportError:
+            msg = (
+                "Regular expressions in cases need the package regex, which is not installed here."
+            )
+            raise CaseError(msg) from None
+        try:
+            return regex.compile(pattern)
+        except regex.error as error:
+            msg = f"{clip(pattern)} is not a regular expression: {error}."
+            raise CaseError(msg) from None
+    msg = f"A regular expression is a text, not {clip(pattern)}."
+    raise CaseError(msg)
+
+
+def _contains(_: Any, expected: Any, actual: Any) -> bool:
+    """Tell whether a text contains the expected text, or a list contains the expected items."""
+    if isinstance(expected, str) and isinstance(actual, str):
+        return expected in actual
+    items = expected if _is_list(expected) else [expected]
+    return _is_list(actual) and _paired(items, actual, equal_json)
+
+
+def _subset(_: Any, expected: Any, actual: Any) -> bool:
+    """Tell whether *actual* has all keys and items of *expected*, at any depth; it may have more."""
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return all(
+            key in actual and _subset(_, value, actual[key]) for key, value in expected.items()
+        )
+    if _is_list(expected) and _is_list(actual):
+        return _paired(expected, actual, lambda e, a: _subset(_, e, a))
+    return equal_json(expected, actual)
+
+
+def _unordered(_: Any, expected: Any, actual: Any) -> bool:
+    """Tell whether two lists have the same items, equally often, in any order."""
+    if not (_is_list(expected) and _is_list(actual)):
+        return equal_json(expected, actual)
+    return len(expected) == len(actual) and _paired(expected, actual, equal_json)
+
+
+def _paired(
+    expected_items: Sequence[Any],
+    items: Sequence[Any],
+    fits: Callable[[Any, Any], bool],
+) -> bool:
+    """Tell whether each expected item can get its own fitting item; no item is used twice."""
+    partners = most_pairs(
+        len(expected_items),
+        len(items),
+        lambda want, index: fits(expected_items[want], items[index]),
+    )
+    return len(partners) == len(expected_items)
+
+
+RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
+    "equal": _equal,
+    "approx": _approx,
+    "regex": _regex,
+    "any": _any,
+    "contains": _contains,
+    "subset": _subset,
+    "unordered": _unordered,
+}
+"""The rules by name. Each gets the rule's own value, the expected value and the actual value."""
+TAKE_VALUE = frozenset({"approx", "regex"})
+"""The rules that may have a value of their own."""
+
+
+def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
+    """Return the rules of a case's `match`, by field.
+
+    Raises:
+        CaseError: If a value is not a rule.
+    """
+    return {str(field): FieldRule.of(rule) for field, rule in match.items()}
+
+
+# Up to this number of calls of one tool, every order is tried
+_MOST = 5
+
+_ABSENT: Any = object()
+
+
+@dataclass(frozen=True)
+class ExpectedCall:
+    """A call that a case expects."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        arguments = BY_NAMES.hide(self.arguments)[0]
+        return f"ExpectedCall(name={self.name!r}, arguments={arguments!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the call, JSON-ready."""
+        return {"name": self.name, "arguments": dict(self.arguments)}
+
+
+@dataclass(frozen=True)
+class SentCall:
+    """A call that a model sent, with the parts to compare."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    """The defaults of the tool's arguments: an argument left out counts as its default."""
+    is_valid: bool = True
+    """Whether the arguments are valid, perhaps after a repair."""
+
+
+def misfits(
+    expected: ExpectedCall, sent: SentCall, rules: Mapping[str, FieldRule]
+) -> list[Problem]:
+    """Return the fields of *sent* that differ from *expected*, each with the expected value.
+
+    Args:
+        expected: The call that the case expects.
+        sent: The call of the same tool that the model sent.
+        rules: How fields are compared, by their paths: `total`, `guest.name`, `items[0]`,
+            and `items[]` for every item. A field without a rule must be equal JSON. A field that
+            was not sent counts as the default of the argument.
+    """
+    problems: list[Problem] = []
+    names = dict.fromkeys([*expected.arguments, *sent.arguments])
+    for name in names:
+        value = expected.arguments.get(name, _ABSENT)
+        actual = sent.arguments.get(name, _ABSENT)
+        rule = _rule((name,), rules)
+        if rule is not None and rule.kind == "any":
+            continue
+        if value is _ABSENT and rule is None and "*" in rules:
+            continue
+        default = sent.defaults.get(name, _ABSENT)
+        actual = default if actual is _ABSENT else actual
+        if value is _ABSENT and (rule is None or rule.needs_expected):
+            value = default
+        problems += _differences(value, actual, (name,), rules)
+    missing = [
+        Problem((field,), f"should match {clip(rule.value)}, and was not sent")
+        for field, rule in rules.items()
+        if rule.kind == "regex" and rule.value and field.isidentifier()
+        if field not in names and field not in sent.defaults
+    ]
+    return problems + missing
+
+
+def _differences(
+    value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
+) -> list[Problem]:
+    rule = _rule(path, rules)
+    if actual is _ABSENT or (value is _ABSENT and (rule or EQUAL).needs_expected):
+        return [Problem(path, _sentence(rule, value, actual))]
+    if rule is None and _has_rules_below(path, rules):
+        inner = _inside(value, actual, path, rules)
+        if inner is not None:
+            return inner
+    if (rule or EQUAL).matches(value, actual):
+        return []
+    return [Problem(path, _sentence(rule, value, actual))]
+
+
+def _inside(
+    value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
+) -> list[Problem] | None:
+    """Return the differences inside two objects, or inside two lists of equal length.
+
+    Return None if *value* and *actual* are neither.
+    """
+    steps: list[Any]
+    if isinstance(value, Mapping) and isinstance(actual, Mapping):
+        steps = list(dict.fromkeys([*value, *actual]))
+        pairs = [(value.get(s, _ABSENT), actual.get(s, _ABSENT)) for s in steps]
+    elif isinstance(value, list) and isinstance(actual, list):
+        if len(value) != len(actual):
+            return None
+        steps = list(range(len(value)))
+        pairs = list(zip(value, actual, strict=True))
+    else:
+        return None
+    problems: list[Problem] = []
+    for step, (one, other) in zip(steps, pairs, strict=True):
+        here = (*path, step)
+        rule = _rule(here, rules)
+        if rule is None or rule.kind != "any":
+            problems += _differences(one, other, here, rules)
+    return problems
+
+
+def _rule(path: Path, rules: Mapping[str, FieldRule]) -> FieldRule | None:
+    exact = Problem(path, "").where
+    return rules.get(exact) or rules.get(_pattern(path))
+
+
+def _pattern(path: Path) -> str:
+    """Return *path* without the indexes of lists: `items[].price`."""
+    parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _has_rules_below(path: Path, rules: Mapping[str, FieldRule]) -> bool:
+    heads = {Problem(path, "").where, _pattern(path)}
+    return any(field.startswith((f"{head}.", f"{head}[")) for field in rules for head in heads)
+
+
+def _sentence(rule: FieldRule | None, target: Any, actual: Any) -> str:
+    sent = "was not sent" if actual is _ABSENT else f"{clip(actual)} was sent"
+    if target is _ABSENT and (rule is None or rule.needs_expected):
+        return f"nothing was expected, and {sent}"
+    if rule is None or rule.kind == "equal":
+        return f"{clip(target)} was expected, and {sent}"
+    value = rule.value if target is _ABSENT else target
+    return f"{clip(value)} was expected ({rule.kind}), and {sent}"
+
+
+def paired(
+    expected: Sequence[ExpectedCall],
+    sent: Sequence[SentCall],
+    rules: Mapping[str, FieldRule],
+) -> list[tuple[ExpectedCall, SentCall, list[Problem]]]:
+    """Pair expected and sent calls of the same tool so that few fields differ.
+
+    The order of the calls of one answer does not matter: they run at the same time. A call
+    without a partner is in no pair.
+    """
+    pairs: list[tuple[ExpectedCall, SentCall, list[Problem]]] = []
+    for name in dict.fromkeys(call.name for call in expected):
+        calls_of_name = [call for call in expected if call.name == name]
+        got = [call for call in sent if call.name == name]
+        table = {
+            (i, j): misfits(one, other, rules)
+            for i, one in enumerate(calls_of_name)
+            for j, other in enumerate(got)
+        }
+        for i, j in _best(len(calls_of_name), len(got), table):
+            pairs.append((calls_of_name[i], got[j], table[i, j]))
+    return pairs
+
+
+def _best(
+    rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
+) -> list[tuple[int, int]]:
+    """Return pairs (row, column) with the fewest differences; *table* has the differences of each pair.
+
+    Rows are expected calls, and columns are sent calls. If there are many calls, first make as many
+    pairs without a difference as possible. Then pair each remaining call with the most similar call
+    that is still free.
+    """
+    if max(rows, columns) > _MOST:
+        return _most_right(rows, columns, table)
+    many = max(rows, columns)
+    orders = permutations(range(many))
+    candidates = [
+        [(i, j) for i, j in enumerate(order) if i < rows and j < columns] for order in orders
+    ]
+    return min(candidates, key=lambda pairs: sum(len(table[p]) for p in pairs))
+
+
+def _most_right(
+    rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
+) -> list[tuple[int, int]]:
+    right = most_pairs(rows, columns, lambda i, j: not table[i, j])
+    free = [j for j in range(columns) if j not in set(right.values())]
+    for i in range(rows):
+        if free and i not in right:
+            right[i] = min(free, key=lambda j: len(table[i, j]))
+            free.remove(right[i])
+    return sorted(right.items())

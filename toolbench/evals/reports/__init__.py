@@ -1,1 +1,0 @@
-"""Reports of evaluations: rates with intervals, confusion, comparison, pages and JUnit."""

@@ -1,1 +1,0 @@
-"""Trials: a model answers a case once, and the answer is scored without another model."""

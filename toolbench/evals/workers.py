@@ -1,0 +1,267 @@
+"""Let executors do many tasks, a few at a time, and yield results as they arrive."""
+
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from numbers import Integral
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import CaseError
+from toolbench.install_commands import how_to_install_extra
+from toolbench.runs.exception_text import sentence_of
+from toolbench.runs.progress import wait
+
+
+def check_options(*, repeats: Any, workers: Any, executor: Any) -> None:
+    """Check the options that a user gave.
+
+    Raises:
+        CaseError: If an option cannot be used.
+    """
+    for name, value in (("repeats", repeats), ("workers", workers)):
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not is_whole or value < 1:
+            msg = f"{name} must be a whole number of at least 1, not {value!r}."
+            raise CaseError(msg)
+    if executor is not None and not isinstance(executor, Executor):
+        msg = (
+            "executor must be a concurrent.futures.Executor, for example "
+            f"ThreadPoolExecutor() or dask's client.get_executor(), not {executor!r:.100}."
+        )
+        raise CaseError(msg)
+
+
+Task = TypeVar("Task")
+
+
+class InThisThread(Executor):
+    """An executor that works in the calling thread, for example so that a person can answer."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Do the work now, and return a finished future."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the future holds the error
+            future.set_exception(error)
+        return future
+
+
+def submitted(
+    executor: Executor, function: Callable[..., Any], *args: Any, is_near: bool
+) -> "Future[Any]":
+    """Submit `function(*args)` to *executor*. If it is refused, the returned future has the error.
+
+    If *is_near*, the executor works in threads of this process: the work is part of the caller's
+    context then, and preset answers count in it.
+    """
+    if is_near:
+        function = partial(copy_context().run, function)
+    try:
+        return executor.submit(function, *args)
+    except Exception as error:  # noqa: BLE001 - each kind of executor has its own error
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+@dataclass
+class Lane(Generic[Task]):
+    """The tasks for one executor: those that run, and those that it gets later."""
+
+    executor: Executor
+    tasks: Iterator[Task]
+    submit: Callable[[Executor, Task], "Future[Any]"]
+    width: int
+    """The most tasks that the executor has at a time."""
+    running: dict[Task, "Future[Any]"] = field(default_factory=dict)
+    next_task: Task | None = None
+    """The next task; None if it is not known yet, or if there are no more."""
+
+    def fill(
+        self,
+        on_end: Callable[[tuple["Lane[Task]", Task]], object],
+        may_begin: Callable[[Task], bool],
+    ) -> None:
+        """Give tasks to the executor, until it has as many as allowed or a task may not begin.
+
+        *on_end* gets this lane and the task when a task has ended.
+        """
+        while len(self.running) < self.width:
+            if self.next_task is None:
+                self.next_task = next(self.tasks, None)
+            if (task := self.next_task) is None or not may_begin(task):
+                return
+            self.next_task = None
+            future = self.submit(self.executor, task)
+            self.running[task] = future
+            future.add_done_callback(partial(_tell, on_end, self, task))
+
+
+def _tell(on_end: Callable[[Any], object], lane: Any, task: Any, _: Any) -> None:
+    on_end((lane, task))
+
+
+def completed(
+    lanes: list[Lane[Task]],
+    *,
+    may_begin: Callable[[Task], bool] = lambda _: True,
+    draw: Callable[[], object] | None = None,
+) -> "Iterator[tuple[Task, Future[Any]]]":
+    """Yield each task of *lanes* with its future, when it has finished.
+
+    Args:
+        lanes: The tasks, in one lane for each executor.
+        may_begin: Called with each task before it begins; if it returns False, the task waits until another
+            one has finished.
+        draw: Called repeatedly in this thread while no task finishes.
+    """
+    queue: SimpleQueue[tuple[Lane[Task], Task]] = SimpleQueue()
+    while True:
+        for lane in lanes:
+            lane.fill(queue.put, may_begin)
+        if not any(lane.running for lane in lanes):
+            return
+        lane, task = wait(queue, draw)
+        yield task, lane.running[task]
+        # Only now: an interrupt before this loses no task
+        del lane.running[task]
+
+
+def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
+    """Yield tasks that finished but that `completed` did not yield, because of an interrupt."""
+    for lane in lanes:
+        for task, future in list(lane.running.items()):
+            if not future.done() or future.cancelled():
+                continue
+            if not isinstance(future.exception(), KeyboardInterrupt):
+                yield task, lane.running.pop(task)
+
+
+def cancel(lanes: list[Lane[Any]]) -> None:
+    """Cancel the tasks of *lanes* that have not begun."""
+    for lane in lanes:
+        for future in lane.running.values():
+            future.cancel()
+
+
+_IN_A_ROW = 20
+"""How often pools may break one after another, without a finished call in between. If they break
+more often, the cause is not a single call."""
+
+# Requests given to a cluster at once
+_WIDTH = 64
+
+
+@dataclass(frozen=True)
+class PickledTool:
+    """A pickled tool for another process, for example a tool from a notebook's cell."""
+
+    data: bytes
+
+    @contextmanager
+    def resolved(self) -> Iterator[Any]:
+        """Yield the tool; each process loads it only once."""
+        yield _loaded(self.data)
+
+
+@lru_cache(maxsize=8)
+def _loaded(data: bytes) -> Any:
+    return pickle.loads(data)  # noqa: S301 - written by the process that started this one
+
+
+def is_process_pool(executor: Executor) -> bool:
+    """Tell whether *executor* is a `ProcessPoolExecutor` of the standard library."""
+    from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
+        ProcessPoolExecutor,
+    )
+
+    return isinstance(executor, ProcessPoolExecutor)
+
+
+def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
+    """Return *tool* as an object that can be sent to another process.
+
+    Raises:
+        CaseError: If the tool cannot be sent.
+    """
+    try:
+        import cloudpickle  # noqa: PLC0415 - an extra
+    except ImportError:
+        dumps, advice = pickle.dumps, f"`{how_to_install_extra('processes')}`, or"
+    else:
+        dumps, advice = cloudpickle.dumps, "Remove that object from the tool, or"
+    try:
+        return PickledTool(dumps(tool))
+    except Exception as error:
+        # A part of a tool may raise any error when it is pickled
+        msg = (
+            f"{tool.name} cannot be sent to another process: {sentence_of(error).rstrip('.')}. "
+            f"{advice} sweep in threads."
+        )
+        raise CaseError(msg) from error
+
+
+def room(executor: Executor) -> int:
+    """Return how many requests *executor* gets at a time.
+
+    The number is small: if a pool breaks, all requests in it fail.
+    """
+    workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
+    return 2 * workers
+
+
+class LastingExecutor(Executor):
+    """An executor that goes on in a new pool of processes after its pool broke.
+
+    Work that was in the broken pool has failed: its futures hold the error.
+    """
+
+    def __init__(self, executor: Executor, shut_down_later: Callable[..., object]) -> None:
+        """Work in *executor*; let *shut_down_later* shut down each new pool at the end."""
+        self._executor, self._shut_down_later = executor, shut_down_later
+        self._breaks = 0
+        self.is_broken = False
+        """Whether the broken executor is not replaced: too many pools broke, or it was not a
+        pool."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Submit the work. If the pool broke and cannot be replaced, the future has the error."""
+        try:
+            future = self._executor.submit(function, *args, **kwargs)
+        except BrokenExecutor as error:
+            if not self._renew():
+                failed: Future[Any] = Future()
+                failed.set_exception(error)
+                return failed
+            future = self._executor.submit(function, *args, **kwargs)
+        future.add_done_callback(self._note)
+        return future
+
+    def _renew(self) -> bool:
+        """Replace the broken pool by a new pool with the same settings; return False if not possible."""
+        self._breaks += 1
+        pool: Any = self._executor
+        if not is_process_pool(pool) or self._breaks > _IN_A_ROW:
+            self.is_broken = True
+            return False
+        self._executor = type(pool)(
+            pool._max_workers,
+            mp_context=pool._mp_context,
+            initializer=pool._initializer,
+            initargs=pool._initargs,
+        )
+        self._shut_down_later(self._executor.shutdown, wait=False, cancel_futures=True)
+        return True
+
+    def _note(self, future: "Future[Any]") -> None:
+        if not future.cancelled() and future.exception() is None:
+            self._breaks = 0
