@@ -337,6 +337,12 @@ def test_a_conversation_with_gemini_goes_on_with_another_provider(provider, tmp_
     assert "tool_response" not in str(sent(loaded))
     if provider == "openai":
         check_sent(sent(loaded))
+    # Gemini gets back the calls that it sent, so their results have no ids either
+    loaded.save(tmp_path / "talk.jsonl", overwrite=True)
+    back = Conversation.load(
+        tmp_path / "talk.jsonl", Agent(ScriptedModel([], provider="gemini"), [add])
+    )
+    assert "'id'" not in str(back.next_request.messages)
 
 
 class TestAFork:

@@ -122,10 +122,12 @@ def check_body(provider, body):
         roles.append(turn.get("role"))
         for part in message.parts:
             if isinstance(part, ToolCallPart):
-                waiting.append(part.id or part.name)
+                waiting.append(part)
             elif isinstance(part, ToolResultPart):
+                called = waiting.pop(0)
+                assert part.id == called.id
                 # Gemini gives its calls no ids
-                assert waiting.pop(0) in (part.id, part.name)
+                assert part.name == called.name or provider != "gemini"
             else:
                 assert message.role == "assistant" or not waiting
     assert not waiting

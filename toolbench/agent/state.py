@@ -179,9 +179,14 @@ class Round:
         If the model wrote its calls as text, each answer is sent as text with the role of the user.
         """
         results: list[Part] = []
-        for call in self.calls:
+        sent = self.message.calls
+        for place, call in enumerate(self.calls):
             observation = self.answers[call.id].answer
-            results.append(result_part(call.tool_call, _readable(observation)))
+            result = result_part(call.tool_call, _readable(observation))
+            # A call of Gemini that got an id for another provider, and is Gemini's again
+            if place < len(sent) and sent[place].id is None:
+                result = replace(result, id=None)
+            results.append(result)
         provider = self.calls[0].tool_call.metadata.provider
         answer = Message("tool", tuple(results))
         return list(with_written_results([self.message, answer], provider))

@@ -33,6 +33,9 @@ from toolbench.llm import parse_tool_calls, respond_all, user_message
 from toolbench.llm.models import Usage, as_model
 from toolbench.llm.models.http import AddressModel
 from toolbench.network import MOST_BYTES
+from toolbench.redaction import MARK
+
+GATEWAY = "gw-7c2e51d09a"
 
 ARGUMENTS = {"pattern": "TODO", "limit": 5}
 PNG = (
@@ -320,13 +323,13 @@ class TestClients:
     @pytest.mark.parametrize("kind", ["Azure", "Azure, async", "Vertex", "a class of the user"])
     def test_are_asked_as_they_are(self, kind, server):
         """What the user's client adds to a request comes to the server: paths, headers, tokens."""
-        url, headers = server.url, {"x-team": "red"}
+        url, headers = server.url, {"x-team": "red", "x-gateway-token": GATEWAY}
         azure = {"azure_endpoint": url, "api_version": "1", "default_headers": headers}
         match kind:
             case "Azure":
                 client, path = sdk("openai").AzureOpenAI(api_key=KEY, **azure), "/deployments/toy/"
             case "Azure, async":
-                client = sdk("openai").AsyncAzureOpenAI(api_key=KEY, **azure)
+                client = sdk("openai").AsyncAzureOpenAI(azure_ad_token=KEY, **azure)
                 path = "/deployments/toy/"
             case "Vertex":
                 place = {"region": "eu", "project_id": "mine", "base_url": url}
@@ -337,7 +340,7 @@ class TestClients:
 
                 class Ours(sdk("openai").OpenAI):
                     def __init__(self, team):
-                        team = {"x-team": team}
+                        team = {**headers, "x-team": team}
                         super().__init__(api_key=KEY, base_url=url, default_headers=team)
 
                 client, path = Ours("red"), "/chat/completions"
@@ -348,7 +351,8 @@ class TestClients:
         assert path in asked
         assert sent["x-team"] == "red"
         assert KEY in str(sent)
-        assert KEY not in model.secrets.redactor.text(f"the key is {KEY}")
+        said = model.secrets.redactor.text(f"the keys are {KEY} and {GATEWAY} of team red")
+        assert said == f"the keys are {MARK} and {MARK} of team red"
         close(model)
 
     def test_serve_two_conversations_at_once(self, model, server):

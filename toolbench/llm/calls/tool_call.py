@@ -367,7 +367,8 @@ def _asides(
         value = arguments.pop("security_risk")
         rating = str(value).strip().upper()
         if rating not in SecurityRisk.__members__:
-            message = f"should be one of {', '.join(SecurityRisk)}, not {clip(value)}"
+            # The value is not quoted: what stands in the wrong place may be a secret
+            message = f"should be one of {', '.join(SecurityRisk)}"
             return [Problem(("security_risk",), message)], asides
         asides["security_risk"] = SecurityRisk(rating)
         if value != rating:

@@ -12,6 +12,7 @@ Other models write calls that are not JSON. Those are found, but not read.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
@@ -63,6 +64,7 @@ _NOT_READ = (
     '<tool_call>{"name": ..., "arguments": {...}}</tool_call>'
 )
 _KEYS = ("arguments", "parameters", "args")
+_MOST_FOREIGN = 100
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,12 @@ def words_before_calls(text: str) -> str:
 
 
 def _foreign(text: str) -> list[re.Match[str]]:
-    """Find the calls in *text* that are not JSON."""
-    return [call for call in _FOREIGN.finditer(text) if not _is_quoted(text[: call.start()])]
+    """Find the calls in *text* that are not JSON, among the first `_MOST_FOREIGN` that look like one."""
+    calls: list[re.Match[str]] = []
+    for call in islice(_FOREIGN.finditer(text), _MOST_FOREIGN):
+        if not _is_quoted(text[: call.start()]):
+            calls.append(call)
+    return calls
 
 
 def _names_in(call: re.Match[str]) -> list[str]:
@@ -145,7 +151,7 @@ def _before_end(text: str) -> str:
 def _is_quoted(words: str) -> bool:
     """Tell whether *words* open a code block or a quotation and do not close it.
 
-    A code fence directly at the end does not count: it may be the fence around the calls.
+    A code fence that is all of *words* does not count: it may be the fence around the calls.
     """
     opened = words.rstrip()
     if words.count("```") % 2:

@@ -17,6 +17,7 @@ from toolbench.llm.models.inbox import Send, Start, in_loop, in_thread
 from toolbench.llm.models.model import Price
 from toolbench.llm.models.streamed import StreamedModel
 from toolbench.llm.providers import Provider
+from toolbench.redaction.detect import secrets_in
 from toolbench.values import bytes_in
 
 _DIALECTS: Mapping[str, tuple[Provider, ...]] = {
@@ -203,7 +204,7 @@ def _place_of(client: Any, package: str) -> str:
 
 
 def _secrets_of(client: Any) -> dict[str, str]:
-    """Return the secrets of *client*, by the names of its attributes, so that they can be hidden."""
+    """Return the secrets of *client*, by the attributes that have them, so that they can be hidden."""
     secrets: dict[str, str] = {}
     # Google's client has no public name for its key, and what shows a request has to hide it
     for holder in (getattr(client, "_api_client", None), client):
@@ -211,6 +212,10 @@ def _secrets_of(client: Any) -> dict[str, str]:
             value = getattr(holder, name, None)
             if isinstance(value, str):
                 secrets[name] = value
+    # A gateway's token, or one of Azure AD. What the package asks a token provider for is not here
+    for headers in ("default_headers", "auth_headers"):
+        for number, value in enumerate(secrets_in(dict(getattr(client, headers, {})))):
+            secrets[f"{headers}[{number}]"] = value
     return secrets
 
 

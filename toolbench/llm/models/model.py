@@ -8,10 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.compose import model_message
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.message import Chunk as Chunk
-from toolbench.llm.message import Message
+from toolbench.llm.message import Message, TextPart
 from toolbench.llm.message import Usage as Usage
 from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message
@@ -207,7 +206,8 @@ def as_answer(value: Any, provider: Provider) -> Answer:
     if isinstance(value, Answer):
         return _checked(value, provider)
     if isinstance(value, str):
-        return Answer(model_message(value, provider=provider), "stop")
+        said = Message("assistant", (TextPart(value),), provider)
+        return with_message(Answer({}, "stop"), said)
     data = plain(value)
     if not isinstance(data, dict):
         msg = (
