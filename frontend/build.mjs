@@ -1,14 +1,16 @@
-// Builds src/ into the one file that the Python package ships.
-// `node build.mjs --check` builds in memory and fails if the shipped file differs.
+// Builds src/ into the two files that the Python package ships: what every page gets, and the editor.
+// `node build.mjs --check` builds in memory and fails if a shipped file differs.
 import { readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const SHIPPED = here("../toolbench/widgets/frontend/module.js");
+const SHIPPED = here("../toolbench/widgets/frontend");
 
 const { outputFiles } = await build({
-  entryPoints: [here("src/index.ts")],
+  entryPoints: { module: here("src/index.ts"), editor: here("src/editor.ts") },
+  outdir: SHIPPED,
   bundle: true,
   minify: true,
   format: "esm",
@@ -18,11 +20,12 @@ const { outputFiles } = await build({
   banner: { js: "// Built from frontend/src by `make frontend`; do not edit." },
   write: false,
 });
-const code = outputFiles[0].text;
-if (!process.argv.includes("--check")) {
-  writeFileSync(SHIPPED, code);
-  console.log(`${code.length} bytes`);
-} else if (readFileSync(SHIPPED, "utf8") !== code) {
-  console.error("toolbench/widgets/frontend/module.js is not what frontend/src builds: run `make frontend`.");
-  process.exit(1);
+for (const { path, text } of outputFiles) {
+  if (!process.argv.includes("--check")) {
+    writeFileSync(path, text);
+    console.log(`${basename(path)}: ${text.length} bytes`);
+  } else if (readFileSync(path, "utf8") !== text) {
+    console.error(`${path} is not what frontend/src builds: run \`make frontend\`.`);
+    process.exit(1);
+  }
 }

@@ -25,7 +25,11 @@ PYTHONS = ("3.11", "3.12", "3.13")
 RESOLUTIONS = ("highest", "lowest-direct")
 USE = ROOT / "scripts" / "release_use.py"
 EXAMPLE = ROOT / "scripts" / "release_example.py"
-NEEDED = ("toolbench/py.typed", "toolbench/widgets/frontend/module.js")
+NEEDED = (
+    "toolbench/py.typed",
+    "toolbench/widgets/frontend/module.js",
+    "toolbench/widgets/frontend/editor.js",
+)
 FORBIDDEN = ("tests", "bench", "notebooks", "scripts", "frontend", ".venv", "build")
 
 

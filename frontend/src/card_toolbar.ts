@@ -2,8 +2,9 @@
 // this adds what needs a script: copy, save, wrap, a full view, and "Show all" in place of the scroll
 // bar. Everything is built of elements and text nodes; no text is ever read as HTML.
 
-import { copyText, saveFile } from "./clipboard";
+import { saveFile } from "./clipboard";
 import { downloadsOf, extentOf, hasLines, savedPart, textOf } from "./contents";
+import { button, copyButton } from "./copy_button";
 import { openFully } from "./fullview";
 import { say as notify } from "./notices";
 import { allIn } from "./ours";
@@ -14,7 +15,6 @@ const BODY = "[data-toolbench-body]";
 const BAR = "[data-toolbench-bar]";
 const CARD = "[data-toolbench-card]";
 const NO_KERNEL = "No kernel gives the whole result here: only what is shown can be saved.";
-const COPIED_MILLISECONDS = 1500;
 const known = new WeakSet<Element>();
 
 /** Add to each card in *root* what it does not have yet. */
@@ -56,22 +56,6 @@ function saveButton(body: HTMLElement, title: string): HTMLButtonElement {
   });
   save.classList.add(SAVE.slice(1));
   return save;
-}
-
-/** A button that copies what *read* gives, and a place where it says so. */
-export function copyButton(title: string, read: () => string): HTMLElement {
-  const said = document.createElement("span");
-  said.className = "toolbench-said";
-  said.setAttribute("role", "status");
-  const copy = button("Copy", `Copy: ${title}`, () => {
-    void copyText(read()).then((isCopied) => {
-      say(said, isCopied ? "Copied" : "The browser did not let it be copied");
-    });
-  });
-  const box = document.createElement("span");
-  box.className = "toolbench-copy";
-  box.append(said, copy);
-  return box;
 }
 
 function wrapButton(body: HTMLElement): HTMLButtonElement {
@@ -124,21 +108,4 @@ function limitHeight(body: HTMLElement): void {
   const observer = new ResizeObserver(look);
   observer.observe(body);
   if (body.firstElementChild) observer.observe(body.firstElementChild);
-}
-
-function button(text: string, name: string, act: () => void): HTMLButtonElement {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = "toolbench-tool";
-  made.textContent = text;
-  if (name) made.title = name;
-  made.addEventListener("click", act);
-  return made;
-}
-
-function say(place: HTMLElement, text: string): void {
-  place.textContent = text;
-  setTimeout(() => {
-    if (place.textContent === text) place.textContent = "";
-  }, COPIED_MILLISECONDS);
 }

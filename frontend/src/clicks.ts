@@ -52,9 +52,10 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
 
 /** The connection broke: what was on its way may be lost. Say so at each field of ours, and send its next value. */
 async function loseValues(kernel: Models): Promise<void> {
-  for (const model of (await ready(Object.values(kernel._models ?? {}))).filter(isWaiting)) {
+  const models = await ready(Object.values(kernel._models ?? {}));
+  for (const model of models.filter(isWaiting)) {
     endWaiting(model);
-    for (const { el } of await viewsOf(model)) {
+    for (const { el } of await placesOf(model, models)) {
       if (!el.closest(OUTERMOST)) continue;
       lost.add(el);
       say(el, LOST);
@@ -129,7 +130,7 @@ async function send(message: string, element: Element, box: Element): Promise<bo
     const models = await ready(Object.values(kernel._models ?? {}));
     const view = await viewAt(element, models);
     if (!view) continue;
-    const changed = await within(box, models.filter(isWaiting));
+    const changed = await within(box, models);
     sayNothing(element);
     if (changed.length > 0) await answered(changed, element, kernel);
     if ([...lost].some((field) => box.contains(field))) say(element, REFUSED);
@@ -160,10 +161,17 @@ async function viewAt(element: Element, models: Model[]): Promise<View | undefin
   return undefined;
 }
 
-/** Those of *models* that are shown in *box*. */
+/** Those of *models* that have something to send and are shown in *box*. */
 async function within(box: Element, models: Model[]): Promise<Model[]> {
-  const shown = await Promise.all(models.map(viewsOf));
-  return models.filter((_, index) => shown[index]?.some((view) => box.contains(view.el)));
+  const waiting = models.filter(isWaiting);
+  const shown = await Promise.all(waiting.map((model) => placesOf(model, models)));
+  return waiting.filter((_, index) => shown[index]?.some((view) => box.contains(view.el)));
+}
+
+/** The views of *model*, and those of the editors among *models* that edit its text. */
+async function placesOf(model: Model, models: Model[]): Promise<View[]> {
+  const editors = models.filter((editor) => editor.get("area") === `IPY_MODEL_${model.model_id}`);
+  return (await Promise.all([model, ...editors].map(viewsOf))).flat();
 }
 
 async function viewsOf(model: Model): Promise<View[]> {

@@ -27,10 +27,12 @@ export interface KernelConnection {
 export interface Models {
   _models?: Record<string, Promise<Model>>;
   kernel?: KernelConnection | null;
+  get_model?(id: string): Promise<Model>;
 }
 
 /** A model of a widget. What has a `_` is not public: without it a click goes as it always did. */
 export interface Model {
+  model_id?: string;
   comm_live: boolean;
   views?: Record<string, Promise<View>>;
   get(name: string): unknown;

@@ -5,7 +5,7 @@
 
 import { describedParts } from "./fields";
 
-const INPUTS = "input, select, textarea, .cm-content";
+const INPUTS = "input, select, textarea";
 
 /** Connect every note of a form, or of every form of the page, with the inputs it describes. */
 export function describeFields(page: Document | Element = document): void {

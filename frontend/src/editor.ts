@@ -1,5 +1,7 @@
-// Edit JSON and code in CodeMirror. The text area of ipywidgets stays on the page, hidden, because
-// the kernel reads and writes it: typed text goes into it, and text from the kernel is shown.
+// The second bundle: CodeMirror for JSON and code, which the page gets when a tab with it is first opened.
+// It is no view of its own: `EditorWidget` of the package asks it to edit the text of a text area. The model
+// of this text area keeps the text, because a model of ipywidgets loses no message of the kernel, while one
+// of anywidget does that took longer than two seconds to load.
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
@@ -8,28 +10,57 @@ import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror
 import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { copyButton } from "./card_toolbar";
+import { copyButton } from "./copy_button";
 
-const AREAS = ".tb-json > textarea, .toolbench-code > textarea";
-const VALUE = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value");
-const fromKernel = Annotation.define<boolean>();
-const known = new WeakSet<Element>();
-
-/** Replace each text area for JSON or code by an editor. */
-export function enhanceEditors(): void {
-  for (const area of document.querySelectorAll<HTMLTextAreaElement>(AREAS)) {
-    if (known.has(area)) continue;
-    known.add(area);
-    replace(area);
-  }
+/** The model of the text area, as far as it is used here. */
+interface Area {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(events: string, react: () => void): void;
+  off(events: string, react: () => void): void;
 }
 
-function replace(area: HTMLTextAreaElement): void {
-  const language = new Compartment();
-  const isEditable = new Compartment();
+interface EditorModel {
+  get(name: string): unknown;
+  widget_manager: { get_model(id: string): Promise<Area> };
+}
+
+const CHANGES = "change:value change:disabled change:_dom_classes";
+const OF_TEXT_AREA = ["jupyter-widgets", "widget-inline-hbox", "widget-textarea"]; // ipywidgets' own style of it
+const fromKernel = Annotation.define<boolean>();
+let count = 0;
+
+/** Edit in *element* the text of the text area that *model* names, until *signal*. */
+async function edit(model: EditorModel, element: HTMLElement, signal: AbortSignal): Promise<void> {
+  const area = await model.widget_manager.get_model(String(model.get("area")).replace("IPY_MODEL_", ""));
+  if (signal.aborted) return;
   const label = labelOf(area);
+  const isCode = classesOf(area).includes("toolbench-code");
+  const view = editorOf(area, label);
+  label.addEventListener("click", () => view.focus());
+  element.replaceChildren(label, view.dom);
+  if (isCode) label.after(copyButton(String(area.get("description")), () => textOf(view)));
+  let classes: string[] = [];
+  const follow = (): void => {
+    element.classList.remove(...classes);
+    classes = classesOf(area);
+    element.classList.add(...classes);
+    show(view, area);
+  };
+  follow();
+  area.on(CHANGES, follow);
+  signal.addEventListener("abort", () => {
+    area.off(CHANGES, follow);
+    view.destroy();
+  });
+}
+
+function editorOf(area: Area, label: HTMLElement): EditorView {
+  const language = new Compartment();
+  const text = String(area.get("value"));
   const view: EditorView = new EditorView({
-    doc: area.value,
+    doc: text,
     extensions: [
       LOOKS,
       lineNumbers(),
@@ -37,69 +68,59 @@ function replace(area: HTMLTextAreaElement): void {
       drawSelection(),
       bracketMatching(),
       keymap.of([...defaultKeymap, ...historyKeymap]),
-      placeholder(area.placeholder),
-      language.of(languageOf(area.value)),
-      isEditable.of(editable(area)),
-      EditorView.contentAttributes.of(label ? { "aria-labelledby": label.id } : {}),
+      placeholder(String(area.get("placeholder") ?? "")),
+      language.of(languageOf(text)),
+      editable.of(editability(area)),
+      EditorView.contentAttributes.of({ "aria-labelledby": label.id }),
       EditorView.updateListener.of((update) => {
         if (!update.docChanged) return;
         view.dispatch({ effects: language.reconfigure(languageOf(textOf(view))) });
         if (update.transactions.some((change) => change.annotation(fromKernel))) return;
-        VALUE?.set?.call(area, textOf(view));
-        area.dispatchEvent(new Event("input", { bubbles: true }));
-      }),
-      EditorView.domEventHandlers({
-        blur: () => void area.dispatchEvent(new Event("change", { bubbles: true })),
+        area.set("value", textOf(view));
+        area.save_changes();
       }),
     ],
   });
-  Object.defineProperty(area, "value", {
-    configurable: true,
-    get: () => textOf(view),
-    set: (text: string) => {
-      VALUE?.set?.call(area, text);
-      show(view, VALUE?.get?.call(area) as string);
-    },
-  });
-  area.focus = () => view.focus();
-  new MutationObserver(() => {
-    view.dispatch({ effects: isEditable.reconfigure(editable(area)) });
-  }).observe(area, { attributeFilter: ["disabled", "readonly"] });
-  view.dom.style.minHeight = `${area.rows * 1.4 + 1}em`;
-  const isFocused = area === document.activeElement;
-  area.hidden = true;
-  area.after(view.dom);
-  if (isFocused) view.focus();
-  label?.addEventListener("click", () => view.focus());
-  if (area.closest(".toolbench-code")) {
-    view.dom.before(copyButton(label?.textContent ?? "", () => textOf(view)));
-  }
+  view.dom.style.minHeight = `${Number(area.get("rows") ?? 2) * 1.4 + 1}em`;
+  return view;
 }
 
-/** The label of *area*, with an id; it names the editor from now on. */
-function labelOf(area: HTMLTextAreaElement): HTMLElement | null {
-  const label = area.parentElement?.querySelector("label") ?? null;
-  if (label) {
-    label.id ||= `${area.id}-label`;
-    label.removeAttribute("for");
-  }
+function labelOf(area: Area): HTMLElement {
+  const label = document.createElement("label");
+  label.className = "widget-label";
+  label.id = `toolbench-editor-${(count += 1)}`;
+  label.textContent = String(area.get("description"));
   return label;
+}
+
+function classesOf(area: Area): string[] {
+  return [...OF_TEXT_AREA, ...(area.get("_dom_classes") as string[])];
 }
 
 function textOf(view: EditorView): string {
   return view.state.doc.toString();
 }
 
-function show(view: EditorView, text: string): void {
-  if (textOf(view) === text) return;
+/** Show the text of *area*, and let it be edited if *area* can be. */
+function show(view: EditorView, area: Area): void {
+  const text = String(area.get("value"));
+  const isNew = textOf(view) !== text;
+  if (!isNew && view.state.readOnly === isDisabled(area)) return;
   view.dispatch({
-    changes: { from: 0, to: view.state.doc.length, insert: text },
+    changes: isNew ? { from: 0, to: view.state.doc.length, insert: text } : [],
+    effects: editable.reconfigure(editability(area)),
     annotations: fromKernel.of(true),
   });
 }
 
-function editable(area: HTMLTextAreaElement): Extension {
-  return [EditorState.readOnly.of(area.disabled || area.readOnly), EditorView.lineWrapping];
+const editable = new Compartment();
+
+function editability(area: Area): Extension {
+  return [EditorState.readOnly.of(isDisabled(area)), EditorView.lineWrapping];
+}
+
+function isDisabled(area: Area): boolean {
+  return Boolean(area.get("disabled"));
 }
 
 function languageOf(text: string): Extension {
@@ -146,3 +167,6 @@ const LOOKS: Extension = [
     ".cm-placeholder": { color: "color-mix(in srgb, currentColor 72%, transparent)" },
   }),
 ];
+
+/** What views of editors get of this bundle. */
+export default { initialize: () => ({ edit }) };

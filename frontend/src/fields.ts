@@ -58,6 +58,6 @@ function nameGroup(field: HTMLElement): void {
 }
 
 function firstInput(field: HTMLElement): HTMLElement | null {
-  const inputs = "input:checked, select, textarea:not([hidden]), .cm-content, input:not([type=radio])";
+  const inputs = "input:checked, select, textarea, input:not([type=radio])";
   return field.querySelector<HTMLElement>(inputs) ?? field.querySelector("input");
 }

@@ -7,7 +7,6 @@ import { holdClicks } from "./clicks";
 import type { Models } from "./connection";
 import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
-import { enhanceEditors } from "./editor";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
@@ -40,7 +39,6 @@ function start(): void {
 }
 
 function enhance(): void {
-  enhanceEditors();
   enhanceFields();
   describeFields();
   complete(document);
@@ -97,8 +95,13 @@ function additions(changes: MutationRecord[]): Element[] {
 }
 
 interface Initialized {
-  model: Kernel & { widget_manager?: Models };
+  model: Kernel & Settable & { widget_manager?: Models };
   signal?: AbortSignal;
+}
+
+interface Settable {
+  set(name: string, value: unknown): void;
+  save_changes(): void;
 }
 
 /** Called once for each kernel of the page; *signal* says when its widgets are gone. */
@@ -106,6 +109,10 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   start();
   holdClicks(model.widget_manager, signal);
   endQuestions(model.widget_manager, signal);
+  if (model.widget_manager?.get_model) { // else an editor would find no text there
+    model.set("is_live", true);
+    model.save_changes();
+  }
   // Last: anywidget swallows what fails here, and tests wait for this one as the sign that all is there
   connectApps(model, signal);
 }

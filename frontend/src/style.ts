@@ -28,7 +28,6 @@ ${OURS} ${CUT_OFF}:is(.widget-button, .widget-button:hover) { opacity: .5; curso
 .toolbench-editor.cm-editor { align-self: stretch; box-sizing: border-box; border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 5px; max-height: 30em; }
 .tb-invalid > .toolbench-editor.cm-editor { border-color: var(--tb-error, #c62828); }
 .toolbench-editor.cm-editor:focus-within { outline: 2px solid ${BRAND}; outline-offset: 1px; }
-:is(.tb-json, .toolbench-code) > textarea[hidden] { display: none; }
 .toolbench-said { font-size: 12px; }
 button.toolbench-tool { font: inherit; font-size: 12px; line-height: 18px; padding: 0 8px; min-height: 24px;
   color: ${MUTED}; background: transparent; border: 1px solid ${LINE}; border-radius: 5px; cursor: pointer; }

@@ -111,7 +111,7 @@ class JsonTab:
             )
             self._message = make(HTML, "tb-note")
             head = make(HTML, value=STYLE)
-            children = (head, self._area, self._message)
+            children = (head, frame.pool.editor_of(self._area), self._message)
             self._widget = make(VBox, "tb-form", children=children)
             frame.hear(self._area, "value", lambda: self.put(self._area.value))
         return self._widget

@@ -57,7 +57,7 @@ STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-form .tb-field>input,.tb-form .tb-field>select:not([multiple]){{height:29px;
  min-height:29px;flex:none}}
 .tb-form .tb-field>textarea{{min-height:6.2em;resize:vertical;line-height:1.4}}
-.tb-form .tb-json>textarea{{{CODE_FONT}}}
+.tb-form .tb-json>textarea{{{CODE_FONT};field-sizing:content;max-height:30em}}
 .tb-form .tb-number>input{{font-variant-numeric:tabular-nums}}
 .tb-form input::placeholder,.tb-form textarea::placeholder{{color:{MUTED};opacity:1;font-style:italic}}
 .tb-form .tb-invalid>input,.tb-form .tb-invalid>textarea,.tb-form .tb-invalid>select{{border-color:{_ERROR};box-shadow:none}}

@@ -2,6 +2,7 @@
 
 `module.js` does what ipywidgets cannot do. It is built from `frontend/src` of the repository
 and loaded through anywidget. If it cannot be loaded, everything still works, in plain form.
+`editor.js`, the editor for JSON and code, is sent when it is first shown.
 """
 
 from threading import Lock
@@ -17,6 +18,8 @@ class FrontEnd:
         """Prepare to load the module; only `load` loads it."""
         self._lock = Lock()
         self._widget: Any = None
+        # The code of the editor
+        self._code: Any = None
 
     def load(self) -> None:
         """Send the module to the page, unless it is loaded or there is no kernel."""
@@ -38,12 +41,32 @@ class FrontEnd:
             widget = self._widget
             return "" if widget is None or widget.comm is None else str(widget.key)
 
-    def close(self) -> None:
-        """Close the widget that sent the module. A page that has the module keeps it until it is closed."""
+    def editor_of(self, area: Any) -> Any:
+        """Return an editor for the text of *area*, to show in its place; None if no page has the module.
+
+        The caller closes the editor. *area* keeps the text and all that belongs to it: its label,
+        its CSS classes, whether it is disabled.
+        """
         with self._lock:
-            widget, self._widget = self._widget, None
-        if widget is not None:
-            widget.close()
+            if self._widget is None or self._widget.comm is None or not self._widget.is_live:
+                return None
+            from toolbench.widgets.frontend.widget import (  # noqa: PLC0415
+                EditorCode,
+                EditorWidget,
+            )
+
+            if self._code is None or self._code.comm is None:
+                self._code = EditorCode()
+            return EditorWidget(area=area, code=self._code, layout=area.layout)
+
+    def close(self) -> None:
+        """Close the widgets that sent the code. A page that has the module keeps it until it is closed."""
+        with self._lock:
+            widgets = (self._widget, self._code)
+            self._widget = self._code = None
+        for widget in widgets:
+            if widget is not None:
+                widget.close()
 
 
 front_end = FrontEnd()

@@ -1,21 +1,44 @@
-"""The anywidget that sends the JavaScript module to the page."""
+"""The anywidgets that send our JavaScript to the page."""
 
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from anywidget import AnyWidget
-from traitlets import Unicode
+from anywidget import AnyWidget, WidgetTrait
+from ipywidgets import Textarea, widget_serialization
+from traitlets import Bool, Instance, Unicode
 
 from toolbench.widgets.frontend.app_messages import app_messages
+
+_FOLDER = Path(__file__).parent
+# The code comes through its model, not through a variable of the page: two kernels may have two versions
+_EDITOR_VIEW = """
+const TRIES = 30; // each waits up to ten seconds for a page that is busy
+export default {
+  async render({ model, el, signal, host }) {
+    for (let tries = 1; ; tries++) {
+      try {
+        const { exports } = await host.getWidget(model.get("code"));
+        return await exports.edit(model, el, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (tries === TRIES) throw error;
+        await new Promise((go) => setTimeout(go, 1000));
+      }
+    }
+  },
+};
+"""
 
 
 class ModuleWidget(AnyWidget):
     """A widget without a view: the page runs its module when the widget is created."""
 
-    _esm = Path(__file__).with_name("module.js").read_text(encoding="utf-8")
+    _esm = (_FOLDER / "module.js").read_text(encoding="utf-8")
     key = Unicode().tag(sync=True)
     """The name that frames of apps in the page use to find this kernel."""
+    is_live = Bool().tag(sync=True)
+    """Whether a page has said that it runs the module."""
 
     def __init__(self) -> None:
         """Send the module, and listen to messages of apps in the page."""
@@ -25,3 +48,29 @@ class ModuleWidget(AnyWidget):
     def _hear(self, content: Any) -> None:
         # anywidget drops what it is sent itself where its module took two seconds to load
         app_messages.receive(content, self.layout.send)
+
+
+class EditorCode(AnyWidget):
+    """A widget without a view: the code of all editors of this kernel.
+
+    anywidget sends the code of a widget with each of its instances, so that the editors have none.
+    """
+
+    def __init__(self) -> None:
+        """Send the code, which is read when the first editor is shown."""
+        self._esm = (_FOLDER / "editor.js").read_text(encoding="utf-8")
+        super().__init__()
+
+
+class EditorWidget(AnyWidget):
+    """An editor for JSON or code, in place of the text area whose text it edits.
+
+    The text stays a trait of the text area. anywidget gives a widget two seconds to load, and loses
+    all later changes of its traits if it is late; a change of the text area is never lost.
+    """
+
+    _esm = _EDITOR_VIEW
+    area = Instance(Textarea).tag(sync=True, **widget_serialization)
+    """The text area, of which the page needs no view."""
+    code = WidgetTrait().tag(sync=True)
+    """The `EditorCode`, which the page runs to edit."""

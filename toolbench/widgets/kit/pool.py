@@ -66,6 +66,17 @@ class Pool:
             if isinstance(part, Widget) and not part.get_state(drop_defaults=True):
                 self._live[id(part)] = part
 
+    def editor_of(self, area: Any) -> Any:
+        """Return what to show for editing the text of *area*: an editor for code, or *area* itself.
+
+        Only a page with our JavaScript module has the editor.
+        """
+        editor = front_end.editor_of(area)
+        if editor is None:
+            return area
+        self._live[id(editor)] = editor
+        return editor
+
     def drop(self, widgets: Iterable[Widget]) -> None:
         """Close these *widgets* now; the shared layout and styles stay."""
         for widget in widgets:

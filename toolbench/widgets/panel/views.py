@@ -132,7 +132,8 @@ class CodeView(View):
         self._text = parts.make(w.Textarea, "toolbench-code", description="Code")
         self._problems = parts.html()
         self._kind.observe(lambda _: self._chosen(), "value")
-        self.widget = parts.column(self._kind, self._problems, self._text)
+        editor = parts.editor_of(self._text)
+        self.widget = parts.column(self._kind, self._problems, editor)
         self.refresh()
 
     def _chosen(self) -> None:

@@ -63,8 +63,11 @@ class OpenMessage:
         )
         self.send = parts.button("Send", look="primary")
         self.close = parts.button("Close")
+        self._parts = parts
         self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
         self._area.observe(lambda _: self._debounce.edited(), "value")
+        # Made when it is first shown
+        self._editor: Any = None
         self._questions = ServerQuestions(parts)
         self._message = parts.html()
         self._cards = parts.html()
@@ -128,10 +131,12 @@ class OpenMessage:
             return
         params = {k: v for k, v in params_of(exchange.message).items() if k != "_meta"}
         self._area.value = json.dumps(params, indent=2, ensure_ascii=False)
+        if self._editor is None:
+            self._editor = self._parts.editor_of(self._area)
         self.widget.children = [
             self._head,
             self._buttons,
-            self._area,
+            self._editor,
             self.send,
             self._questions.widget,
             self._message,
