@@ -1,4 +1,4 @@
-// Builds src/ into the two files that the Python package ships: what every page gets, and the editor.
+// Builds src/ into the files that the Python package ships: what every page gets, and the editor.
 // `node build.mjs --check` builds in memory and fails if a shipped file differs.
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,7 +9,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const SHIPPED = here("../toolbench/widgets/frontend");
 
 const { outputFiles } = await build({
-  entryPoints: { module: here("src/index.ts"), editor: here("src/editor.ts") },
+  entryPoints: { module: here("src/index.ts"), editor: here("src/editor.ts"), style: here("src/style/index.css") },
   outdir: SHIPPED,
   bundle: true,
   minify: true,
@@ -17,7 +17,10 @@ const { outputFiles } = await build({
   target: "es2022",
   charset: "ascii",
   legalComments: "inline",
-  banner: { js: "// Built from frontend/src by `make frontend`; do not edit." },
+  banner: {
+    js: "// Built from frontend/src by `make frontend`; do not edit.",
+    css: "/* Built from frontend/src/style by `make frontend`; do not edit. */",
+  },
   write: false,
 });
 for (const { path, text } of outputFiles) {

@@ -29,6 +29,7 @@ NEEDED = (
     "toolbench/py.typed",
     "toolbench/widgets/frontend/module.js",
     "toolbench/widgets/frontend/editor.js",
+    "toolbench/widgets/frontend/style.css",
 )
 FORBIDDEN = ("tests", "bench", "notebooks", "scripts", "frontend", ".venv", "build")
 

@@ -16,19 +16,18 @@ import { sayLostLineEnds } from "./pasted";
 import { enhancePickers } from "./picker";
 import { endQuestions } from "./questions";
 import { enhanceRuns } from "./runs";
-import { shareSheets } from "./sheets";
+import { addStyle, dropPlainStyles } from "./sheets";
 import { holdAgreements } from "./still";
-import { addStyle } from "./style";
 import { enhanceTables } from "./table";
 import { enhanceTraffic } from "./traffic";
 import { nameUploads } from "./uploads";
 
 const LIVE = "toolbench-live"; // on the root element: style sheets do without what this module does
 
-function start(): void {
+function start(css: string): void {
   if (document.documentElement.classList.contains(LIVE)) return;
   document.documentElement.classList.add(LIVE);
-  addStyle();
+  addStyle(css);
   noteCopyClicks();
   keepKeys();
   keepFocus();
@@ -52,7 +51,7 @@ function enhance(): void {
 
 /** Complete the results and the buttons in *root*. */
 function complete(root: ParentNode): void {
-  shareSheets(root);
+  dropPlainStyles(root);
   enhanceButtons(root);
   nameUploads(root);
   enhanceTables(root);
@@ -94,22 +93,25 @@ function additions(changes: MutationRecord[]): Element[] {
   return [...nodes].filter((node) => node instanceof Element && node.isConnected) as Element[];
 }
 
-interface Initialized {
-  model: Kernel & Settable & { widget_manager?: Models };
-  signal?: AbortSignal;
-}
-
-interface Settable {
+/** The model of `ModuleWidget`. */
+interface ModuleModel extends Kernel {
+  widget_manager?: Models;
   set(name: string, value: unknown): void;
   save_changes(): void;
 }
 
-/** Called once for each kernel of the page; *signal* says when its widgets are gone. */
+interface Initialized {
+  model: ModuleModel;
+  signal?: AbortSignal;
+}
+
+/** Called once for each kernel of the page; *signal* says when its widgets are gone. Nothing here may wait. */
 function initialize({ model, signal = new AbortController().signal }: Initialized): void {
-  start();
-  holdClicks(model.widget_manager, signal);
-  endQuestions(model.widget_manager, signal);
-  if (model.widget_manager?.get_model) { // else an editor would find no text there
+  const models = model.widget_manager;
+  start(String(model.get("css") ?? ""));
+  holdClicks(models, signal);
+  endQuestions(models, signal);
+  if (models?.get_model) { // else an editor would find no text there
     model.set("is_live", true);
     model.save_changes();
   }

@@ -25,7 +25,7 @@ WIDE, NARROW = {"width": 1280, "height": 1200}, {"width": 420, "height": 1200}
 SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
 
 CONTENT = """panel => [...panel.querySelectorAll(".toolbench-tabs > .widget-tab-contents > *")]
-  .some(tab => tab.offsetHeight > 20 && tab.querySelector("input, select, textarea, table, .toolbench-text"))"""
+  .some(tab => tab.offsetHeight > 20 && tab.querySelector("input, select, textarea, table, .cm-editor, .toolbench-text"))"""
 ACTIVE = "document.activeElement.outerHTML.slice(0, 200)"
 RING = """(() => {
   const active = document.activeElement;

@@ -15,6 +15,7 @@ from toolbench.display.tables import table_html
 from toolbench.widgets import frontend
 
 MODULE = Path(frontend.__file__).with_name("module.js")
+SHEET = json.dumps(MODULE.with_name("style.css").read_text("utf-8"))
 # The clipboard needs an address that counts as safe
 ADDRESS = "http://localhost/"
 PANEL = """
@@ -44,12 +45,17 @@ COUNT = """() => {
 }"""
 CONTENTS = {"a text": "<pre>one\ntwo</pre>", "an image": '<img alt="" src="data:,">'}
 CARDS = "".join(CARD.format(title=title, content=CONTENTS[title]) for title in CONTENTS)
-START = """async (module) => {
+START = (
+    f"""async (module) => {{
+  const css = {SHEET};
+"""
+    + """
   const address = URL.createObjectURL(new Blob([module], {type: "text/javascript"}));
   const {default: {initialize}} = await import(address);
   const widget_manager = {_models: {}};
-  initialize({model: {get() {}, on() {}, send() {}, widget_manager}});
+  initialize({model: {get: (name) => (name === "css" ? css : undefined), on() {}, send() {}, widget_manager}});
 }"""
+)
 WRITE = """async (call) => {
   const said = document.createElement("span");
   said.dataset.toolbenchCopy = JSON.stringify(call);

@@ -1,4 +1,4 @@
-"""The style sheets of forms: ours is in the page once, and those of a user's own editor stay."""
+"""The style sheets: ours is in the page once, and those of a user's own editor stay."""
 
 from pathlib import Path
 
@@ -19,7 +19,8 @@ VBox([form.widget for form in forms])
 CLOSE = "forms[0].close()"
 ERRORS = "forms[1].reveal_errors()"
 STYLES = "[...document.querySelectorAll('.tb-form style')].length"
-SHEETS = "document.querySelectorAll('[data-toolbench-sheet]').length"
+# CodeMirror and others have theirs there too
+SHEETS = "document.adoptedStyleSheets.filter(sheet => [...sheet.cssRules].some(rule => rule.selectorText === '.tb-grid')).length"
 WEIGHT = "label => getComputedStyle(label).fontWeight"
 
 

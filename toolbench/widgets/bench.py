@@ -16,8 +16,9 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
-from toolbench.widgets.kit.three_panes import STYLE, Panes
+from toolbench.widgets.kit.three_panes import Panes
 from toolbench.widgets.kit.tool_item import tool_item
 from toolbench.widgets.panel.panel import ToolPanel
 
@@ -101,7 +102,7 @@ class Bench(CellView):
         self._panes = Panes(parts)
         self._panes.fill(lists=(self._list.widget,))
         super().__init__(
-            [parts.html(STYLE), self._panes.widget],
+            [parts.html(PANEL), self._panes.widget],
             "toolbench-workbench",
             use="the tools",
         )

@@ -16,8 +16,8 @@ from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.cell_view import CellView
-from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.panel.panel import ToolPanel
 
 
@@ -56,7 +56,7 @@ class CallsView(CellView):
             panel.when_over = self._keep
         nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
         super().__init__(
-            [parts.html(STYLE), *self._answers, *nothing],
+            [parts.html(PANEL), *self._answers, *nothing],
             use="the form",
         )
 

@@ -17,11 +17,10 @@ from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
 from toolbench.widgets.kit.cell_view import CellView
-from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
-from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 from toolbench.wording import counted
 
 MOST = 10
@@ -80,7 +79,7 @@ class ServedPanel(CellView):
         )
         super().__init__(
             [
-                *(parts.html(STYLE), parts.html(MESSAGE_STYLE), self._head),
+                *(parts.html(PANEL), self._head),
                 *(parts.row(self._pause, self._stop, self._waiting), self._clients),
                 *(self._calls, self._more, lines, self._opened),
             ],

@@ -15,8 +15,9 @@ from toolbench.widgets.evaluation_views.case_fields import CaseFields
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts, put, show_if
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
-from toolbench.widgets.kit.three_panes import STYLE, Panes
+from toolbench.widgets.kit.three_panes import Panes
 from toolbench.wording import counted
 
 _NEW = ""
@@ -61,7 +62,7 @@ class CaseForm(CellView):
             main=[self._place, buttons, self._status],
         )
         super().__init__(
-            [parts.html(STYLE), panes.widget],
+            [parts.html(PANEL), panes.widget],
             *("toolbench-panel", "toolbench-workbench"),
             use="the form",
         )

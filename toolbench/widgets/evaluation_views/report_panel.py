@@ -9,8 +9,9 @@ from toolbench.evals.trial import Trial
 from toolbench.widgets.evaluation_views.opened_trial import OpenedTrial
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
-from toolbench.widgets.kit.three_panes import STYLE, Panes
+from toolbench.widgets.kit.three_panes import Panes
 
 
 class ReportPanel(CellView):
@@ -31,7 +32,7 @@ class ReportPanel(CellView):
         head = parts.html(overview_html(report))
         super().__init__(
             [
-                parts.html(STYLE),
+                parts.html(PANEL),
                 head,
                 *([self._panes.widget] if report.failures else []),
             ],

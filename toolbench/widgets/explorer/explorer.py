@@ -7,7 +7,6 @@ from typing import Any
 from weakref import WeakSet
 
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.css import LINE
 from toolbench.display.escape import Html, escape
 from toolbench.display.images import icon_source
 from toolbench.display.page import notice
@@ -25,8 +24,8 @@ from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
 from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts, put, show_if
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
-from toolbench.widgets.kit.three_panes import STYLE as PANES_STYLE
 from toolbench.widgets.kit.three_panes import Panes
 
 _NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
@@ -70,7 +69,7 @@ class Explorer(CellView):
         self._empty = parts.column(self._text, kind="toolbench-page")
         self._panes = Panes(parts)
         super().__init__(
-            [parts.html(STYLE), self._panes.widget],
+            [parts.html(PANEL), self._panes.widget],
             *("toolbench-workbench", "toolbench-explorer"),
             use="the explorer",
         )
@@ -230,10 +229,3 @@ def _head_html(session: MCPServerSession) -> Html:
     return Html(
         f'<div class="toolbench-head"><strong>{escape(session.name[:60])}</strong> {state}</div>'
     )
-
-
-STYLE = Html(f"""{PANES_STYLE}<style>
-.toolbench-app iframe {{ width: 100%; height: 26em; border: {LINE}; border-radius: 4px; resize: vertical;
- background: #fff; display: block; }}
-</style>""")
-"""The style sheet: the first child of an explorer."""

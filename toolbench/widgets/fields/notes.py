@@ -3,8 +3,7 @@
 Screen readers must read the help and the errors of an input. Our JavaScript module
 (`frontend/src/described.ts`) makes these texts the description of the input. Without the module, an
 input has only its label. So CSS adds the texts to the label: screen readers read the part after the
-slash of `content`, which is not visible. With the module, `form/stylesheet.py` turns this CSS off, and
-the module takes it out of the page (`frontend/src/sheets.ts`).
+slash of `content`, which is not visible. The module takes this CSS out of its page (`frontend/src/sheets.ts`).
 """
 
 import json

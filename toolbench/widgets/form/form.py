@@ -22,7 +22,7 @@ from toolbench.widgets.fields.unset import UNSET
 from toolbench.widgets.form.error_placement import locate, placed
 from toolbench.widgets.form.json_tab import JsonTab
 from toolbench.widgets.form.options import FieldOptions
-from toolbench.widgets.form.stylesheet import STYLE
+from toolbench.widgets.kit.plain_style import FORM
 from toolbench.widgets.kit.shown_views import shown_views
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
@@ -355,7 +355,7 @@ class SchemaForm:
         alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
         is_wrong = bool(fields or self.slot.display.errors)
         parts = (notice_html if self._notice else "", note, alert if is_wrong else "")
-        return Html(f"{STYLE}{''.join(parts)}{self._offers()}")
+        return Html(f"{FORM}{''.join(parts)}{self._offers()}")
 
     def _offers(self) -> Html:
         """Return a text that screen readers read: the buttons that appeared before fields."""

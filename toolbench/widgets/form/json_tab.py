@@ -9,8 +9,8 @@ from toolbench.errors import Problem
 from toolbench.redaction.detect import hidden_in, put_back
 from toolbench.widgets.fields.text.raw_json import from_text, to_text
 from toolbench.widgets.fields.text.text_box import UnreadableError
-from toolbench.widgets.form.stylesheet import STYLE
 from toolbench.widgets.kit.parts import INVALID, mark
+from toolbench.widgets.kit.plain_style import FORM
 
 # The form owns its tab
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class JsonTab:
                 rows=8,
             )
             self._message = make(HTML, "tb-note")
-            head = make(HTML, value=STYLE)
+            head = make(HTML, value=FORM)
             children = (head, frame.pool.editor_of(self._area), self._message)
             self._widget = make(VBox, "tb-form", children=children)
             frame.hear(self._area, "value", lambda: self.put(self._area.value))

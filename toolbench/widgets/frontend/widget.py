@@ -35,6 +35,8 @@ class ModuleWidget(AnyWidget):
     """A widget without a view: the page runs its module when the widget is created."""
 
     _esm = (_FOLDER / "module.js").read_text(encoding="utf-8")
+    css = Unicode().tag(sync=True)
+    """The style sheet, which the module puts into the page once."""
     key = Unicode().tag(sync=True)
     """The name that frames of apps in the page use to find this kernel."""
     is_live = Bool().tag(sync=True)
@@ -42,7 +44,8 @@ class ModuleWidget(AnyWidget):
 
     def __init__(self) -> None:
         """Send the module, and listen to messages of apps in the page."""
-        super().__init__(key=token_hex(16))
+        css = (_FOLDER / "style.css").read_text(encoding="utf-8")
+        super().__init__(key=token_hex(16), css=css)
         self.on_msg(lambda _, content, buffers: self._hear(content))
 
     def _hear(self, content: Any) -> None:

@@ -16,10 +16,14 @@ def _style_of(kind: Any) -> Any:
     return None if trait is None else trait.klass
 
 
+# What no widget of ours changes: the page has the same defaults
+_NEVER_SENT = frozenset({"_view_count", "box_style", "description_allow_html"})
+
+
 @cache
 def _keys_of(kind: Any) -> list[str]:
     """Return the names of the traits that widgets of this *kind* send to the page."""
-    return list(kind.class_traits(sync=True))
+    return [key for key in kind.class_traits(sync=True) if key not in _NEVER_SENT]
 
 
 class Pool:
@@ -94,5 +98,7 @@ class Pool:
         if self._lender is not None:
             return self._lender._one(kind)
         if kind not in self._shared:
-            self._shared[kind] = kind(keys=_keys_of(kind))
+            # All its settings are the page's defaults, and stay that
+            keys = [key for key in _keys_of(kind) if key.startswith("_")]
+            self._shared[kind] = kind(keys=keys)
         return self._shared[kind]

@@ -22,8 +22,8 @@ from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.cell_view import CellView
-from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
@@ -207,7 +207,7 @@ class ToolPanel(CellView):
         self._bar.children = (*self._bar.children, widget)
 
     def _head_html(self, remark: str = "") -> Html:
-        return Html(STYLE + _head_html(self.tool, self._risk) + remark)
+        return Html(PANEL + _head_html(self.tool, self._risk) + remark)
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and open the tab with the form."""

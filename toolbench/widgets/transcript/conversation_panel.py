@@ -20,9 +20,9 @@ from toolbench.threads import daemon_thread
 from toolbench.values import sentence
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.cell_view import CellView
-from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 from toolbench.widgets.transcript.forks import Forks
@@ -73,7 +73,7 @@ class ConversationPanel(CellView):
         )
         super().__init__(
             [
-                parts.html(STYLE),
+                parts.html(PANEL),
                 parts.row(self._head, *self._buttons, kind="toolbench-conversation"),
                 *(self._rows.widget, self._stream, self._problem, self._waiting),
                 *(self._question.widget, self._desk.widget, self._foot),

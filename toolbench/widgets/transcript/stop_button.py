@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from toolbench.display.css import REMARK
 from toolbench.runs.input_prompt import can_ask_in_cell
-from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.plain_style import PANEL
 
 _FEATURE = "kernel subshells"
 """The name of the kernel's feature (JEP 91) that lets a click arrive while a cell runs."""
@@ -42,7 +42,7 @@ class StopButton:
         remark = parts.html()
         button.on_click(lambda button: self._pressed(button, remark))
         here = {"transient": {"display_id": uuid4().hex}}
-        view = parts.row(parts.html(STYLE), button, remark)._repr_mimebundle_()
+        view = parts.row(parts.html(PANEL), button, remark)._repr_mimebundle_()
         self._publisher.publish(view, **here)
         _hear_while_busy(button)
         try:

@@ -1,0 +1,44 @@
+"""A page that was busy while our code loaded: anywidget then loses all that the kernel says to its widgets."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from browser.explored import connect, opened
+from browser.lab import NotebookPage
+from browser.tab import CLOCK_OF_ANYWIDGET
+from browser.test_mcp import app_in
+from browser.test_mcp_apps import SERVER, show
+
+# As long as the clock of anywidget, and more, for the module, the editor and its view
+BUSY = """
+const create = URL.createObjectURL;
+let rest = 3;
+URL.createObjectURL = (blob) => {
+  const end = performance.now() + (blob.type === "text/javascript" && rest-- > 0 ? 5000 : 0);
+  while (performance.now() < end);
+  return create.call(URL, blob);
+};
+"""
+
+
+def test_a_page_that_was_busy_works_afterwards(new_lab: NotebookPage, nbroot: Path) -> None:
+    """A tool runs, an app hears the kernel, and the editor comes and is heard."""
+    page, errors = new_lab.tab.page, []
+    page.add_init_script(BUSY)
+    page.on("pageerror", lambda error: errors.append(error.message))
+    cells = (connect("counter", str(SERVER)), "%mcp explore counter")
+    with opened(new_lab, nbroot / "busy.ipynb", *cells) as explorer:
+        show(explorer, "show")
+        app = app_in(new_lab)
+        app.get_by_text("count 0").wait_for()
+        app.get_by_role("button", name="Add").click()
+        app.get_by_text("count 1").wait_for()
+        explorer.box.get_by_role("tab", name="JSON").locator("visible=true").click()
+        editor = explorer.box.get_by_role("textbox", name="Arguments as JSON")
+        expect(editor).to_have_text("{}")
+        editor.click()
+        page.keyboard.type("oops")
+        explorer.see("Not JSON yet")
+    assert errors.count(CLOCK_OF_ANYWIDGET) > 0
+    assert new_lab.tab.console_errors == []
