@@ -3,7 +3,7 @@
 
 import { allIn } from "./ours";
 
-const PLAIN = "style:is([data-toolbench-plain], [data-toolbench-heard])";
+const PLAIN = ":is(style:is([data-toolbench-plain], [data-toolbench-heard]), .toolbench-without)";
 
 /** Add *css* behind all sheets of the page, also those that come later: ipywidgets loads its own with its first widget. */
 export function addStyle(css: string): void {
@@ -17,5 +17,5 @@ export function addStyle(css: string): void {
  * style of the whole page anew. The styles of an editor that a user has made stay.
  */
 export function dropPlainStyles(root: ParentNode): void {
-  for (const style of allIn<HTMLStyleElement>(root, PLAIN)) style.remove();
+  for (const plain of allIn<HTMLElement>(root, PLAIN)) plain.remove();
 }

@@ -297,12 +297,13 @@ def test_a_description_is_not_part_of_the_name(lab: NotebookPage, nbroot: Path):
 
 
 def test_everything_works_without_the_module(new_lab: NotebookPage, nbroot: Path):
-    """Where the page cannot load anywidget, plain widgets remain: a tool is filled in and run."""
+    """Where the page cannot load anywidget, it says so, and plain widgets remain: a tool is filled in and run."""
     new_lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
     write_notebook(nbroot / "without.ipynb", PANEL)
     new_lab.open("without.ipynb")
     new_lab.run_all()
     output = new_lab.output(0)
+    new_lab.wait_for_text("could not load the front-end module", within=output)
     name = output.get_by_role("textbox", name="name")
     expect(name).to_have_accessible_name(re.compile("name.*Who is greeted"))
     name.fill("Ada")
@@ -319,3 +320,23 @@ def test_everything_works_without_the_module(new_lab: NotebookPage, nbroot: Path
     expect(output.get_by_role("textbox", name="Code")).to_have_value(re.compile("Bea"))
     expect(new_lab.tab.page.locator("html.toolbench-live")).to_have_count(0)
     assert new_lab.errors() == []
+
+
+@pytest.mark.long
+def test_a_page_without_the_module_beside_one_with_it(new_lab: NotebookPage, nbroot: Path):
+    """Two pages of one kernel: the editor of one is a text area in the other, with no error in its place."""
+    write_notebook(nbroot / "beside.ipynb", PANEL)
+    new_lab.open("beside.ipynb")
+    new_lab.run_all()
+    output = new_lab.output(0)
+    output.get_by_role("tab", name="JSON").click()
+    editor = output.get_by_role("textbox", name="Arguments as JSON")
+    expect(editor).to_have_attribute("contenteditable", "true")
+    new_lab.save()
+    second = new_lab.tab.page.context.new_page()
+    second.route("**/*anywidget*/**", lambda route: route.abort())
+    second.goto(new_lab.server.url("beside.ipynb"))
+    area = second.get_by_role("textbox", name="Arguments as JSON")
+    area.fill('{"name": "Bea"}')
+    expect(editor).to_have_text('{"name": "Bea"}')
+    expect(second.get_by_text("Error displaying widget").locator("visible=true")).to_have_count(0)

@@ -7,6 +7,8 @@ from typing import Any
 import ipywidgets as w
 from comm.base_comm import BaseComm
 
+from toolbench.widgets.kit.plain_style import PANEL
+
 
 class Wire:
     """Records every message of every comm, and what came beside them as bytes."""
@@ -119,7 +121,8 @@ def only(root: w.Widget, kind: type) -> Any:
 def page(root: w.Widget) -> str:
     """Return all the HTML on the page, but for the style sheet."""
     values = [widget.value for widget in walk(root) if isinstance(widget, w.HTML)]
-    return re.sub("<style.*?</style>", "", "".join(values), flags=re.DOTALL)
+    html = "".join(values).replace(PANEL, "")
+    return re.sub("<style.*?</style>", "", html, flags=re.DOTALL)
 
 
 def listing(view: Any, label: str | None = None) -> Any:

@@ -1,12 +1,17 @@
 """What keeps panels and forms readable on a page that cannot load our front-end module.
 
-All else is in the style sheet of the module (`frontend/src/style`), which takes these styles out of its page.
+All else is in the style sheet of the module (`frontend/src/style`), which takes this out of its page.
 """
 
 from toolbench.display.escape import Html
 
-PANEL = Html("""<style data-toolbench-plain>
-.toolbench-hidden, .toolbench-copy-call { display: none; }
+PANEL = Html("""<div class="toolbench-without">This page could not load the front-end module of
+ toolbench (it needs anywidget): all works, in plain form.</div><style data-toolbench-plain>
+.toolbench-hidden, .toolbench-copy-call, .toolbench-editable > :nth-child(2) { display: none !important; }
+/* A page whose module is still on its way says nothing */
+.toolbench-without { animation: 1ms 5s backwards toolbench-without; }
+@keyframes toolbench-without { from, to { visibility: hidden; position: absolute; } }
+.toolbench-panes .toolbench-without { display: none; }
 .toolbench-box, .toolbench-row { overflow: visible; }
 .toolbench-row { flex-flow: row wrap; }
 .toolbench-box .toolbench-button { width: auto; }
@@ -18,7 +23,7 @@ PANEL = Html("""<style data-toolbench-plain>
 :is(.toolbench-out, .toolbench-line, [data-toolbench-messages], .toolbench-code > textarea) {
  font-family: var(--jp-code-font-family, monospace); white-space: pre-wrap; }
 </style>""")
-"""The styles of a panel, a part of what it shows."""
+"""The styles of a panel, and a sentence for pages without the module: a part of what it shows."""
 
 FORM = Html("""<style data-toolbench-plain>
 .tb-form .widget-box, .tb-grid { overflow: visible; }

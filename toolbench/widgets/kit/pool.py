@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from ipywidgets import Layout, Widget
+from ipywidgets import Layout, VBox, Widget
 
 from toolbench.widgets.frontend import front_end
 
@@ -73,13 +73,14 @@ class Pool:
     def editor_of(self, area: Any) -> Any:
         """Return what to show for editing the text of *area*: an editor for code, or *area* itself.
 
-        Only a page with our JavaScript module has the editor.
+        Only a page with our JavaScript module shows the editor, and hides *area*. Another page of the
+        kernel may be without the module.
         """
         editor = front_end.editor_of(area)
         if editor is None:
             return area
         self._live[id(editor)] = editor
-        return editor
+        return self.make(VBox, "toolbench-box", "toolbench-editable", children=(area, editor))
 
     def drop(self, widgets: Iterable[Widget]) -> None:
         """Close these *widgets* now; the shared layout and styles stay."""
