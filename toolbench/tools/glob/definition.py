@@ -43,9 +43,9 @@ Patterns: `*` and `?` match within a name, `**` any number of directories, `[a-z
 one character, `{py,pyi}` either text. A pattern without a slash is looked for at any depth, \
 one with a slash begins at `path`. Case matters.
 
-Left out: directories; what .gitignore files exclude; names beginning with a dot, unless the \
-pattern writes the dot, as in `.github/**/*.yml`. To search an ignored directory, name it: \
-`dist/**/*.js`, or give it as `path`. Links to directories are not followed.
+Left out: directories; links; what .gitignore files exclude; names beginning with a dot, unless \
+the pattern writes the dot, as in `.github/**/*.yml`. To search an ignored directory, name it: \
+`dist/**/*.js`, or give it as `path`.
 
 At most 100 files are returned; narrow the pattern if there are more. Use grep to look for \
 text inside files, and file_editor to list one directory.

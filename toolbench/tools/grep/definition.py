@@ -1,6 +1,5 @@
 """The definition of grep: its action, its observation, its description."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.declarations import Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.tools.search.search_tool import SearchTool, search_annotations
 
@@ -54,9 +52,10 @@ TOOL_DESCRIPTION = """\
 Finds files with a line that matches a regular expression; returns absolute paths, those \
 changed last first. It shows no lines: view the files, or search them in the terminal, for that.
 
-The pattern is a Python regular expression. It is looked for anywhere in each line by itself, \
-so it cannot reach over a line end; `^` and `$` are the ends of the line. Case never matters. \
-Put a backslash before `. ( ) [ ] { } * + ? | ^ $ \\` to mean the character.
+The pattern is a regular expression of ripgrep, or of PCRE2 if it looks around or back. It is \
+looked for anywhere in each line by itself, so it cannot reach over a line end; `^` and `$` are \
+the ends of the line. Case never matters. Put a backslash before `. ( ) [ ] { } * + ? | ^ $ \\` \
+to mean the character.
 
 Left out: what .gitignore files exclude; files and directories beginning with a dot, unless \
 `include` writes the dot, as in `.env*`; links; binary files. To search an ignored or hidden \
@@ -76,16 +75,6 @@ class GrepTool(SearchTool[GrepAction, GrepObservation]):
     action_type = GrepAction
     observation_type = GrepObservation
     annotations = search_annotations("Grep")
-
-    @classmethod
-    def is_usable(cls) -> bool | Unusable:
-        """Tell whether the package `regex` is installed; Pyodide does not have it."""
-        if find_spec("regex") is None:
-            return Unusable(
-                "grep needs the package regex, whose searches can be stopped, and it is not "
-                "installed: Pyodide has no build of it."
-            )
-        return True
 
     @classmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:

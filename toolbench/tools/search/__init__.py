@@ -1,1 +1,1 @@
-"""Choose the files to search: glob patterns, .gitignore rules, the walk through directories."""
+"""What glob and grep share: patterns for paths, and the search itself."""

@@ -1,173 +1,135 @@
-"""Turn glob patterns into regular expressions: `*`, `?`, `[a-z]`, `{a,b}` and `**`."""
+"""Match paths with glob patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`.
 
+ripgrep has globs too, but a file that one of them names is found although a .gitignore excludes it.
+"""
+
+import os
 import re
-from collections.abc import Callable
-from functools import lru_cache
-from itertools import pairwise
-from math import inf
-from operator import methodcaller
 
 from toolbench.tools.failure_sentence import RunError
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 _HIDDEN = re.compile(r"(?:^|[/{,])\.(?![./]|$)")
 _TOKEN = re.compile(
-    r"""(?P<star>\*+)|(?P<one>\?)|\\(?P<escaped>.)
-    |\[(?P<negated>[!^]?)(?P<members>\]?(?:\\.|[^\]\\])*)\]|(?P<plain>[^\[\\])""",
+    r"""(?P<deep>\*\*+/)|(?P<all>\*\*+$)|(?P<star>\*+)|(?P<one>\?)|\\(?P<escaped>.)
+    |\[(?P<negated>[!^]?)(?P<members>\]?(?:\\.|[^\]\\])*)\]
+    |(?P<open>\{)|(?P<comma>,)|(?P<close>\})|(?P<plain>[^\[\\])""",
     re.VERBOSE | re.DOTALL,
 )
 # Special in a set of `re`
 _IN_SET = re.compile(r"\\(.)|[\[\]&~|^]", re.DOTALL)
+_PART = r"[\w.*?-]+"
+# Has the same meaning in ripgrep
+_SIMPLE = re.compile(rf"(?:{_PART}|\{{{_PART}(?:,{_PART})*\}})+")
 _NOT_HIDDEN = r"(?!\.)"
-_MAX_CHOICES = 1_000
-_EVERYWHERE = ("", ".", "**")
+_DIRECTORIES = rf"(?:{_NOT_HIDDEN}[^/]++/)*"
 
 
-def is_magic(part: str) -> bool:
-    """Tell whether *part*, one name of a path, has wildcards or other special characters."""
-    return _MAGIC.search(part) is not None
-
-
-def names_hidden(pattern: str) -> bool:
-    """Tell whether a name in *pattern* begins with a dot."""
-    return _HIDDEN.search(pattern) is not None
-
-
-def deepest(pattern: str) -> float:
-    """Return the maximum number of directories in a path that matches *pattern*."""
-    if "**" in pattern or "/" not in pattern:
-        return inf
-    return pattern.removeprefix("./").count("/")
-
-
-@lru_cache(maxsize=256)
-def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return a regex for names: it matches the name of a file if *pattern* matches the file.
-
-    Return None if the name alone does not decide, because *pattern* has directories or names that
-    begin with a dot.
-
-    Raises:
-        RunError: If the pattern is not well formed.
-    """
-    anywhere = pattern.removeprefix("./")
-    if names_hidden(pattern) or ("/" in pattern and not anywhere.startswith("**/")):
-        return None
-    choices = _choices(anywhere.removeprefix("**/"))
-    if any(choice in _EVERYWHERE or "/" in choice for choice in choices):
-        return None
-    return re.compile("|".join(_name(choice, _NOT_HIDDEN) for choice in choices))
-
-
-@lru_cache(maxsize=256)
-def name_test(pattern: str) -> Callable[[str], object] | None:
-    """Return a function that tests a name like the regex of `name_regex`; None if there is no regex.
-
-    For a pattern like `**/*.py` the function compares the end of a name, which takes a third of the
-    time of a regex. Do not call the function with names that begin with a dot.
-    """
-    regex = name_regex(pattern)
-    if regex is None:
-        return None
-    choices = _choices(pattern.removeprefix("./").removeprefix("**/"))
-    ends = tuple(choice[1:] for choice in choices if choice.startswith("*"))
-    if len(ends) < len(choices) or is_magic("".join(ends)):
-        return regex.fullmatch
-    return methodcaller("endswith", ends)
-
-
-@lru_cache(maxsize=256)
-def path_regex(pattern: str) -> re.Pattern[str]:
-    """Return a regex for *pattern*, to be matched against the whole relative path of a file.
+class Glob:
+    """A glob pattern for paths relative to a directory.
 
     A pattern without a slash matches names at any depth. A wildcard never matches a slash, or a dot
     at the start of a name; `**` between slashes matches any number of directories.
-
-    Raises:
-        RunError: If the pattern is not well formed.
     """
-    anywhere = "" if "/" in pattern else "**/"
-    choices = [(anywhere + choice).split("/") for choice in _choices(pattern)]
-    parts = [[p for p in choice if p not in ("", ".")] or ["**"] for choice in choices]
-    return re.compile("|".join(_path(choice, _NOT_HIDDEN) for choice in parts))
+
+    def __init__(self, pattern: str) -> None:
+        """Compile *pattern*; an empty one matches all files that are not hidden.
+
+        Raises:
+            RunError: If the pattern is not well formed.
+        """
+        self.is_hidden = _HIDDEN.search(pattern) is not None
+        """Whether a name in the pattern begins with a dot."""
+        pattern = pattern or "**"
+        if "/" not in pattern:
+            pattern = f"**/{pattern}"
+        pattern = re.sub(r"^(?:\./+|/+)+", "", pattern)
+        if not pattern or pattern.endswith("/"):
+            pattern += "**"
+        self.depth: int | None = None
+        """The number of names in the longest path that can match; None if there is no such number."""
+        if "**" not in pattern:
+            self.depth = pattern.count("/") + 1
+        name = pattern.rpartition("/")[2]
+        self.name: str | None = None
+        """A glob for ripgrep that the name of each matching file matches; None for no such glob."""
+        if _SIMPLE.fullmatch(name) and "**" not in name:
+            self.name = name
+        self._regex = _compiled(pattern)
+
+    def matches(self, path: str) -> bool:
+        """Tell whether *path*, relative and with slashes, matches."""
+        return self._regex.fullmatch(path) is not None
 
 
-def rule_regex(pattern: str) -> str:
-    """Return a regex for *pattern*, a rule of a .gitignore, to be matched against the whole path.
+def split(pattern: str) -> tuple[str, str]:
+    """Split *pattern* before its first name with a wildcard: `src/*.py` becomes `src`, `./*.py`."""
+    # Path's method raises for ~nobody
+    pattern = os.path.expanduser(pattern)  # noqa: PTH111
+    *above, name = pattern.split("/")
+    if not above:
+        return "", pattern
+    count = 0
+    while count < len(above) and not _MAGIC.search(above[count]):
+        count += 1
+    directory = "/".join(above[:count])
+    if count and not directory:
+        directory = "/"
+    return directory, "./" + "/".join([*above[count:], name])
 
-    In a .gitignore braces are not special, and wildcards also match a dot at the start of a name.
 
-    Raises:
-        RunError: If the pattern is not well formed.
-    """
-    return _path(pattern.split("/"), "")
-
-
-def _choices(pattern: str) -> list[str]:
-    """Return the patterns without braces that *pattern* stands for: `{a,b}.c` stands for `a.c`, `b.c`."""
-    depth, cuts, at = 0, [0], 0
+def _compiled(pattern: str) -> re.Pattern[str]:
+    regex, at, is_start = "", 0, True
+    # Of each brace that is open: whether it begins a name
+    braces: list[bool] = []
     while at < len(pattern):
-        match pattern[at]:
-            case "\\":
-                at += 1
-            case "{":
-                cuts = cuts if depth else [at]
-                depth += 1
-            case "," if depth == 1:
-                cuts.append(at)
-            case "}" if depth == 1:
-                ends = pairwise([*cuts, at])
-                inner = [pattern[a + 1 : b] + pattern[at + 1 :] for a, b in ends]
-                choices = [pattern[: cuts[0]] + c for i in inner for c in _choices(i)]
-                if len(choices) > _MAX_CHOICES:
-                    msg = f"The braces of {pattern!r} leave too many choices. Use fewer."
-                    raise RunError(msg)
-                return choices
-            case "}" if depth:
-                depth -= 1
-        at += 1
-    if depth:
-        raise _malformed(pattern, "a brace is not closed")
-    return [pattern]
-
-
-def _path(parts: list[str], guard: str) -> str:
-    """Return a regex for a path of the names *parts*; *guard* comes before a wildcard that begins a name."""
-    *above, name = parts
-    regex = "".join(
-        f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/" for part in above
-    )
-    if name == "**":
-        return f"{regex}(?:{guard}[^/]++/)*{guard}[^/]+"
-    return regex + _name(name, guard)
-
-
-def _name(part: str, guard: str) -> str:
-    regex, at = "", 0
-    while at < len(part):
-        token = _TOKEN.match(part, at)
+        token = _TOKEN.match(pattern, at)
         if token is None:
-            raise _malformed(part, "a bracket is not closed, or a backslash ends it")
-        is_wildcard = token.lastgroup in ("star", "one", "members")
-        regex += guard + _token(token) if at == 0 and is_wildcard else _token(token)
+            raise _malformed(pattern, "a bracket is not closed, or a backslash ends it")
         at = token.end()
-    return regex
-
-
-def _token(token: re.Match[str]) -> str:
-    if token["star"]:
-        return "[^/]*"
-    if token["one"]:
-        return "[^/]"
-    if token["members"] is None:
-        return re.escape(token["escaped"] or token["plain"])
-    members = _IN_SET.sub(lambda m: re.escape(m[1] or m[0]), token["members"])
-    regex = f"(?!/)[{'^' * bool(token['negated'])}{members}]"
+        if token["open"]:
+            regex += "(?:"
+            braces.append(is_start)
+        elif token["close"] and braces:
+            regex += ")"
+            is_start = braces.pop() and is_start
+        elif token["comma"] and braces:
+            regex += "|"
+            is_start = braces[-1]
+        elif is_start and token["deep"]:
+            regex += _DIRECTORIES
+        elif is_start and token["all"]:
+            regex += f"{_DIRECTORIES}{_NOT_HIDDEN}[^/]+"
+        else:
+            regex += _of_one_name(token, is_start)
+            is_start = token.group().endswith("/")
+    if braces:
+        raise _malformed(pattern, "a brace is not closed")
     try:
-        re.compile(regex)
+        return re.compile(regex, re.DOTALL)
     except re.error as error:
-        raise _malformed(token.group(), error.msg) from None
-    return regex
+        raise _malformed(pattern, error.msg) from None
+
+
+def _of_one_name(token: re.Match[str], is_start: bool) -> str:  # noqa: FBT001 - of the translation
+    """Return a regex for *token*, which is part of a name."""
+    text = token["escaped"] or token["plain"] or token["comma"] or token["close"]
+    if text:
+        return re.escape(text)
+    guard = ""
+    if is_start:
+        guard = _NOT_HIDDEN
+    if token["one"]:
+        return f"{guard}[^/]"
+    if token["members"] is None:
+        regex = f"{guard}[^/]*"
+        if token["deep"]:
+            regex += "/"
+        return regex
+    members = _IN_SET.sub(lambda special: re.escape(special[1] or special[0]), token["members"])
+    if token["negated"]:
+        members = f"^{members}"
+    return f"{guard}(?!/)[{members}]"
 
 
 def _malformed(pattern: str, why: str) -> RunError:

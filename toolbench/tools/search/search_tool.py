@@ -1,5 +1,6 @@
 """The base class of the tools that search a directory: glob and grep."""
 
+import os
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, Self
 from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.executor import ActionT, ObservationT
 from toolbench.core.tool import ToolDefinition
-from toolbench.tools.search.place import check_working_dir
+from toolbench.tools.failure_sentence import readable
 
 
 def search_annotations(title: str) -> ToolAnnotations:
@@ -50,7 +51,13 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
             ValueError: If the directory does not exist.
         """
         executor = cls._new_executor(conv_state, working_dir)
-        check_working_dir(executor.working_dir)
+        # Path's method raises for a path that is too long
+        if not os.path.isdir(executor.working_dir):  # noqa: PTH112
+            msg = (
+                f"{readable(str(executor.working_dir))!r} is not a valid directory to search. "
+                "Create it, or give another working_dir."
+            )
+            raise ValueError(msg)
         where = f"The working directory is `{executor.working_dir}`."
         return [cls(description=f"{cls.description}\n\n{where}", executor=executor)]
 

@@ -1,0 +1,327 @@
+"""Search a directory with ripgrep; where it is not installed, by a plain walk."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+from threading import Lock
+from time import monotonic
+from typing import Any, NamedTuple
+
+from toolbench.core.executor import ActionT, ObservationT, ToolExecutor
+from toolbench.tools.failure_sentence import RunError, readable
+from toolbench.tools.files.paths import working_dir_of
+from toolbench.tools.files.regular_file import read_regular
+from toolbench.tools.search.globs import Glob
+from toolbench.values import clip
+from toolbench.wording import counted
+
+MOST_FILES = 100
+"""The most files that a search returns."""
+MOST_SECONDS = 60.0
+"""The longest time of one search."""
+_OPTIONS = (
+    "--no-config",
+    "--null",
+    "--path-separator=/",
+    "--glob=!.git",
+    # Of the rules only those that a directory shows: its .gitignore files
+    "--no-require-git",
+    "--no-ignore-dot",
+    "--no-ignore-exclude",
+    "--no-ignore-global",
+    "--no-ignore-messages",
+)
+# `auto` takes PCRE2 for what the default engine does not know, such as a look-around
+_OF_LINES = ("--files-with-matches", "--ignore-case", "--crlf", "--engine=auto")
+# The kernel makes up their files: some never end, and some change by being read
+_OF_KERNEL = ("proc", "sys", "dev")
+# Bytes of a file that the plain walk reads, and of those in which a NUL makes it a binary file
+_MOST_BYTES = 100_000_000
+_SNIFFED = 8 * 1024
+# Names in the remark
+_NAMED = 5
+
+
+class Found(NamedTuple):
+    """The result of a search."""
+
+    files: list[str]
+    """The paths of the files, those changed last first; one more than `MOST_FILES` if there are more."""
+    remarks: list[str]
+    """What a model has to know about other files, each in brackets."""
+
+
+def find_ripgrep() -> str | None:
+    """Return the path of ripgrep: beside this Python, or else on the PATH; None if there is none."""
+    return which("rg", path=str(Path(sys.executable).parent)) or which("rg")
+
+
+class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
+    """The base class of the executors of glob and grep; any number of calls can run at the same time."""
+
+    def __init__(self, conv_state: Any = None, *, working_dir: str | Path | None = None) -> None:
+        """Make an executor; *working_dir* is the directory for calls without a path.
+
+        If *working_dir* is None, it is the working directory of *conv_state*; if both are None, the
+        current directory.
+        """
+        self.working_dir = working_dir_of(conv_state, working_dir)
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = Lock()
+        # An interrupt stops all searches that began before it
+        self._interrupts = 0
+
+    def is_parallel_safe(self) -> bool:
+        """Return True: any number of calls can run at the same time. Source: OpenHands SDK."""
+        return True
+
+    def interrupt(self) -> None:
+        """Stop the running searches."""
+        with self._lock:
+            self._interrupts += 1
+            for process in self._running:
+                process.kill()
+
+    def place(self, path: str | None) -> Path:
+        """Return the absolute path of *path* without links; of the working directory if *path* is None.
+
+        Raises:
+            RunError: If *path* does not exist.
+        """
+        # Path's methods raise for ~nobody, and for a path that is too long
+        candidate = self.working_dir / os.path.expanduser(path or ".")  # noqa: PTH111
+        if not os.path.exists(candidate):  # noqa: PTH110
+            begin = readable(str(self.working_dir))
+            name = path
+            if path is None:
+                name = begin
+            msg = (
+                f"{name!r} is not a valid directory: there is no such path. Give an absolute one; "
+                f"without a path the search begins in {begin!r}."
+            )
+            raise RunError(msg)
+        return resolved(candidate)
+
+    def find(self, base: Path, glob: Glob, line: str | None = None) -> Found:
+        """Return the files below the directory *base* that match *glob*.
+
+        Args:
+            base: A directory, which may be hidden or ignored, or one file; without links.
+            glob: A pattern for the paths of the files, relative to *base*.
+            line: A regular expression that a line of each file has to match.
+
+        Raises:
+            RunError: If *line* is not a regular expression, or the search takes too long or is
+                interrupted.
+        """
+        begun = self._interrupts
+        if find_ripgrep() is None:
+            return self._by_walking(begun, base, glob, line)
+        if base.is_file():
+            folder, target = base.parent, f"./{base.name}"
+            files, errors = self._run(begun, folder, *_OPTIONS, *_wanted(Glob(""), line), target)
+            return Found([str(base)] * len(files), _of_errors(errors))
+        options = [*_OPTIONS, *_options_in(base, glob)]
+        wanted = _wanted(glob, line)
+        files, errors = self._run(begun, base, *options, *wanted, "./")
+        files = list(filter(glob.matches, files))
+        if not files and not self._has_visible(begun, base, options):
+            # All that it shows is ignored, but it was asked for
+            options.append("--no-ignore-parent")
+            files, errors = self._run(begun, base, *options, *wanted, "./")
+            files = list(filter(glob.matches, files))
+        remarks = _of_errors(errors)
+        if not files:
+            searched, _ = self._run(begun, base, *options, "--files", "./")
+            everything, _ = self._run(begun, base, *options, "--files", "--no-ignore", "./")
+            ignored = set(filter(glob.matches, everything)).difference(searched)
+            remarks = _of_ignored(ignored) + remarks
+        if line is None:
+            # ripgrep sorted them
+            return Found([os.path.join(base, file) for file in files[: MOST_FILES + 1]], remarks)  # noqa: PTH118 - keeps every byte
+        return Found(_newest(base, files), remarks)
+
+    def _has_visible(self, begun: int, base: Path, options: list[str]) -> bool:
+        """Tell whether the rules leave a file of *base* whose name begins with no dot."""
+        searched, _ = self._run(begun, base, *options, "--files", "./")
+        return any(map(Glob("").matches, searched))
+
+    def _run(self, begun: int, base: Path, *words: str) -> tuple[list[str], list[str]]:
+        """Return the paths that ripgrep prints, relative to *base*, and the lines about errors."""
+        with self._lock:
+            if self._interrupts != begun:
+                raise _interrupted()
+            process = subprocess.Popen(  # noqa: S603 - no shell; what a model writes is no option
+                [find_ripgrep() or "rg", *words],
+                cwd=base,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            self._running.add(process)
+        with process:
+            try:
+                output, errors = process.communicate(timeout=MOST_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise _too_long() from None
+            finally:
+                # Also at an interrupt of this thread
+                process.kill()
+                with self._lock:
+                    self._running.discard(process)
+        if self._interrupts != begun:
+            raise _interrupted()
+        lines = errors.decode(errors="replace").splitlines()
+        if process.returncode not in (0, 1) and not all(map(_is_of_a_file, lines)):
+            raise _refused(words, lines)
+        return [path.removeprefix("./") for path in os.fsdecode(output).split("\0")[:-1]], lines
+
+    def _by_walking(self, begun: int, base: Path, glob: Glob, line: str | None) -> Found:
+        """Return what `find` returns, without ripgrep: no rule of a .gitignore counts."""
+        end = monotonic() + MOST_SECONDS
+        try:
+            regex = re.compile(line or "", re.IGNORECASE)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise _invalid(line or "", str(error)) from None
+        if base.is_file():
+            return Found([str(base)] * _has_line(str(base), regex), [])
+        files = []
+        for path in _walk(base, glob):
+            if self._interrupts != begun:
+                raise _interrupted()
+            if monotonic() > end:
+                raise _too_long()
+            if line is None or _has_line(os.path.join(base, path), regex):  # noqa: PTH118 - keeps every byte
+                files.append(path)
+        remark = "[ripgrep is not installed, so no .gitignore was looked at: ignored files are searched too.]"
+        return Found(_newest(base, files), [remark])
+
+
+def resolved(path: Path) -> Path:
+    """Return the absolute path of *path* without links; *path* need not exist.
+
+    Raises:
+        RunError: If *path* is too long, has a circle of links, or has an invalid character.
+    """
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        name = readable(clip(str(path)))
+        msg = f"{name} cannot be searched ({readable(clip(str(error)))}). Check the path."
+        raise RunError(msg) from None
+
+
+def report(found: Found, none: str, more: str) -> str:
+    """Return the text for a model: a path on each line, or *none*; *more* if there are more; remarks."""
+    lines = [readable(file) for file in found.files[:MOST_FILES]] or [none]
+    if len(found.files) > MOST_FILES:
+        lines.append(more)
+    return "\n".join([*lines, *found.remarks])
+
+
+def _options_in(base: Path, glob: Glob) -> list[str]:
+    options = []
+    if glob.is_hidden:
+        options.append("--hidden")
+    if glob.depth is not None:
+        options.append(f"--max-depth={glob.depth}")
+    if base.parent == base:
+        options += [f"--glob=!/{name}" for name in _OF_KERNEL]
+    return options
+
+
+def _wanted(glob: Glob, line: str | None) -> list[str]:
+    """Return ripgrep's options for the files that *glob* may match, and for *line*."""
+    words = []
+    if glob.name is not None:
+        # Unlike --glob, a type brings back no ignored file
+        words += ["--type-add", f"wanted:{glob.name}", "--type=wanted"]
+    if line is None:
+        return [*words, "--files", "--sortr=modified"]
+    return [*words, *_OF_LINES, "--regexp", line, "--"]
+
+
+def _newest(base: Path, files: list[str]) -> list[str]:
+    """Return the absolute paths of the *files* changed last, one more than `MOST_FILES` at most."""
+    times = []
+    for file in files:
+        path = os.path.join(base, file)  # noqa: PTH118 - keeps every byte
+        try:
+            times.append((-os.stat(path).st_mtime_ns, path))  # noqa: PTH116 - for each of many
+        except OSError:
+            # It was removed since it was found
+            continue
+    return [path for _, path in sorted(times)[: MOST_FILES + 1]]
+
+
+def _walk(base: Path, glob: Glob) -> Iterator[str]:
+    for directory, names, files in os.walk(base):
+        inside = os.path.relpath(directory, base)
+        kept = [name for name in names if name != ".git" and (glob.is_hidden or name[0] != ".")]
+        if base.parent == base and inside == ".":
+            kept = [name for name in kept if name not in _OF_KERNEL]
+        names[:] = kept
+        for name in files:
+            path = os.path.normpath(os.path.join(inside, name))  # noqa: PTH118 - keeps every byte
+            is_link = os.path.islink(os.path.join(directory, name))  # noqa: PTH114, PTH118
+            if not is_link and glob.matches(path.replace(os.sep, "/")):
+                yield path
+
+
+def _has_line(path: str, regex: re.Pattern[str]) -> bool:
+    try:
+        data = read_regular(path, _MOST_BYTES)
+    except OSError:
+        return False
+    if b"\0" in data[:_SNIFFED]:
+        return False
+    text = data.decode("utf-8-sig", "surrogateescape")
+    return any(regex.search(line) for line in text.splitlines())
+
+
+def _is_of_a_file(line: str) -> bool:
+    return line.startswith("rg: ./")
+
+
+def _of_errors(errors: list[str]) -> list[str]:
+    if not errors:
+        return []
+    first = readable(clip(errors[0].removeprefix("rg: ./")))
+    return [f"[Could not be read: {counted(len(errors), 'file or folder')}, such as {first}.]"]
+
+
+def _of_ignored(ignored: set[str]) -> list[str]:
+    if not ignored:
+        return []
+    names = ", ".join(map(readable, sorted(ignored)[:_NAMED]))
+    return [
+        f"[Not searched, because .gitignore excludes them: {counted(len(ignored), 'file')}, such "
+        f"as {names}. To search an ignored folder, give it as path.]"
+    ]
+
+
+def _refused(words: tuple[str, ...], errors: list[str]) -> RunError:
+    """Return the error for what ripgrep says, usually about the regular expression."""
+    reasons = [line.removeprefix("error: ") for line in errors if line.startswith("error: ")]
+    if not reasons or "--regexp" not in words:
+        return RunError(f"ripgrep failed: {clip(' '.join(errors))}.")
+    return _invalid(words[words.index("--regexp") + 1], reasons[0])
+
+
+def _invalid(pattern: str, reason: str) -> RunError:
+    return RunError(
+        f"{pattern!r} is not a valid regular expression: {reason}. Put a backslash before each of "
+        "( ) [ ] { } * + ? to match it literally."
+    )
+
+
+def _interrupted() -> RunError:
+    return RunError("The search was interrupted. Search a smaller directory, or again.")
+
+
+def _too_long() -> RunError:
+    return RunError(f"The search took more than {MOST_SECONDS:g} s. Search a smaller directory.")
