@@ -3,7 +3,6 @@
 
 import re
 import sys
-from argparse import _SubParsersAction
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +12,10 @@ from griffe2md import ConfigDict, prepare_context, prepare_env
 
 from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.chat_magics import CHAT, MODEL
+from toolbench.magics.commands import Family, LineParser
 from toolbench.magics.mcp_magics import MCP
-from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS
+from toolbench.magics.tool_magics import TOOL
+from toolbench.magics.tools_magics import TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
@@ -25,6 +26,11 @@ HEAD = """\
 Made from the docstrings by `make docs`, with [griffe2md](https://mkdocstrings.github.io/griffe2md/): a page for each
 module, and here the magics and the commands. What is not listed is not public and may change. What a class has from
 another one is described there.
+"""
+WORDS_OF_CONSENT = """\
+One option has one meaning on all lines, and in a terminal: `--yes` says yes to runs in advance, `--overwrite` replaces a
+file that has other content, `--approve` approves servers as they are now, `-o` names a variable, `--to` a file or folder,
+`--timeout` the seconds after which something is given up. [What these words mean](../how-to/confirm-policies.md#the-words).
 """
 MODULES = {
     "toolbench": None,
@@ -231,17 +237,28 @@ def first_page(package: griffe.Module, modules: dict[str, griffe.Module]) -> str
 def magics() -> Iterator[str]:
     """Give what can be typed after each magic, from the parsers that read it."""
     yield "## Magics\n"
-    for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MODEL, CHAT, MCP):
-        yield f"### `{parser.mark}{parser.prog}`\n"
-        yield f"{parser.description}\n"
-        for action in parser._actions:
-            if isinstance(action, _SubParsersAction):
-                yield from (f"- `{c.dest}`: {c.help}" for c in action._choices_actions)
-            elif action.help and "-h" not in action.option_strings:
-                term = ", ".join(action.option_strings) or action.metavar or action.dest
-                yield f"- `{term}`: {action.help.replace('%%', '%')}"
-        examples = "\n".join(parser.examples)
+    for magic in (TOOL, TOOLS, MCP, TOOL_CALL, MODEL, CHAT):
+        if isinstance(magic, Family):
+            yield f"### `%{magic.name}`\n"
+            yield f"{magic.description}\n"
+            for word, command in magic.commands.items():
+                yield f"- `{word}`: {command.help}"
+                yield from (f"  {term}" for term in terms(magic.parsers[word]))
+        else:
+            yield f"### `{magic.mark}{magic.prog}`\n"
+            yield f"{magic.description}\n"
+            yield from terms(magic)
+        examples = "\n".join(magic.examples)
         yield f"\n```text\n{examples}\n```\n"
+    yield WORDS_OF_CONSENT
+
+
+def terms(parser: LineParser) -> Iterator[str]:
+    """Give the words and options of a line, each with its help."""
+    for action in parser._actions:
+        if action.help and "-h" not in action.option_strings:
+            term = ", ".join(action.option_strings) or action.metavar or action.dest
+            yield f"- `{term}`: {action.help.replace('%%', '%')}"
 
 
 def commands(package: griffe.Module) -> Iterator[str]:

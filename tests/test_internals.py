@@ -98,7 +98,8 @@ OF_SERVERS = {"_mcp_server", "_callback_host"}
 OF_SESSIONS = {"_build_capabilities", "_stamp"}
 """Of the SDK's sessions with servers; see test_the_stamp_of_a_session."""
 ELSEWHERE = {
-    *("_subparsers", "_SubParsersAction", "_actions", "_option_string_actions"),
+    "_actions",
+    "_option_string_actions",
     "_is_text_encoding",
     *("_max_workers", "_initargs", "_initializer", "_mp_context"),
 }
@@ -195,13 +196,11 @@ def test_private_names_of_google_genai():
 
 
 def test_private_names_of_python():
-    """How wide a pool is and how another is made; whether a line has commands, an encoding text."""
+    """How wide a pool is and how another is made; the options of a line; whether an encoding is text."""
     assert ThreadPoolExecutor(3)._max_workers == 3
     pool = ProcessPoolExecutor(3, initializer=print, initargs=(1,))
     assert (pool._max_workers, pool._initializer, pool._initargs) == (3, print, (1,))
     assert pool._mp_context.get_start_method()
     parser = argparse.ArgumentParser()
-    assert parser._subparsers is None
-    assert isinstance(parser.add_subparsers(), argparse._SubParsersAction)
     assert parser._actions[0] is parser._option_string_actions["--help"]
     assert codecs.lookup("base64")._is_text_encoding is False

@@ -12,6 +12,7 @@ from toolbench.magics.chat_magics import ChatMagics
 from toolbench.magics.completion import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
+from toolbench.magics.tools_magics import ToolsMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
 from toolbench.runs.kernel import cell_begins, cell_ends, running_cell
 from toolbench.runs.plain_calls import forget_calls, record_calls
@@ -40,6 +41,7 @@ class Workbench:
         self._chats = ChatMagics(shell, self.catalog)
         self._magics = (
             ToolMagics(shell, self.catalog),
+            ToolsMagics(shell, self.catalog),
             CallMagics(shell, self.catalog),
             MCPMagics(shell, lambda: self.client, self.catalog, self._chats.model_named),
             self._chats,

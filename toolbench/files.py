@@ -118,7 +118,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
         os.close(place)
 
 
-HOW_TO_OVERWRITE = "overwrite=True (--yes in a line)"
+HOW_TO_OVERWRITE = "overwrite=True (--overwrite in a line)"
 """What the user writes to replace a file, in Python and in a line of a cell or of a terminal."""
 # Else two threads would both find no file, and one would replace that of the other
 _one_writes = Lock()

@@ -20,7 +20,7 @@ CELLS = (
     connect("shop", str(SHOP)),
     "%tools",
     "%mcp list",
-    "%tools --lint",
+    "%tools lint",
 )
 TABLES = (3, 4, 5)
 FADES = re.compile(r"\btoolbench-fades\b")

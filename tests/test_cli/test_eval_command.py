@@ -232,16 +232,16 @@ def test_a_file_that_cannot_be_written_does_not_cost_the_report(folder):
     assert "Errno" not in done.stderr
 
 
-def test_a_file_that_is_there_is_kept_unless_the_line_says_yes(run, folder):
+def test_a_file_that_is_there_is_kept_unless_the_line_says_overwrite(run, folder):
     """It is seen before a model is asked: no answer is paid for and then not written."""
     report = folder / "out.html"
     report.write_text("a year of notes")
     done = run(*RIGHT, "--html", str(report))
     assert done.returncode == 2
-    assert "--yes" in done.err
+    assert "--overwrite" in done.err
     assert "request" not in done.err
     assert report.read_text() == "a year of notes"
-    assert run(*RIGHT, "--html", str(report), "--yes").returncode == 0
+    assert run(*RIGHT, "--html", str(report), "--overwrite").returncode == 0
     assert "<html" in report.read_text()
 
 

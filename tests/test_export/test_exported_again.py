@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from IPython.core.error import UsageError
 
 from test_export.notebook import run_tests_of
 from toolbench import run_tool
@@ -90,12 +89,12 @@ class TestAChangedFile:
     def test_stays_and_is_named(self, film_club, tmp_path, capsys):
         """An earlier file that a person changed is theirs; the line says so, at each export."""
         magic = film_club.shell.run_line_magic
-        magic("tool", "plan_film --export filmclub")
+        magic("tools", "export plan_film --to filmclub")
         changed = tmp_path / "filmclub/tests/test_plan_film.py"
         changed.write_text("mine")
         for _ in range(2):
             capsys.readouterr()
-            magic("tool", "plan_film find_films --export filmclub --yes")
+            magic("tools", "export plan_film find_films --to filmclub --overwrite")
             text = capsys.readouterr().out
             assert "`tests/test_plan_film.py` is of the earlier export" in text
             assert "because you changed it" in text
@@ -106,7 +105,7 @@ class TestAChangedFile:
         """A person sees which files are gone."""
         export_package(film_club["plan_film"], "filmclub")
         magic = film_club.shell.run_line_magic
-        magic("tool", "plan_film find_films --export filmclub --yes")
+        magic("tools", "export plan_film find_films --to filmclub --overwrite")
         text = capsys.readouterr().out
         assert "were removed: `" in text
         assert "`plan_film/impl.py`" in text
@@ -148,9 +147,9 @@ class TestTheListOfFiles:
 
 class TestALineWithSeveralTools:
     def test_writes_one_package(self, film_club, tmp_path, capsys):
-        """All names before or after --export are tools of it."""
+        """All names of the line are tools of it."""
         magic = film_club.shell.run_line_magic
-        magic("tool", "plan_film find_films cancel_evenings --export filmclub")
+        magic("tools", "export plan_film find_films cancel_evenings --to filmclub")
         names = "plan_film, find_films, cancel_evenings"
         text = capsys.readouterr().out
         assert text.startswith(f"Wrote the package filmclub with {names}. ")
@@ -159,10 +158,10 @@ class TestALineWithSeveralTools:
     def test_refuses_what_is_no_tool(self, film_club, tmp_path):
         """An argument has no meaning there, and a name without a tool is named."""
         magic = film_club.shell.run_line_magic
-        with pytest.raises(UsageError, match="'film=Heat' has no meaning there"):
-            magic("tool", "plan_film film=Heat --export filmclub")
+        with pytest.raises(ToolNotFoundError, match="no tool called 'film=Heat'"):
+            magic("tools", "export plan_film film=Heat --to filmclub")
         with pytest.raises(ToolNotFoundError, match="no tool called 'find_film_s'"):
-            magic("tool", "plan_film find_film_s --export filmclub")
+            magic("tools", "export plan_film find_film_s --to filmclub")
         assert not (tmp_path / "filmclub").exists()
 
 

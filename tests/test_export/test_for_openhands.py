@@ -149,7 +149,7 @@ def test_the_line_and_the_readme_say_how_to_install_it(notebook, tmp_path, monke
     notebook.run(
         "from toolbench import tool\n@tool\ndef one() -> int:\n    '''One.'''\n    return 1"
     )
-    notebook.shell.run_line_magic("tool", "one --export p --openhands")
+    notebook.shell.run_line_magic("tools", "export one --to p --openhands")
     printed = capsys.readouterr().out
     assert "%pip" not in printed
     assert "needs Python 3.12 or newer" in printed

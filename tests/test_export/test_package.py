@@ -10,7 +10,7 @@ from forked import run_python
 from IPython.core.error import UsageError
 
 from toolbench import history, run_tool
-from toolbench.errors import ExportError, FileError
+from toolbench.errors import ExportError, FileError, ToolNotFoundError
 from toolbench.export import export_package
 from toolbench.tools.glob import GlobTool
 
@@ -236,32 +236,32 @@ class TestLines:
     def test_a_cell_shows_the_folder_with_what_to_look_at(
         self, notebook, tmp_path, monkeypatch, capsys
     ):
-        """What `--export` prints is also shown by `export_package` at the end of a cell."""
+        """What `%tools export` prints is also shown by `export_package` at the end of a cell."""
         (tmp_path / "prices.csv").write_text("1")
         monkeypatch.chdir(tmp_path)
         notebook.run(IMPORT, ADD.format(what="int(open('prices.csv').read())"))
         notebook.run("from toolbench.export import export_package\nexport_package(add, 'p')")
         text = capsys.readouterr().out
         assert f"{Path('p')!r}\nTo look at: The code names the file `prices.csv`" in text
-        notebook.run("%tool add --export q")
+        notebook.run("%tools export add --to q")
         assert "\nTo look at: The code names the file" in capsys.readouterr().out
         folder = export_package(notebook["add"], "p")
         assert isinstance(folder, Path)
         assert repr(folder / "README.md").endswith("p/README.md')")
 
     def test_the_magic_writes_it(self, notebook, tmp_path, monkeypatch, capsys):
-        """`%tool NAME --export DIR` says where it is and how to install it; --yes overwrites."""
+        """`%tools export` says where it is and how to install it; --overwrite replaces it."""
         notebook.run(IMPORT, ADD.format(what="1"))
         magic = notebook.shell.run_line_magic
         monkeypatch.chdir(tmp_path)
-        magic("tool", "add --export p")
+        magic("tools", "export add --to p")
         sentence = capsys.readouterr().out
         assert sentence.startswith("Wrote the package p with add. ")
         assert re.search(r"pip install (--python \S+ )?\./p`( installs it)?\.$", sentence)
         (tmp_path / "p/README.md").write_text("mine")
-        with pytest.raises(FileError, match=r"already.*--yes"):
-            magic("tool", f"add --export {tmp_path / 'p'}")
-        magic("tool", f"add --export {tmp_path / 'p'} --yes")
+        with pytest.raises(FileError, match=r"already.*--overwrite"):
+            magic("tools", f"export add --to {tmp_path / 'p'}")
+        magic("tools", f"export add --to {tmp_path / 'p'} --overwrite")
         assert (tmp_path / "p/README.md").read_text() != "mine"
 
     def test_the_magic_needs_no_history_of_cells(self, notebook, tmp_path, monkeypatch):
@@ -269,18 +269,17 @@ class TestLines:
         for cell in (IMPORT, "ONE = 1", ADD.format(what="ONE")):
             notebook.shell.run_cell(cell, store_history=False).raise_error()
         monkeypatch.chdir(tmp_path)
-        notebook.shell.run_line_magic("tool", "add --export p")
+        notebook.shell.run_line_magic("tools", "export add --to p")
         assert "ONE = 1" in (tmp_path / "p/add/impl.py").read_text("utf-8")
 
     @pytest.mark.parametrize(
-        "line", ["add a=1 --export p", "add --export p --bg", "add --export p --schema mcp",
-                 "add --openhands", "add --export p -o x"],
-    )  # fmt: skip
+        "line", ["export add a=1 --to p", "export add --to p --bg", "export add", "export --to p"]
+    )
     def test_the_magic_ignores_nothing(self, notebook, line):
         """What has no meaning there is refused."""
         notebook.run(IMPORT, ADD.format(what="1"))
-        with pytest.raises(UsageError):
-            notebook.shell.run_line_magic("tool", line)
+        with pytest.raises((UsageError, ToolNotFoundError)):
+            notebook.shell.run_line_magic("tools", line)
 
     def test_the_command_exports_from_a_file(self, tmp_path):
         """`toolbench export tools.py:add DIR`: the same without a notebook."""

@@ -123,7 +123,7 @@ def test_making_a_tool_of_classes_is_not_a_change_of_its_database(notebook, here
 def test_what_may_prepare_an_object_is_named(notebook, here, capsys, statement):
     """It is not in the package: the README and the line that exported say so."""
     notebook.run(IMPORT, BOX, "box = Box()\nbox.model = Box()", statement, TOOL.format("box.n"))
-    notebook.shell.run_line_magic("tool", "show --export p")
+    notebook.shell.run_line_magic("tools", "export show --to p")
     first = statement.partition("\n")[0]
     sentence = (
         f"Not in the package: `{first}`. It may prepare an object that `show` needs: "

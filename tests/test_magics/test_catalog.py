@@ -24,7 +24,7 @@ class TestFind:
 
     def test_says_where_the_history_is(self, empty):
         """`%tool history` is what people try for the runs; they are no tool."""
-        with pytest.raises(ToolNotFoundError, match="%tool_history shows the last"):
+        with pytest.raises(ToolNotFoundError, match="%tools history shows the last"):
             empty.find("history")
 
     def test_says_where_to_look_for_any_other(self, empty):
@@ -153,8 +153,8 @@ class TestTools:
     def test_means_the_tool_of_that_name_alone(self, shell):
         """A name may be a part of others, which were not meant."""
         shell.run_cell("@tool\ndef add_up(n: int) -> int:\n    'Add up.'\n    return n")
-        assert {f.tool for f in shell.run_line_magic("tools", "add --lint")} == {"add"}
-        names = {f.tool for f in shell.run_line_magic("tools", "ad --lint")}
+        assert {f.tool for f in shell.run_line_magic("tools", "lint add")} == {"add"}
+        names = {f.tool for f in shell.run_line_magic("tools", "lint ad")}
         assert names == {"add", "add_up"}
 
 

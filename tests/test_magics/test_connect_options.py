@@ -1,4 +1,4 @@
-"""%mcp connect with headers, a token, folders and time; %mcp logout."""
+"""%mcp connect with headers, a token, folders and time; %mcp disconnect --forget."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from pydantic import SecretStr
 from test_mcp.peers import LIGHT, serving
 
-from toolbench.errors import ServerError
+from toolbench.mcp.authorization.token_vault import vault
 from toolbench.mcp.servers import connected
 from toolbench.redaction import MARK
 
@@ -211,20 +211,18 @@ class TestFoldersAndTime:
         mcp("disconnect g")
 
 
-class TestLogout:
-    def test_of_a_server_without_tokens_says_so(self, mcp, echo, capsys):
-        """It is disconnected all the same."""
-        mcp(f"connect e {echo}")
-        mcp("logout e")
-        assert "No tokens of e were kept." in capsys.readouterr().out
-        assert mcp("list").rows[0][1] == "disconnected"
-
-    def test_of_a_command_is_an_error(self, mcp):
-        """It has none."""
-        mcp(f"connect g -- {sys.executable} {LIGHT} g x")
-        with pytest.raises(ServerError, match="is not reached by a URL"):
-            mcp("logout g")
-        mcp("disconnect g")
+def test_a_server_that_is_forgotten_leaves_no_tokens(mcp, echo, capsys):
+    """`disconnect --forget` says what became of them; a command has none."""
+    mcp(f"connect e {echo}")
+    url = connected.session("e").entry.url
+    vault.put(url, {"tokens": {"access_token": SECRET}})
+    mcp(f"connect g -- {sys.executable} {LIGHT} g x")
+    mcp("disconnect --all --forget")
+    out = capsys.readouterr().out
+    assert "Forgot e with its 1 tool. Its tokens are gone from this machine." in out
+    assert "Forgot g with its" in out
+    assert not vault.items(url)
+    assert len(mcp("list")) == 0
 
 
 def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path, monkeypatch):

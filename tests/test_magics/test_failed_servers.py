@@ -63,11 +63,11 @@ def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
     assert ADVICE in str(caught.value)
     (row,) = mcp("list").rows
     assert row[-1].startswith("ModuleNotFoundError: No module named 'mcp.server.fastmcp'")
-    assert row[-1].endswith(" (%mcp stderr old shows more)")
+    assert row[-1].endswith(" (%mcp log old --stderr shows more)")
     assert "Traceback" not in row[-1]
     assert len(row[-1]) < 300
-    assert ADVICE in repr(mcp("tools old")).replace("\n", " ")
-    assert any("Traceback" in line for (line,) in mcp("stderr old").rows)
+    assert ADVICE in repr(mcp("list old")).replace("\n", " ")
+    assert any("Traceback" in line for (line,) in mcp("log old --stderr").rows)
 
 
 def test_that_was_not_found_has_a_short_note(mcp):

@@ -3,7 +3,7 @@ import re
 import pytest
 from IPython.core.error import UsageError
 
-from toolbench.magics.parsers import open_json, quote_json
+from toolbench.magics.line import open_json, quote_json
 
 
 class TestQuoting:

@@ -64,7 +64,7 @@ class TestTab:
             ("%tool -o add greet st", ["style="]),
             ("%tool -o add greet style=s", ["short"]),
             ('%tool -o add greet {"lo', ['"loud": ']),
-            ("%tool greet --schema=g", ["gemini"]),
+            ("%tools export add --to=x", []),
             ("%%tool gr", ["greet"]),
             ("x = %tool gr", ["greet"]),
             ("%tool greet ", ["name=", "style=", "loud="]),
@@ -72,15 +72,20 @@ class TestTab:
             ("%tool greet style=", ["short", "long"]),
             ("%tool greet style=l", ["long"]),
             ("%tool greet loud=", ["true", "false"]),
-            ("%tool greet --dr", ["--dry-run"]),
-            ("%tool greet --schema g", ["gemini"]),
+            ("%tool greet --b", ["--bg"]),
+            ("%tools schema greet g", ["gemini"]),
             ("%tool greet --ti", ["--timeout"]),
-            ("%tools --l", ["--lint"]),
+            ("%tools --s", ["--source"]),
+            ("%tools l", ["list", "lint"]),
+            ("%tools sweep gr", ["greet"]),
+            ("%tools sweep greet st", ["style="]),
+            ("%tools export add gr", ["greet"]),
+            ("%mcp log x --", ["--stderr", "--traffic", "--errors", "--level", "--help"]),
             ("%mcp reconnect x --mode ", ["auto", "legacy"]),
             ("%%tool_call --p", ["--provider"]),
             ("%%tool_call -p a", ["anthropic"]),
             ("%%tool_call -o x --provider g", ["gemini"]),
-            ("%tool_history --r", ["--rerun"]),
+            ("%tools history --r", ["--rerun"]),
             ("%%tool greet\n", ["name: ", "style: ", "loud: "]),
             ('%%tool greet\n{"st', ['"style": ']),
             ("%%tool -o add greet\nst", ["style: "]),
@@ -93,7 +98,7 @@ class TestTab:
             ("%tool greet -o na", []),
             ("%tool greet --timeout ", []),
             ("%tools gr", ["greet"]),
-            ("%tools --lint gr", ["greet"]),
+            ("%tools lint gr", ["greet"]),
             ("%tools --source notebook gr", ["greet"]),
             ("%tools --source ", ["notebook", "registry", "mcp"]),
             ("%tools --source=m", ["mcp"]),
@@ -112,13 +117,15 @@ class TestTab:
     def test_offers_every_option(self, shell, capsys):
         """What --help shows is what Tab offers, and no name of Python beside it."""
         help_texts = {"%mcp": shell.find_line_magic("mcp").__doc__}
-        for magic in ("tools", "tool", "tool_history", "model"):
+        for magic in ("tool", "model"):
             help_texts[f"%{magic}"] = shell.find_line_magic(magic).__doc__
         for magic in ("tool", "tool_call", "chat"):
             help_texts[f"%%{magic}"] = shell.find_cell_magic(magic).__doc__
-        for command in re.findall(r"^    ([a-z]+)\b", help_texts["%mcp"], re.MULTILINE):
-            shell.run_line_magic("mcp", f"{command} --help")
-            help_texts[f"%mcp {command}"] = capsys.readouterr().out
+        for magic in ("mcp", "tools"):
+            listed = shell.find_line_magic(magic).__doc__
+            for command in re.findall(r"^    ([a-z]+)\b", listed, re.MULTILINE):
+                shell.run_line_magic(magic, f"{command} --help")
+                help_texts[f"%{magic} {command}"] = capsys.readouterr().out
         assert len(help_texts) > 30
         for line, help_text in help_texts.items():
             options = set(re.findall(r"^  (?:-\w.*, )?(--[a-z-]+)", help_text, re.MULTILINE))

@@ -37,8 +37,8 @@ def test_of_a_command_line_or_an_address(shell, line):
     "line",
     [
         f'login password="{SECRET}',
-        f"login --schema openai password={SECRET}",
-        f'login --schema openai {{"password": "{SECRET}"}}',
+        f"login --password={SECRET}",
+        f"login 'password: \"{SECRET}\"'",
     ],
 )
 def test_of_a_call(shell, line):

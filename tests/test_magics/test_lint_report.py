@@ -1,11 +1,11 @@
-"""%tools --lint, in a shell."""
+"""%tools lint, in a shell."""
 
 
 class TestLint:
     def test_says_what_a_model_stumbles_over(self, shell):
-        """%tools --lint: the worst first, what to do, and what the tools cost."""
+        """%tools lint: the worst first, what to do, and what the tools cost."""
         shell.run_cell("@tool\ndef weather_data() -> str: 'Weather.'")
-        report = shell.run_line_magic("tools", "--lint")
+        report = shell.run_line_magic("tools", "lint")
         severities = [finding.severity for finding in report]
         assert severities == sorted(severities, key=["error", "warning", "hint"].index)
         assert {"argument-undescribed", "description-thin"} <= {f.rule for f in report}
@@ -22,9 +22,9 @@ class TestLint:
 
     def test_looks_at_what_matches(self, shell):
         """The pattern and the source narrow what is looked at."""
-        assert {f.tool for f in shell.run_line_magic("tools", "greet --lint")} == {"greet"}
-        assert len(shell.run_line_magic("tools", "--source mcp --lint")) == 0
+        assert {f.tool for f in shell.run_line_magic("tools", "lint greet")} == {"greet"}
+        assert len(shell.run_line_magic("tools", "lint --source mcp")) == 0
 
     def test_says_when_there_is_nothing(self, shell):
         """No finding is a sentence."""
-        assert "Nothing to remark in 0 tools" in repr(shell.run_line_magic("tools", "x --lint"))
+        assert "Nothing to remark in 0 tools" in repr(shell.run_line_magic("tools", "lint x"))

@@ -16,7 +16,7 @@ from test_mcp.peers import LIGHT, children, is_running, light, misbehaving, scri
 from test_mcp.servers.good import mcp as good_server
 
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
-from toolbench.magics.commands.config_text import config_text
+from toolbench.magics.mcp_magics import config_text
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer
@@ -45,7 +45,7 @@ class TestServers:
         arguments = "source_timezone=UTC time=16:30 target_timezone=Asia/Tokyo"
         observation = shell.run_line_magic("tool", f"convert_time {arguments}")
         assert observation.data["time_difference"] == "+9.0h"
-        assert len(mcp("traffic time")) > 0
+        assert len(mcp("log time --traffic")) > 0
 
         mcp("disconnect --all")
         assert [row[:2] for row in mcp("list").rows] == [("time", "disconnected")]
@@ -61,7 +61,7 @@ class TestServers:
         assert capsys.readouterr().out == (
             "Disconnected p with its 1 tool. %mcp reconnect p brings it back.\n"
         )
-        for magic, line in (("tool", "ping"), ("tool", "p_ping"), ("mcp", "tools p")):
+        for magic, line in (("tool", "ping"), ("tool", "p_ping"), ("mcp", "list p")):
             with pytest.raises(ToolNotFoundError, match="%mcp reconnect p, or") as error:
                 shell.run_line_magic(magic, line)
             assert "disconnected" in str(error.value)
@@ -111,12 +111,12 @@ class TestServers:
         mcp("connect good server")
         mcp("log good --level warning")
         mcp("resources good")
-        exchanges = [row[0] for row in mcp("traffic good").rows]
+        exchanges = [row[0] for row in mcp("log good --traffic").rows]
         assert any("logLevel" in exchange.message.text for exchange in exchanges)
         with pytest.raises(ToolbenchError, match="'loud' is not a log level"):
             mcp("log good --level loud")
         with pytest.raises(UsageError):
-            mcp("stderr good --level warning")
+            mcp("log good --stderr --level warning")
 
     def test_are_asked_for_a_resource_by_its_address(self, shell, mcp):
         """`%mcp read NAME URI` shows a resource, which need not be listed."""
@@ -243,8 +243,8 @@ class TestServers:
             ("bad", "did not connect"),
         ]
         with pytest.raises(ToolNotFoundError, match=r"bad \(failed\)"):
-            mcp("tools something")
-        text = repr(mcp("tools bad"))
+            mcp("list something")
+        text = repr(mcp("list bad"))
         assert "command not found" in text
         assert "%mcp reconnect bad" in text
         assert len(mcp(f"connect --config {config} --approve --only good")) == 2
@@ -289,7 +289,7 @@ class TestLooks:
         """Who lists servers, or looks at one, learns that tools of it are missing."""
         mcp(connecting(misbehaving("missing-schema")))
         (row,) = mcp("list").rows
-        assert row[-1] == "1 tool cannot be called: %mcp tools one shows why"
+        assert row[-1] == "1 tool cannot be called: %mcp list one shows why"
 
     def test_tools_with_what_went_wrong(self, mcp):
         """A list that breaks off says so."""
@@ -310,11 +310,11 @@ class TestLooks:
         mcp("connect one server")
         assert [row[:2] for row in mcp("prompts one").rows] == [("review", "code, [tone]")]
 
-    @pytest.mark.parametrize("what", ["log", "stderr", "traffic"])
+    @pytest.mark.parametrize("what", ["", "--stderr", "--traffic"])
     def test_what_a_server_says(self, mcp, what):
         """Its log, its stderr and its messages are lists of lines."""
         mcp(connecting(light("one", "x")))
-        assert (len(mcp(f"{what} one")) > 0) == (what == "traffic")
+        assert (len(mcp(f"log one {what}")) > 0) == (what == "--traffic")
 
     def test_what_failed_in_the_traffic(self, mcp, tmp_path):
         """With the tool and the reason. That an older server refuses our first question is no failure."""
@@ -322,12 +322,12 @@ class TestLooks:
         mcp(connecting(scripted(tmp_path / "s.json", {"tools/call": [{"result": result}]})))
         session = connected.session("one")
         assert session.traffic.find(method="server/discover", kind="refusal")
-        assert len(mcp("traffic one --errors")) == 0
+        assert len(mcp("log one --traffic --errors")) == 0
         assert session.call("t").is_error
-        [(call, outcome, _)] = mcp("traffic one --errors").rows
+        [(call, outcome, _)] = mcp("log one --traffic --errors").rows
         assert (str(call), outcome) == ("→ tools/call t", "error: The disk is full.")
         session.traffic.note("received", "{}", kind="notification", method="a\n→ b")
-        said = [(str(exchange), outcome) for exchange, outcome, _ in mcp("traffic one").rows]
+        said = [(str(exchange), outcome) for exchange, outcome, _ in mcp("log one --traffic").rows]
         assert ("→ server/discover", "refusal: No") in said
         assert said[-1] == ("← a → b", "")
 
@@ -344,10 +344,10 @@ class TestLooks:
         scripted(script, {"initialize": [{"exit": 3, "stderr": "ValueError: no key"}]})
         with pytest.raises(ServerError):
             mcp("reconnect one")
-        listing = mcp("tools one")
+        listing = mcp("list one")
         assert [row[0] for row in listing.rows] == ["t"]
         assert "did not connect" in listing.notes[-1]
-        reason = "Not now: ValueError: no key (%mcp stderr one shows more)"
+        reason = "Not now: ValueError: no key (%mcp log one --stderr shows more)"
         assert str(mcp("review one")).splitlines()[1] == reason
 
     def test_discovered_servers(self, mcp, tmp_path, monkeypatch):
@@ -375,7 +375,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("line", "kind", "message"),
         [
-            ("frob", UsageError, "invalid choice: 'frob'"),
+            ("frob", UsageError, "no command 'frob'. %mcp --help lists them all"),
             ("conect foo", UsageError, "no command 'conect'. Did you mean 'connect'"),
             ("connect", UsageError, "Give the server a name"),
             ("connect x", UsageError, "Where is 'x'?"),
@@ -394,8 +394,8 @@ class TestMistakes:
                 ServerError,
                 "the program is not an MCP server",
             ),
-            ("tools nope", ToolNotFoundError, "No server 'nope'"),
-            ("tools nope", ToolNotFoundError, "%mcp connect starts one"),
+            ("list nope", ToolNotFoundError, "No server 'nope'"),
+            ("list nope", ToolNotFoundError, "%mcp connect starts one"),
             ("explore nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect", UsageError, "Name a server, or add --all"),
@@ -408,7 +408,7 @@ class TestMistakes:
             (
                 "connect x http://x --env A=1",
                 UsageError,
-                "not for a URL or an object",
+                "a server that a command starts",
             ),
         ],
     )

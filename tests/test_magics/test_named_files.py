@@ -18,13 +18,13 @@ LINES = {
     "stubs": "%mcp stubs shop {file}",
     "a configuration": "%mcp save {file}",
     "a notebook of a recording": "%mcp record shop --as-notebook {file}",
-    "a schema": "%tool add --schema openai -o {file}",
+    "a schema": "%tools schema add openai --to {file}",
 }
 
 
 @pytest.mark.parametrize("kind", LINES)
 def test_by_a_line(shell, mcp, tmp_path, kind):
-    """The sentence names --yes, which replaces the file; so does a second line that writes the same."""
+    """The sentence names --overwrite, which replaces the file; so does a second line that writes the same."""
     file = tmp_path / "notes.txt"
     shell.user_ns |= {"shop": looser(), "other": tighter()}
     mcp(f"connect shop shop --record {tmp_path / 'r.jsonl'}")
@@ -32,10 +32,10 @@ def test_by_a_line(shell, mcp, tmp_path, kind):
     shell.run_line_magic("tool", "shop_buy n=1")
     name, _, rest = LINES[kind].format(file=file)[1:].partition(" ")
     file.write_text("a year of notes")
-    with pytest.raises(FileError, match=r"has other content: nothing was written\..*--yes"):
+    with pytest.raises(FileError, match=r"has other content: nothing was written\..*--overwrite"):
         shell.run_line_magic(name, rest)
     assert file.read_text() == "a year of notes"
-    shell.run_line_magic(name, f"{rest} --yes")
+    shell.run_line_magic(name, f"{rest} --overwrite")
     assert "a year of notes" not in file.read_text()
     shell.run_line_magic(name, rest)
 
@@ -88,7 +88,7 @@ def test_by_two_threads(tmp_path):
         Cases([Case("Hello")]).write("a\0/b.yaml")
 
 
-def test_yes_is_for_lines_that_write(mcp):
+def test_overwrite_is_for_lines_that_write(mcp):
     """An option without effect is an error."""
-    with pytest.raises(Exception, match="--yes overwrites a file: add --html FILE"):
-        mcp("diff shop other --yes")
+    with pytest.raises(Exception, match="--overwrite replaces a file: add --html FILE"):
+        mcp("diff shop other --overwrite")

@@ -152,7 +152,7 @@ def test_the_history_tells_them_apart(two):
         run_tool(f"{server}.find")
     two.run_line_magic("mcp", "disconnect lib")
     run_tool("h.find")
-    rows = two.run_line_magic("tool_history", "3").rows
+    rows = two.run_line_magic("tools", "history 3").rows
     assert [row[1] for row in rows] == ["find", "h_find", "h_find"]
     assert len(history().of(_tool(two, "h"))) == 2
 

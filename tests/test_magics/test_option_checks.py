@@ -8,44 +8,52 @@ from patience import PATIENCE
 
 from test_magics.test_tool_magics import cell, line
 from toolbench.errors import BodyError, FileError
+from toolbench.magics.commands import MOVED
+from toolbench.testing import FakeMCPServer
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "%tool add --schema openai nonsense > f.json",
-            "'nonsense > f.json' has no meaning there. -o FILE writes it",
-        ),
-        ("%tool add --schema mcp a=1 --yes", "'a=1 --yes' has no"),
-        ('%tool add --schema mcp {"a": 1}', "'{\"a\": 1}' has no"),
-        (
-            "%tool add --schema mcp -o /no/f",
-            "'/no/f' cannot be written",
-        ),
+        ("%tools schema add openai > f.json", "unrecognized arguments: > f.json"),
+        ("%tools schema add mcp --to /no/f", "'/no/f' cannot be written"),
+        ("%tools schema add mcp --overwrite", "add --to FILE"),
+        ("%tools schema add mcp --to", "--to: expected one argument"),
+        ('%tools schema add mcp --to ""', "--to has no value"),
+        ("%tools schema add mcp --to a --to b", "--to is there twice"),
         ("%tool add a=1 -f yaml", "%tool has no body"),
         ("%tool add a=1 --bg -o x", "give only one of them"),
-        ("%tool_history 5 --rerun 1", "--rerun N repeats one run"),
-        ("%tool_history --json --rerun 1", "--rerun N repeats one run"),
-        ("%tool add --schema mcp --schema openai", "--schema is there twice"),
+        ("%tools history 5 --rerun 1", "--rerun N repeats one run"),
+        ("%tools history --json --rerun 1", "--rerun N repeats one run"),
         ("%tool add a=1 -o x --out y", "--out is there twice"),
-        ('%tool add --schema mcp -o ""', "-o has no value"),
         ('%tool add {"a": 1, "a": 2}', 'the key "a" is there twice'),
         ("%tools add > f.json", "unrecognized arguments: > f.json"),
+        ("%mcp log x --traffic --stderr", "only one of --stderr, --traffic and --level"),
+        ("%mcp log x --errors", "add --traffic"),
+        ("%mcp record x f.jsonl --stop", "only one of FILE, --stop and --as-notebook"),
+        ("%mcp lost", "Did you mean 'list'"),
     ],
 )
 def test_nothing_is_ignored(shell, text, message):
     """What has no meaning on a line is one sentence that names it."""
-    with pytest.raises((UsageError, BodyError)) as caught:
+    shell.user_ns["server"] = FakeMCPServer("x")
+    if "x " in text:
+        line(shell, "%mcp connect x server")
+    with pytest.raises((UsageError, BodyError, FileError)) as caught:
         line(shell, text)
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("option", ["-o x", "--bg", "--timeout 3.0", "--yes"])
-def test_a_dry_run_takes_nothing_of_a_run(shell, option):
-    """Where nothing runs there is nothing to keep, to wait for or to agree to."""
-    with pytest.raises(UsageError, match=f"'{option}' has no meaning there"):
-        line(shell, f"%tool add --dry-run {option} a=1")
+@pytest.mark.every_case
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_line_says_what_to_write_now(shell, old):
+    """One sentence, whatever else is on the line."""
+    magic, _, word = old.partition(" ")
+    before = "add" if magic == "%tool" else ""
+    before = "save f.json" if word == "--yes" else before
+    with pytest.raises(UsageError) as caught:
+        line(shell, f"{magic} {before} {word} openai")
+    assert str(caught.value) == f"{old} is now {MOVED[old]}."
 
 
 @pytest.mark.parametrize("options", ["", "-f yaml"])
@@ -56,17 +64,11 @@ def test_a_body_says_each_name_once(shell, options):
         cell(shell, f"add {options}", bodies[options])
 
 
-def test_a_schema_takes_no_body(shell):
-    """A body beside --schema would be ignored: it is refused."""
-    with pytest.raises(UsageError, match="the body of the cell"):
-        cell(shell, "add --schema mcp", '{"a": 1}')
-
-
 def test_writes_a_schema_to_a_file(shell, tmp_path, capsys):
-    """With -o FILE, --schema writes JSON text: what the line alone shows."""
+    """With --to FILE, JSON text: what the line alone shows."""
     file = tmp_path / "add.json"
-    assert line(shell, f"%tool add --schema openai -o {file}") is None
-    assert json.loads(file.read_text()) == line(shell, "%tool add --schema openai")
+    assert line(shell, f"%tools schema add openai --to {file}") is None
+    assert json.loads(file.read_text()) == line(shell, "%tools schema add openai")
     assert capsys.readouterr().out == f"Wrote {file}.\n"
 
 
@@ -86,20 +88,22 @@ def test_a_panel_keeps_the_time_limit(shell):
 class TestFiles:
     """What a line writes to a file costs nobody the file that was there."""
 
-    SCHEMA = "%tool add --schema openai -o"
+    SCHEMA = "%tools schema add openai --to"
 
     def test_what_somebody_else_wrote_stays(self, shell, tmp_path, capsys):
         """The sentence says that nothing was written, and how to have it written."""
         file = tmp_path / "notes.md"
         file.write_text("my notes")
-        with pytest.raises(FileError, match=r"nothing was written.*--yes"):
+        with pytest.raises(FileError, match=r"nothing was written.*--overwrite"):
             line(shell, f"{self.SCHEMA} {file}")
         assert file.read_text() == "my notes"
-        line(shell, f"{self.SCHEMA} {file} --yes")
-        assert json.loads(file.read_text()) == line(shell, "%tool add --schema openai")
+        line(shell, f"{self.SCHEMA} {file} --overwrite")
+        assert json.loads(file.read_text()) == line(shell, "%tools schema add openai")
         assert capsys.readouterr().out == f"Wrote {file}.\n"
 
-    def test_a_cell_that_is_run_again_asks_for_yes_where_the_text_is_another(self, shell, tmp_path):
+    def test_a_cell_that_is_run_again_asks_for_overwrite_where_the_text_is_another(
+        self, shell, tmp_path
+    ):
         """One with the same text needs none."""
         file = tmp_path / "add.json"
         line(shell, f"{self.SCHEMA} {file}")
@@ -107,5 +111,5 @@ class TestFiles:
         shell.run_cell("@tool\ndef add(z: int) -> int:\n    'Other.'").raise_error()
         with pytest.raises(FileError, match="nothing was written"):
             line(shell, f"{self.SCHEMA} {file}")
-        line(shell, f"{self.SCHEMA} {file} --yes")
+        line(shell, f"{self.SCHEMA} {file} --overwrite")
         assert '"z"' in file.read_text()

@@ -96,21 +96,24 @@ class TestTheLine:
         run(re.findall("`(.*)`", ADVICE)[0])
         assert shell.run_line_magic("tool", "sow {}").text == "new"
 
-    @pytest.mark.parametrize("line", ["sow {}", "sow seed=chard", "sow --schema", "sow {} -o x"])
+    @pytest.mark.parametrize(
+        "line",
+        ["tool sow {}", "tool sow seed=chard", "tools schema sow openai", "tool sow {} -o x"],
+    )
     def test_is_printed_by_tool(self, shell, changed, run, capsys, line):
-        line = line.replace("--schema", "--schema openai")
-        shell.run_line_magic("tool", line)
+        name, _, line = line.partition(" ")
+        shell.run_line_magic(name, line)
         assert capsys.readouterr().out == f"{ADVICE}\n"
         run(MAKE)
-        shell.run_line_magic("tool", line)
+        shell.run_line_magic(name, line)
         assert capsys.readouterr().out == ""
 
     def test_is_printed_when_a_run_is_repeated(self, shell, changed, capsys):
         with pytest.warns(UserWarning, match="sow still uses the earlier one"):
             shell.user_ns["sow"]({})
-        number = shell.run_line_magic("tool_history", "1").rows[0][0]
+        number = shell.run_line_magic("tools", "history 1").rows[0][0]
         capsys.readouterr()
-        shell.run_line_magic("tool_history", f"--rerun {number}")
+        shell.run_line_magic("tools", f"history --rerun {number}")
         assert capsys.readouterr().out == f"{ADVICE}\n"
 
     def test_is_below_the_list_of_tools(self, shell, changed, run):

@@ -106,8 +106,31 @@ class TestRecording:
         """A server that is not recorded has no recording to show, and says how to get one."""
         shell.user_ns["shop"] = looser()
         mcp("connect shop shop")
-        with pytest.raises(ServerError, match="--record FILE"):
+        with pytest.raises(ServerError, match="%mcp record shop FILE records it"):
             mcp("record shop")
+
+    def test_begins_and_ends_while_the_server_is_connected(self, shell, mcp, tmp_path, capsys):
+        """The calls between the two lines are in the file, which is replayed like any other."""
+        file = tmp_path / "later.jsonl"
+        shell.user_ns["shop"] = looser()
+        mcp("connect shop shop")
+        shell.run_line_magic("tool", "buy n=1")
+        mcp(f"record shop {file}")
+        assert f"is recorded in {file} from now on" in capsys.readouterr().out
+        first = shell.run_line_magic("tool", "buy n=2").text
+        with pytest.raises(ServerError, match="cannot be recorded: it is recorded in"):
+            mcp(f"record shop {tmp_path / 'other.jsonl'}")
+        assert [row[1] for row in mcp("record shop").rows] == [{"n": 2}]
+        mcp("record shop --stop")
+        shell.run_line_magic("tool", "buy n=3")
+        with pytest.raises(ServerError, match="is not recorded"):
+            mcp("record shop --stop")
+        mcp("disconnect shop")
+        mcp(f"connect shop --replay {file}")
+        assert [row[1] for row in mcp("record shop").rows] == [{"n": 2}]
+        assert shell.run_line_magic("tool", "buy n=2").text == first
+        with pytest.raises(ServerError, match="is replayed from"):
+            mcp("record shop --stop")
 
     @pytest.mark.parametrize(
         "line",

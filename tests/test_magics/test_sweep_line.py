@@ -1,11 +1,11 @@
-"""`%tool NAME x=1..5 y=[a,b] --sweep`."""
+"""`%tools sweep NAME x=1..5 y=[a,b]`."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbench import tool
-from toolbench.magics.sweep_values import grid_from_words
+from toolbench.magics.tools_magics import grid_from_words
 
 
 @tool(read_only=True)
@@ -106,9 +106,9 @@ class TestMagic:
 
     def test_a_sweep_is_the_value_of_the_cell(self, shell):
         """Every combination is called; `-o` keeps the report."""
-        report = shell.run_line_magic("tool", "add a=1..3 b=[10,20] --sweep")
+        report = shell.run_line_magic("tools", "sweep add a=1..3 b=[10,20]")
         assert [row.fields["result"] for row in report] == [11, 21, 12, 22, 13, 23]
-        assert shell.run_line_magic("tool", "add a=1..3 --sweep -o kept") is None
+        assert shell.run_line_magic("tools", "sweep add a=1..3 -o kept") is None
         assert len(shell.user_ns["kept"]) == 3
 
     def test_yes_asks_no_question(self, shell):
@@ -116,15 +116,13 @@ class TestMagic:
         from toolbench.errors import ConsentError
 
         with pytest.raises(ConsentError, match="2 calls of erase"):
-            shell.run_line_magic("tool", "erase path=[a,b] --sweep")
-        assert len(shell.run_line_magic("tool", "erase path=[a,b] --sweep --yes")) == 2
+            shell.run_line_magic("tools", "sweep erase path=[a,b]")
+        assert len(shell.run_line_magic("tools", "sweep erase path=[a,b] --yes")) == 2
 
-    @pytest.mark.parametrize(
-        "line", ["add --sweep", "add a=1..3 --sweep --bg", 'add {"a": 1} --sweep']
-    )
+    @pytest.mark.parametrize("line", ["sweep add", "sweep add a=1..3 --bg", 'sweep add {"a": 1}'])
     def test_options_that_say_nothing(self, shell, line):
         """What would be ignored is an error."""
         from IPython.core.error import UsageError
 
-        with pytest.raises(UsageError, match="--sweep"):
-            shell.run_line_magic("tool", line)
+        with pytest.raises(UsageError, match=r"%tools sweep|Expected key=value"):
+            shell.run_line_magic("tools", line)

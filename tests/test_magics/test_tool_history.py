@@ -1,9 +1,9 @@
-"""%tool_history: the last runs as a table, what it leaves out, and a run again."""
+"""%tools history: the last runs as a table, what it leaves out, and a run again."""
 
 import pytest
 
 from toolbench import history
-from toolbench.magics.parsers import UsageError
+from toolbench.magics.line import UsageError
 from toolbench.runs.run import run_here
 
 
@@ -17,9 +17,9 @@ def test_shows_as_many_as_asked_for(shell, options, count):
     """A number of runs is just that many, of those there are."""
     line(shell, "%tool add a=1")
     line(shell, "%tool add a=2")
-    listing = line(shell, f"%tool_history {options}")
+    listing = line(shell, f"%tools history {options}")
     assert len(listing.rows) == count
-    assert len(line(shell, f"%tool_history --json {options}")) == count
+    assert len(line(shell, f"%tools history --json {options}")) == count
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
@@ -27,7 +27,7 @@ def test_shows_one_run_at_least(shell, number):
     """A table without rows would say that there are no runs."""
     line(shell, "%tool add a=1")
     with pytest.raises(UsageError, match=rf"a whole number above 0.*not '{number}'"):
-        line(shell, f"%tool_history {number}")
+        line(shell, f"%tools history {number}")
 
 
 def test_says_what_it_leaves_out(shell):
@@ -38,18 +38,18 @@ def test_says_what_it_leaves_out(shell):
         line(shell, "%tool add a=3")
     number = history()[0].id + 1
     missing = f"Missing numbers: {number}. A run is listed when it has ended."
-    assert line(shell, "%tool_history").notes == (missing,)
-    assert line(shell, "%tool_history 2").notes == ("The last 2 of 3 runs.",)
-    assert missing in repr(line(shell, "%tool_history"))
+    assert line(shell, "%tools history").notes == (missing,)
+    assert line(shell, "%tools history 2").notes == ("The last 2 of 3 runs.",)
+    assert missing in repr(line(shell, "%tools history"))
 
 
 def test_lists_and_repeats(shell):
-    """%tool_history shows the runs; --rerun N runs one again."""
+    """%tools history shows the runs; --rerun N runs one again."""
     line(shell, "%tool add a=1")
-    row = line(shell, "%tool_history").rows[-1]
+    row = line(shell, "%tools history").rows[-1]
     assert row[1:3] == ("add", "succeeded")
-    assert line(shell, f"%tool_history --rerun {row[0]}").text == "2"
-    assert len(line(shell, "%tool_history --json")) == 2
+    assert line(shell, f"%tools history --rerun {row[0]}").text == "2"
+    assert len(line(shell, "%tools history --json")) == 2
 
 
 def test_the_tool_of_the_notebook_runs_a_record_of_a_file_again(shell, tmp_path, capsys):
@@ -60,9 +60,9 @@ def test_the_tool_of_the_notebook_runs_a_record_of_a_file_again(shell, tmp_path,
     history().persist(tmp_path / "runs.jsonl")
     [record] = history()
     line = f"--rerun {record.id}"
-    assert shell.run_line_magic("tool_history", line).text == "2"
+    assert shell.run_line_magic("tools", f"history {line}").text == "2"
     del shell.user_ns["add"]
-    shell.run_cell(f"%tool_history {line}")
+    shell.run_cell(f"%tools history {line}")
     assert capsys.readouterr().out.rpartition("ToolNotFoundError: ")[::2] == (
         "",
         f"Run {record.id} was read from a file, and there is no tool 'add' here: run the cell "

@@ -2,7 +2,6 @@ import pytest
 from IPython.core.error import UsageError
 
 from toolbench import history
-from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, ToolFailedError, ToolNotFoundError
 from toolbench.magics.catalog import Entry
@@ -183,11 +182,6 @@ class TestRun:
         observation = line(shell, f"%tool greet {text}") or shell.user_ns["kept"]
         assert observation.text.startswith("Hello a {")
 
-    def test_only_checks(self, shell):
-        """--dry-run returns the action and runs nothing."""
-        assert isinstance(line(shell, "%tool add --dry-run a=1"), Action)
-        assert len(history()) == 0
-
     def test_is_recorded(self, shell):
         """A run by magic is in the history, as one."""
         line(shell, "%tool add a=1")
@@ -202,8 +196,8 @@ class TestRun:
 
     @pytest.mark.parametrize("name", ["mcp", "openai", "responses", "anthropic", "gemini"])
     def test_shows_what_a_model_is_given(self, shell, name):
-        """--schema gives the provider's dict."""
-        assert "Add two numbers." in str(line(shell, f"%tool add --schema {name}"))
+        """`%tools schema` gives the provider's dict."""
+        assert "Add two numbers." in str(line(shell, f"%tools schema add {name}"))
 
 
 class TestMistakes:
@@ -218,7 +212,7 @@ class TestMistakes:
             ("%tool add a", UsageError, "Expected key=value, not 'a'"),
             ("%tool add 'a=1", UsageError, "No closing quotation"),
             ("%tool add --frob a=1", UsageError, "unrecognized arguments: --frob"),
-            ("%tool add --schema xml", UsageError, "invalid choice: 'xml'"),
+            ("%tools schema add xml", UsageError, "invalid choice: 'xml'"),
             ('%tool add {"a": 1} -o class', UsageError, "'class' cannot be the name"),
             ("%tool add a=1 -o 2x", UsageError, "'2x' cannot be the name"),
             ("%tool add a=1 --timeout -3", UsageError, "--timeout 300, not '-3'"),
@@ -236,7 +230,7 @@ class TestMistakes:
             ),
             ("%tool add a=${nope}", BodyError, "There is no variable 'nope'"),
             ("%tool fail {}", ToolFailedError, "fail: ValueError: the disk is full"),
-            ("%tool_history --rerun 99", UsageError, "There is no run 99"),
+            ("%tools history --rerun 99", UsageError, "There is no run 99"),
         ],
     )
     def test_on_the_line(self, shell, text, kind, message):

@@ -104,7 +104,7 @@ def test_a_reason_is_one_short_line():
     assert short_reason("a", text) == "it is closed. Its process ended with exit code 3."
     long = f"{text}\nIts last lines on stderr:\n  Traceback\n  ValueError: {'x' * 500}"
     assert short_reason("a", long).startswith("ValueError: xxx")
-    assert short_reason("a", long).endswith("x… (%mcp stderr a shows more)")
+    assert short_reason("a", long).endswith("x… (%mcp log a --stderr shows more)")
     assert len(short_reason("a", long)) < 160
     text = short_reason("a", f"Server 'a' did not connect: {'y' * 500}")
-    assert text.endswith("y… (%mcp tools a shows more)")
+    assert text.endswith("y… (%mcp list a shows more)")

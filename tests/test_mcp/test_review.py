@@ -115,7 +115,7 @@ def test_shows_all_that_lint_says(tools):
     assert first.count("<li") == 8
     assert f">and {count - 8} more</summary>" in folded
     assert folded.count("<li") == min(count - 8, 200)
-    command = "%tools --source mcp:one --lint"
+    command = "%tools lint --source mcp:one"
     assert (command in html) == (count > 208)
     if count > 208:
         assert f"and {count - 208} more" in folded

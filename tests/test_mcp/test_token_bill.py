@@ -81,7 +81,7 @@ class TestToolsForTheApp:
         assert cost_of(app_session.tools) == bill.total
 
     def test_add_nothing_to_lines(self, app_session):
-        """`%mcp list`, `%mcp tools` and the line after a connect show the same cost."""
+        """`%mcp list`, `%mcp list NAME` and the line after a connect show the same cost."""
         cost = TokenBill.of(app_session.tools).total
         servers = mcp_listing.servers([app_session])
         assert servers[0][servers.columns.index("tokens")] == cost.number
@@ -120,7 +120,7 @@ class TestToolsForTheApp:
 
 class TestViews:
     def test_lines_show_each_tool_and_the_whole(self, session):
-        """`%mcp tools` has a column of tokens, `%mcp list` the sum of each server."""
+        """`%mcp list NAME` has a column of tokens, `%mcp list` the sum of each server."""
         bill = TokenBill.of(session.tools)
         tools = mcp_listing.tools(session)
         assert tools.columns[1] == "tokens"

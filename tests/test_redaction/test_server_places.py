@@ -20,7 +20,7 @@ from toolbench.widgets.kit.ticker import ticker
 
 SECRET = "hunter2-tHe_sEcret"
 OWN = f"{SECRET}-of-the-server"
-LOOKS = ("list", "tools leaky", "log leaky", "stderr leaky", "traffic leaky", "snapshot leaky {0}/snapshot", "stubs leaky {0}/stubs.py")  # fmt: skip
+LOOKS = ("list", "list leaky", "log leaky", "log leaky --stderr", "log leaky --traffic", "snapshot leaky {0}/snapshot", "stubs leaky {0}/stubs.py")  # fmt: skip
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
     session = tool.executor.client
     eventually(partial(has_ended, session, 2))
     texts |= {look: seen_in(shell, f"%mcp {look.format(tmp_path)}") for look in LOOKS}
-    texts |= {line: seen_in(shell, line) for line in ("%tools", "%tool_history --json")}
+    texts |= {line: seen_in(shell, line) for line in ("%tools", "%tools history --json")}
     exported = [tool.to_dict(), tool.to_mcp_tool(), tool.to_openai_tool()]
     texts["tool"] = f"{tool!r} {tool._repr_mimebundle_()} {exported}"
     texts["session"] = f"{session!r} {session.tools!r}"
@@ -84,5 +84,5 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
         texts[path.name] = path.read_text() if path.exists() else ""
     pieces = {place: leaks(text, OWN) for place, text in texts.items()}
     assert {place: piece for place, piece in pieces.items() if piece} == {}
-    for place in ("call", "log leaky", "stderr leaky", "recording"):
+    for place in ("call", "log leaky", "log leaky --stderr", "recording"):
         assert "secret-hidden" in texts[place]

@@ -304,11 +304,11 @@ class TestOnce:
         assert Counter.checks == 1
 
     def test_from_the_history_of_a_line(self, shell):
-        """`%tool_history --rerun` builds one."""
+        """`%tools history --rerun` builds one."""
         run_tool(take, ARGUMENTS)
         Counter.checks = 0
         number = history()[-1].id
-        again = shell.run_line_magic("tool_history", f"--rerun {number}")
+        again = shell.run_line_magic("tools", f"history --rerun {number}")
         assert again.text == "a 1"
         assert Counter.checks == 1
 

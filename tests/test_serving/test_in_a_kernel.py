@@ -137,7 +137,7 @@ class TestToken:
         kernel.wait_for("succeeded: hello you")
         kernel.run("served; print(served, vars(served), served.calls, history().to_json())")
         kernel.run("print(served.client_config('claude')); get_ipython().user_ns")
-        kernel.run("%tool_history --json")
+        kernel.run("%tools history --json")
         kernel.run("%history -g -o")
         kernel.run("get_ipython().history_manager.writeout_cache()")
         texts = [repr(kernel.messages), repr(kernel.states), *command_lines()]

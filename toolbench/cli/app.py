@@ -82,7 +82,7 @@ def eval_(
     retry_errors: Annotated[bool, Parameter(negative=())] = False,
     junit: Path | None = None,
     html: Path | None = None,
-    yes: Annotated[bool, Parameter(negative=())] = False,
+    overwrite: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Test models on the cases of a file, and report how many calls are as expected.
 
@@ -103,13 +103,13 @@ def eval_(
         retry_errors: Ask the model again if the file of `--save` has an error instead of an answer.
         junit: The file for a JUnit XML report.
         html: The file for the report as a page.
-        yes: Replace the files of `--junit` and `--html` if they exist.
+        overwrite: Replace the files of `--junit` and `--html` if they exist.
     """
     from toolbench.cli import eval_command  # noqa: PLC0415 - other commands need no models
 
     try:
         eval_command.check_share(min_passed)
-        eval_command.check_files(junit, html, overwrite=yes)
+        eval_command.check_files(junit, html, overwrite=overwrite)
         report = eval_command.run_cases(
             file,
             tools,
@@ -121,7 +121,7 @@ def eval_(
             retry_errors=retry_errors,
         )
         console.print(report.to_text(), markup=False)
-        eval_command.write_files(report, junit=junit, html=html, overwrite=yes)
+        eval_command.write_files(report, junit=junit, html=html, overwrite=overwrite)
     except (ToolbenchError, OSError) as error:
         _refuse(error)
         return eval_command.NOT_MEASURED
@@ -134,7 +134,7 @@ def export(
     folder: Path,
     *,
     openhands: Annotated[bool, Parameter(negative=())] = False,
-    yes: Annotated[bool, Parameter(negative=())] = False,
+    overwrite: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Write tools of a file or module as a package that can be installed.
 
@@ -142,7 +142,7 @@ def export(
         tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
         folder: The folder of the project.
         openhands: Write the package for the OpenHands SDK instead of toolbench.
-        yes: Replace existing files that have other content, and remove files of an earlier export
+        overwrite: Replace existing files that have other content, and remove files of an earlier export
             that you did not change.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
@@ -158,7 +158,7 @@ def export(
             sources,
             folder,
             openhands=openhands,
-            overwrite=yes,
+            overwrite=overwrite,
         )
     except ToolbenchError as error:
         return _refuse(error)

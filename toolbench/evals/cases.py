@@ -329,7 +329,7 @@ def _record(run: RunRecord | int, records: Sequence[RunRecord]) -> RunRecord:
         return run
     record_of_run = next((record for record in reversed(records) if record.id == run), None)
     if record_of_run is None:
-        msg = f"There is no run {run!r} in the history: %tool_history shows the last ones."
+        msg = f"There is no run {run!r} in the history: %tools history shows the last ones."
         raise CaseError(msg)
     return record_of_run
 

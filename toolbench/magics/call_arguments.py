@@ -16,7 +16,7 @@ from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.describe import example_values
 from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import FORMAT_EXAMPLES, NOUNS, TEXTS
-from toolbench.magics.parsers import UsageError
+from toolbench.magics.line import UsageError
 from toolbench.redaction.detect import Secrecy, is_secret
 from toolbench.values import base64_of, clip, each_once
 

@@ -9,35 +9,35 @@ from toolbench import llm
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.parsers import LineParser, parsed, variable
+from toolbench.magics.commands import Argument, LineParser, parsed
+from toolbench.magics.line import variable
 
 if TYPE_CHECKING:
     from toolbench.widgets.tool_calls import CallsView
 
 
-def _parser() -> LineParser:
-    parser = LineParser(
-        "tool_call",
-        mark="%%",
-        description="Paste what a model sent: each of its calls is shown as a filled "
-        "panel, with what was repaired, what is wrong, and the answer for the model. "
-        "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
-        examples=(
-            '%%tool_call\n  {"name": "split_bill", "arguments": {"total": 84}}',
-            "%%tool_call -p gemini -o calls\n  ${response}",
+TOOL_CALL = LineParser(
+    "tool_call",
+    (
+        Argument(
+            "-p",
+            "--provider",
+            choices=tuple(FORMATS),
+            help="the provider of the message, if its form does not show it",
         ),
-    )
-    parser.add_argument(
-        "-p",
-        "--provider",
-        choices=tuple(FORMATS),
-        help="the provider of the message, if its form does not show it",
-    )
-    parser.add_argument("-o", "--out", metavar="VAR", type=variable, help="keep the calls in VAR")
-    return parser
-
-
-TOOL_CALL = _parser()
+        Argument(
+            "-o", "--out", metavar="VAR", type=variable, help="keep the calls in the variable VAR"
+        ),
+    ),
+    mark="%%",
+    description="Paste what a model sent: each of its calls is shown as a filled "
+    "panel, with what was repaired, what is wrong, and the answer for the model. "
+    "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
+    examples=(
+        '%%tool_call\n  {"name": "split_bill", "arguments": {"total": 84}}',
+        "%%tool_call -p gemini -o calls\n  ${response}",
+    ),
+)
 
 
 @magics_class

@@ -280,7 +280,7 @@ def _way_to(name: str, known: list[str]) -> str:
             " It is a runtime tool: register_default_tools() of toolbench.tools adds these tools."
         )
     if name == "history":
-        return " The runs are in toolbench.history(); %tool_history shows the last ones."
+        return " The runs are in toolbench.history(); %tools history shows the last ones."
     near = did_you_mean(name, known)
     if earlier := _earlier_run(name):
         return f"{earlier}{near}"

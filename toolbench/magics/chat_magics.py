@@ -17,7 +17,8 @@ from IPython.core.magic import (
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.parsers import LineParser, UsageError, parsed, variable
+from toolbench.magics.commands import Argument, LineParser, parsed
+from toolbench.magics.line import UsageError, variable
 from toolbench.magics.table import Listing
 from toolbench.runs.exception_text import sentence_of, without_traceback
 from toolbench.runs.input_prompt import can_ask_in_cell
@@ -31,61 +32,58 @@ if TYPE_CHECKING:
 _WEB = ("http://", "https://")
 
 
-def _model_parser() -> LineParser:
-    parser = LineParser(
-        "model",
-        description="Name a model for %%chat, or list them: %model NAME EXPR-or-URL. The "
-        "expression is Python of this notebook: a client object, (client, 'model'), a function "
-        "(messages, tools) -> message, PersonModel(), ScriptedModel([...]), LocalModel(), as_model(...). "
-        "A URL speaks OpenAI's protocol.",
-        examples=(
-            "%model small http://localhost:11434/v1#qwen3:4b",
-            "%model you PersonModel()",
-            "%model gpt (client, 'gpt-5')",
-            "%model",
+MODEL = LineParser(
+    "model",
+    (
+        Argument("name", nargs="?", offers="model", help="the model's name here"),
+        Argument("what", nargs="?", metavar="EXPR-or-URL", help="the model"),
+    ),
+    description="Name a model for %%chat, or list them: %model NAME EXPR-or-URL. The "
+    "expression is Python of this notebook: a client object, (client, 'model'), a function "
+    "(messages, tools) -> message, PersonModel(), ScriptedModel([...]), LocalModel(), as_model(...). "
+    "A URL speaks OpenAI's protocol.",
+    examples=(
+        "%model small http://localhost:11434/v1#qwen3:4b",
+        "%model you PersonModel()",
+        "%model gpt (client, 'gpt-5')",
+        "%model",
+    ),
+)
+CHAT = LineParser(
+    "chat",
+    (
+        Argument(
+            "name",
+            nargs="?",
+            default="chat",
+            type=variable,
+            help="the variable that holds the conversation; chat if left out",
         ),
-    )
-    parser.add_argument("name", nargs="?", help="the model's name here")
-    parser.add_argument("what", nargs="?", metavar="EXPR-or-URL", help="the model")
-    return parser
-
-
-def _chat_parser() -> LineParser:
-    parser = LineParser(
-        "chat",
-        mark="%%",
-        description="Say something to a model, which may use the tools of this notebook. The "
-        "body is your message; the cell shows the answer, each call as a row that opens. The "
-        "conversation is kept in the variable NAME, and the next cell goes on with it.",
-        examples=(
-            "%%chat --model small\n  What is 2 + 3?",
-            "%%chat bills --tools split_bill,add --new\n  Split 84 by four.",
-            "%%chat --step\n  Split 84 by four.",
+        Argument("--model", offers="model", help="a name that %%model gave, a variable, or a URL"),
+        Argument(
+            "--tools",
+            is_list=True,
+            offers="tools",
+            help="the tools it may use, or servers, for all their tools; those that the notebook "
+            "defines if left out",
         ),
-    )
-    parser.add_argument(
-        "name",
-        nargs="?",
-        default="chat",
-        type=variable,
-        help="the variable that holds the conversation; chat if left out",
-    )
-    parser.add_argument("--model", help="a name that %%model gave, a variable, or a URL")
-    parser.add_list(
-        "--tools",
-        "the tools it may use, or servers, for all their tools; those that the notebook "
-        "defines if left out",
-    )
-    parser.add_argument("--new", action="store_true", help="begin a new conversation")
-    parser.add_argument(
-        "--step",
-        action="store_true",
-        help="have each call wait for you: run, edit, refuse it, or answer by hand",
-    )
-    return parser
-
-
-MODEL, CHAT = _model_parser(), _chat_parser()
+        Argument("--new", action="store_true", help="begin a new conversation"),
+        Argument(
+            "--step",
+            action="store_true",
+            help="have each call wait for you: run, edit, refuse it, or answer by hand",
+        ),
+    ),
+    mark="%%",
+    description="Say something to a model, which may use the tools of this notebook. The "
+    "body is your message; the cell shows the answer, each call as a row that opens. The "
+    "conversation is kept in the variable NAME, and the next cell goes on with it.",
+    examples=(
+        "%%chat --model small\n  What is 2 + 3?",
+        "%%chat bills --tools split_bill,add --new\n  Split 84 by four.",
+        "%%chat --step\n  Split 84 by four.",
+    ),
+)
 
 
 def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
@@ -175,8 +173,9 @@ class ChatMagics(Magics):
     def _model_of(self, expression: str) -> "Model":
         from toolbench.llm import models  # noqa: PLC0415 - only where a model is used
 
-        is_url = expression.startswith(_WEB)
-        value = expression if is_url else self._value_of(expression)
+        value: Any = expression
+        if not expression.startswith(_WEB):
+            value = self._value_of(expression)
         try:
             return models.as_model(value)
         except (TypeError, ValueError) as error:
@@ -283,7 +282,10 @@ class ChatMagics(Magics):
     def _new(self, options: Namespace) -> "Conversation":
         from toolbench.agent import Agent, Conversation  # noqa: PLC0415 - as above
 
-        model = self.model_named(options.model) if options.model else self._latest_model()
+        if options.model:
+            model = self.model_named(options.model)
+        else:
+            model = self._latest_model()
         return Conversation(agent=Agent(model, self._tools(options.tools)))
 
     def _latest_model(self) -> "Model":

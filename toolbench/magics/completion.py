@@ -22,12 +22,15 @@ from toolbench.magics.call_arguments import looks_like_json
 from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import CHAT, MODEL
+from toolbench.magics.commands import Family, LineParser
+from toolbench.magics.line import open_json, with_whole_lists
 from toolbench.magics.mcp_magics import MCP
-from toolbench.magics.parsers import open_json, with_whole_lists
-from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS
+from toolbench.magics.tool_magics import TOOL
+from toolbench.magics.tools_magics import TOOLS
 
 IDENTIFIER = "toolbench.matcher"
-_PARSERS = {parser.prog: parser for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MODEL, CHAT, MCP)}
+_PARSERS = {parser.prog: parser for parser in (TOOL, TOOL_CALL, MODEL, CHAT)}
+_FAMILIES = {family.name: family for family in (TOOLS, MCP)}
 _VALUE = re.compile(
     r"""(?:^|=\s*)%{1,2}tool\s+(\S.*?\s)([\w.][\w.-]*)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
 )
@@ -35,7 +38,8 @@ _OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S.*)$")
 _LINE = re.compile(r"(?:^|=\s*)%{1,2}(\w+)\s+(.*\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S[^\n]*)\n(.*)", re.DOTALL)
 _BODY_FORM = re.compile(r"(?<!\S)(?:-f|--format)[ =]?(\w+)")
-_Known = Mapping[tuple[str, str], tuple[str, Callable[[str], Iterable[str]]]]
+# What is known only now, by what an argument offers: the kind of the completions, and the values
+_Known = Mapping[str, tuple[str, Callable[[str], Iterable[str]]]]
 
 
 def matcher_for(
@@ -52,19 +56,13 @@ def matcher_for(
         targets: Returns the names of the objects that `%mcp connect` can connect to.
         models: Returns the names of the models.
     """
-    # What is known only now, by the magic and the name of the argument: its kind, its values
-    values: _Known = {
-        ("tools", "pattern"): ("tool", catalog.names),
-        ("tools", "source"): ("source", lambda typed: catalog.sources()),
-        ("tool", "name"): ("tool", catalog.names),
-        ("model", "name"): ("model", lambda typed: models()),
-        ("chat", "model"): ("model", lambda typed: models()),
-        ("chat", "tools"): ("tool", lambda typed: [*catalog.names(typed), *servers()]),
-        ("mcp", "name"): ("server", lambda typed: servers()),
-        ("mcp", "other"): ("server", lambda typed: servers()),
-        ("mcp", "target"): ("instance", lambda typed: targets()),
-        ("mcp", "model"): ("model", lambda typed: models()),
-        ("mcp", "names"): ("tool", catalog.names),
+    known: _Known = {
+        "tool": ("tool", catalog.names),
+        "tools": ("tool", lambda typed: [*catalog.names(typed), *servers()]),
+        "source": ("source", lambda typed: catalog.sources()),
+        "model": ("model", lambda typed: models()),
+        "server": ("server", lambda typed: servers()),
+        "target": ("instance", lambda typed: targets()),
     }
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
@@ -81,25 +79,23 @@ def matcher_for(
         if hit := _VALUE.search(line):
             return _value(catalog, hit, rest)
         if hit := _LINE.search(line):
-            return _word(catalog, values, hit[1], (hit[2] or "").split(), hit[3])
+            return _word(catalog, known, hit[1], (hit[2] or "").split(), hit[3])
         return _nothing()
 
     return match
 
 
 def _word(
-    catalog: Catalog, values: _Known, magic: str, words: Sequence[str], typed: str
+    catalog: Catalog, known: _Known, magic: str, words: Sequence[str], typed: str
 ) -> SimpleMatcherResult:
     """Offer the continuations of *typed*, the word after *words* in the line of *magic*."""
     parser = _PARSERS.get(magic)
-    if parser is not None and parser.commands:
-        if words:
-            parser, words = parser.commands.get(words[0]), words[1:]
-        elif not typed.startswith("-"):
-            return _offer(parser.commands, typed, "command")
+    commands: list[str] = []
+    if family := _FAMILIES.get(magic):
+        parser, words, commands = _in_family(family, words, typed)
     # After two dashes stands the command of a server
     if parser is None or "--" in words:
-        return _nothing()
+        return _offer(commands, typed, "command")
     *words, typed = with_whole_lists([*words, typed], parser.lists)
     name, equals, value = typed.partition("=")
     if equals and name in parser.value_options:
@@ -108,20 +104,41 @@ def _word(
         return _offer(parser.long_options, typed, "option")
     argument = parser.argument_after(words)
     if argument is None:
-        return _nothing()
-    if (magic, argument.dest) == ("tool", "arguments"):
-        return _keywords(catalog, words, typed)
+        return _offer(commands, typed, "command")
+    offers = parser.offers.get(argument.dest, "")
+    if offers == "argument":
+        return _keywords(catalog, parser.positional_words(words), words, typed)
     if not set(argument.option_strings).isdisjoint(parser.lists):
         typed = typed.rpartition(",")[2]
-    kind, known = values.get((magic, argument.dest), ("value", lambda typed: ()))
-    return _offer(argument.choices or known(typed), typed, kind)
+    if offers in known:
+        kind, values = known[offers]
+        return _offer([*commands, *values(typed)], typed, kind)
+    return _offer([*commands, *(argument.choices or ())], typed, "value")
 
 
-def _keywords(catalog: Catalog, words: Sequence[str], typed: str) -> SimpleMatcherResult:
-    """Offer the arguments of the tool in *words* that *words* do not have."""
+def _in_family(
+    family: Family, words: Sequence[str], typed: str
+) -> tuple[LineParser | None, Sequence[str], list[str]]:
+    """Return the parser of the line, the words it reads, and the commands that may stand here."""
+    if words and words[0] in family.parsers:
+        return family.parsers[words[0]], words[1:], []
+    commands: list[str] = []
+    if not words and not typed.startswith("-"):
+        commands = list(family.commands)
+    if family.takes_other_words:
+        return family.parsers[family.default], words, commands
+    if not words and typed.startswith("-"):
+        commands = ["--help"]
+    return None, words, commands
+
+
+def _keywords(
+    catalog: Catalog, names: Sequence[str], words: Sequence[str], typed: str
+) -> SimpleMatcherResult:
+    """Offer the arguments of the tool that is first in *names* that *words* do not have."""
     present = {word.partition("=")[0] for word in words}
-    names = [name for name in read(_schema(catalog, words)).names if name not in present]
-    return _offer([f"{name}=" for name in names], typed, "param")
+    accepted = read(_schema(catalog, names)).names
+    return _offer([f"{name}=" for name in accepted if name not in present], typed, "param")
 
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:

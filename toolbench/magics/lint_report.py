@@ -1,4 +1,4 @@
-"""`%tools --lint`: a report of parts that may confuse a model, and of the cost in tokens."""
+"""`%tools lint`: a report of parts that may confuse a model, and of the cost in tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What %mcp connect connects to, and its options: headers, token, folders and time."""
+"""%mcp connect, reconnect and disconnect: what is connected, and how."""
 
 import os
 import re
@@ -8,101 +8,239 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
 from toolbench.errors import ToolbenchError
-from toolbench.magics.parsers import UsageError, seconds
+from toolbench.magics import mcp_listing
+from toolbench.magics.commands import Argument, Command
+from toolbench.magics.line import UsageError, seconds
+from toolbench.magics.mcp_over_time import trust_notes
+from toolbench.magics.table import Listing
 from toolbench.redaction.detect import secrets_in
+from toolbench.wording import counted
 
-OPTIONS = ("--header", "--auth", "--timeout", "--cwd", "--root")
+if TYPE_CHECKING:
+    from toolbench.magics.mcp_magics import MCPMagics
+    from toolbench.mcp.session import MCPServerSession
+
+# Module:name, as FastMCP writes it
+_IN_MODULE = re.compile(r"[\w.]+:\w+")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_OPTIONS = (
+    *("config", "only", "approve", "mode", "env", "record", "replay"),
+    *("header", "auth", "timeout", "cwd", "root"),
+)
+_OF_REPLAY = ("name", "--replay", "--mode")
+_OF_CONFIG = ("--config", "--only", "--approve", "--record", "--timeout")
 
 
-def add_options(connect: Any, modes: Sequence[str]) -> None:
-    """Add the options of `connect` to its parser; *modes* are the choices for `--mode`."""
-    connect.add_argument("name", nargs="?")
-    connect.add_argument(
-        "target", nargs="?", help="a URL, an object of the notebook, or module:name"
+def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
+    is_alone = not (options.target or options.config or options.replay or options.program)
+    if is_alone and options.name and options.name.endswith(".json"):
+        options.config, options.name = options.name, None
+    _check(options)
+    client = magics.client
+    if options.config:
+        added = client.add(
+            options.config,
+            only=options.only or None,
+            record=options.record,
+            timeout=options.timeout,
+            approve=options.approve,
+        )
+        notes = mcp_listing.without_place(added, client.servers)
+        for session in added:
+            notes += [f"{session.name}: {note}" for note in trust_notes(session)]
+        return mcp_listing.servers(client.servers.values()).noted(notes)
+    if options.replay and not options.name:
+        client.add(None, replay=options.replay)
+        return mcp_listing.servers(client.servers.values())
+    if options.name in client.known and set(_given(options)) <= {"name", "--mode"}:
+        return _reconnect(magics, options)
+    entry = None
+    if not options.replay:
+        entry = _entry(options, magics.namespace)
+    session = client.connect(
+        options.name,
+        entry,
+        mode=options.mode,
+        record=options.record,
+        replay=options.replay,
+        timeout=options.timeout,
+        roots=_roots_of(options),
     )
-    connect.add_argument(
-        "--config", metavar="FILE", help="a file with mcpServers, or a server.json"
-    )
-    connect.add_list("--only", "names from the file, with commas between them")
-    connect.add_argument(
-        "--approve", action="store_true", help="approve the servers of the file as they are now"
-    )
-    connect.add_argument("--mode", choices=modes, help="which protocol")
-    connect.add_argument(
-        "--env",
-        action="append",
-        metavar="NAME[=VALUE]",
-        help="an environment variable for the command; without a value: its value here",
-    )
-    connect.add_argument("--record", metavar="FILE", help="write all messages to a file")
-    connect.add_argument(
-        "--replay", metavar="FILE", help="answer from a recording; nothing is started"
-    )
-    connect.add_argument(
-        "--header",
-        action="append",
-        metavar="'NAME: VALUE'",
-        help="a header for a URL; ${VAR} in it is a variable",
-    )
-    connect.add_argument(
-        "--auth",
-        metavar="oauth|VAR",
-        help="authorize in the browser, or the variable that holds the token",
-    )
-    connect.add_argument("--timeout", type=seconds, metavar="S", help="seconds for connecting")
-    connect.add_argument("--cwd", metavar="DIR", help="where the command starts")
-    connect.add_argument(
-        "--root",
-        action="append",
-        metavar="DIR",
-        help="a folder that the server may ask for",
-    )
+    return _listing(magics, session)
 
 
-def check(options: Namespace, command: list[str] | None) -> None:
-    """Check that the options fit the target of the line.
+def _reconnect(magics: "MCPMagics", options: Namespace) -> Listing:
+    if options.name not in magics.client.known:
+        magics.server(options.name)
+    return _listing(magics, magics.client.reconnect(options.name, options.mode))
+
+
+def _listing(magics: "MCPMagics", session: "MCPServerSession") -> Listing:
+    """Return a table of the tools of a server that was just connected, with notes about them."""
+    names = mcp_listing.longer_names(session.name, magics.client.tools)
+    notes = [*trust_notes(session), *names, mcp_listing.summary(session)]
+    return mcp_listing.offer(session).noted(notes)
+
+
+def _disconnect(magics: "MCPMagics", options: Namespace) -> None:
+    if options.all and options.name:
+        msg = "Give NAME or --all, not both."
+        raise UsageError(msg)
+    if not options.all and not options.name:
+        msg = "Name a server, or add --all."
+        raise UsageError(msg)
+    names = [options.name]
+    if options.all:
+        names = list(magics.client.servers)
+    if options.all and options.forget:
+        names = list(magics.client.known)
+    for name in names:
+        print(_disconnected(magics, name, is_forgotten=options.forget))  # noqa: T201 - in the cell that asked
+    if not names:
+        print("No server was connected.")  # noqa: T201 - as above
+
+
+def _disconnected(magics: "MCPMagics", name: str, *, is_forgotten: bool) -> str:
+    """Disconnect the server *name*, and return what came of it."""
+    client = magics.client
+    if not (is_forgotten and name in client.former):
+        magics.server(name)
+    session = client.known[name]
+    what = name
+    if session.tools:
+        what = f"{name} with its {counted(len(session.tools), 'tool')}"
+    if is_forgotten:
+        return f"Forgot {what}. {_forget(magics, session)}".strip()
+    was_there = session.is_connected or session.tools
+    client.disconnect(name)
+    if was_there:
+        return f"Disconnected {what}. %mcp reconnect {name} brings it back."
+    return f"{name} was not connected. %mcp reconnect {name} tries it again."
+
+
+def _forget(magics: "MCPMagics", session: "MCPServerSession") -> str:
+    """Forget how to connect a server, and its tokens; return what became of the tokens, in sentences."""
+    magics.client.forget(session.name)
+    if session.entry.transport not in ("http", "sse"):
+        return ""
+    from toolbench.mcp.authorization.logout import log_out  # noqa: PLC0415 - with the first server
+
+    return log_out(session)
+
+
+def _given(options: Namespace) -> list[str]:
+    """Return what the line of `connect` has: `name`, its options, the target, and `--` for a program."""
+    given = [f"--{name}" for name in _OPTIONS if getattr(options, name) not in (None, False)]
+    if options.name:
+        given.append("name")
+    if options.target:
+        given.append(options.target)
+    if options.program is not None:
+        given.append("--")
+    return given
+
+
+def _check(options: Namespace) -> None:
+    """Check that the options fit what is connected.
 
     Raises:
         UsageError: If an option would have no effect.
     """
-    for_url = {"--header": options.header, "--auth": options.auth}
-    if command is not None and (names := [n for n, v in for_url.items() if v]):
-        verb = "is" if len(names) == 1 else "are"
-        msg = f"{' and '.join(names)} {verb} for a URL: a command takes --env NAME."
-        raise UsageError(msg)
-    if options.cwd and command is None:
-        msg = "--cwd is for a server that a command starts: add -- and the command."
-        raise UsageError(msg)
+    given = _given(options)
+    if options.replay:
+        ignored = [word for word in given if word not in _OF_REPLAY]
+        why = "--replay answers from the file and starts nothing: no {}."
+    elif options.config:
+        ignored = [word for word in given if word not in _OF_CONFIG]
+        why = (
+            "--config takes its servers from the file: no {}. --only NAME,... selects some of them."
+        )
+    elif ignored := [word for word in given if word in ("--only", "--approve")]:
+        why = "{} is for the servers of a file: add --config FILE."
+    elif options.program is None:
+        ignored = [word for word in given if word in ("--cwd", "--env")]
+        why = "{} is for a server that a command starts: add -- and the command."
+    else:
+        ignored = [word for word in given if word in ("--header", "--auth")]
+        why = "{} is for a URL: a command takes --env NAME."
+    if ignored:
+        raise UsageError(why.format(" and no ".join(ignored)))
 
 
-def take_file(options: Namespace, command: list[str] | None) -> None:
-    """Let `connect FILE.json` mean `connect --config FILE.json`."""
-    if options.command != "connect" or not options.name or command is not None:
+def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
+    """Check that the word after NAME in `connect NAME WORD` is a URL or an object to connect to.
+
+    Args:
+        words: The words after `connect`, without options.
+        names: The variables of the notebook.
+
+    Raises:
+        UsageError: If the word is neither; if it may be a command, the message shows the right form.
+    """
+    if any(word.startswith("-") for word in words[:2]):
         return
-    is_alone = not (options.target or options.config or options.replay)
-    if is_alone and options.name.endswith(".json"):
-        options.config, options.name = options.name, None
+    target = words[1:]
+    if not target or target[0].startswith(("http://", "https://")):
+        return
+    if len(target) == 1 and (_bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])):
+        return
+    line = f"%mcp connect {words[0]} -- "
+    msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
+    if target[0].endswith(".py"):
+        msg += f"To start it: {line}python {shlex.join(target)}"
+    elif len(target) > 1 or _is_program(target[0]):
+        msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
+    else:
+        msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
+    raise UsageError(msg)
 
 
-def given(options: Namespace) -> list[str]:
-    """Return the names in `OPTIONS` that are on the line."""
-    return [name for name in OPTIONS if getattr(options, name[2:]) is not None]
+def _bare(word: str) -> str:
+    """Return the name of the variable in *word*, which is written `name` or `${name}`."""
+    return word.removeprefix("${").removesuffix("}")
 
 
-def is_name_only(options: Namespace, command: list[str]) -> bool:
-    """Tell whether the line has only the name of a server, and perhaps its mode."""
-    others = (options.target, options.replay, options.record, options.env, command)
-    return not (any(others) or given(options))
+def _entry(options: Namespace, names: Mapping[str, Any]) -> Any:
+    """Return the target of `connect`: a command, a URL, or a server object."""
+    if not options.name:
+        msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
+        raise UsageError(msg)
+    command = options.program
+    if command and options.target is None:
+        env = {}
+        for word in options.env or ():
+            name, equals, value = word.partition("=")
+            if not equals:
+                value = f"${{env:{name}}}"
+            env[name] = value
+        entry = {"command": _own_program(command[0]), "args": command[1:], "env": env}
+        return _entry_with(entry, options, names)
+    if options.target and not command:
+        entry = names.get(_bare(options.target), options.target)
+        return _entry_with(entry, options, names)
+    msg = f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
+    raise UsageError(msg)
 
 
-def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
+def _own_program(name: str) -> str:
+    """Return the path of the program *name* beside the kernel's Python; else *name* itself."""
+    beside = Path(sys.executable).parent / name
+    if Path(name).name == name and beside.is_file():
+        return str(beside)
+    return name
+
+
+def _is_program(name: str) -> bool:
+    return shutil.which(_own_program(name)) is not None
+
+
+def _entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     """Return *entry* with the headers, the token and the folder that are on the line.
 
     Args:
@@ -126,18 +264,17 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     if isinstance(entry, str) and entry.startswith(("http://", "https://")):
         entry = {"url": entry}
     if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
-        on_line = given(options)
-        verb = "is" if len(on_line) == 1 else "are"
-        msg = f"{' and '.join(on_line)} {verb} for a URL or a command, not for an object."
+        option = next(name for name in ("header", "auth", "cwd") if getattr(options, name))
+        msg = f"--{option} is for a URL or a command, not for an object."
         raise UsageError(msg)
     settings["notebookVariables"] = _variables(options, names)
-    before = entry.get("headers") if isinstance(entry.get("headers"), dict) else {}
-    if "headers" in settings:
-        settings["headers"] = {**(before or {}), **settings["headers"]}
+    before = entry.get("headers")
+    if "headers" in settings and isinstance(before, dict):
+        settings["headers"] = {**before, **settings["headers"]}
     return {**entry, **settings}
 
 
-def roots_of(options: Namespace) -> list[str]:
+def _roots_of(options: Namespace) -> list[str]:
     """Return the folders of `--root`, as file URLs.
 
     Raises:
@@ -197,7 +334,9 @@ def _auth(word: str, names: Mapping[str, Any]) -> str:
     if word.lower() == "oauth":
         return "oauth"
     variable = reference(word)
-    name = word if variable is None else variable.name
+    name = word
+    if variable is not None:
+        name = variable.name
     if not _NAME.fullmatch(name) or not _is_there(name, names):
         msg = (
             "--auth takes oauth, or the name of a variable that holds the token: a variable of the "
@@ -238,61 +377,78 @@ def _folder(option: str, word: str) -> str:
     return str(path)
 
 
-# Module:name, as FastMCP writes it
-_IN_MODULE = re.compile(r"[\w.]+:\w+")
-
-
-def check_target(words: list[str], names: dict[str, Any]) -> None:
-    """Check that the word after NAME in `connect NAME WORD` is a URL or an object to connect to.
-
-    Raises:
-        UsageError: If the word is neither; if it may be a command, the message shows the right form.
-    """
-    if words[:1] != ["connect"] or any(word.startswith("-") for word in words[1:3]):
-        return
-    name, target = words[1:2], words[2:]
-    if not target or target[0].startswith(("http://", "https://")):
-        return
-    if len(target) == 1 and (_bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])):
-        return
-    line = f"%mcp connect {name[0]} -- "
-    msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
-    if target[0].endswith(".py"):
-        msg += f"To start it: {line}python {shlex.join(target)}"
-    elif len(target) > 1 or _is_program(target[0]):
-        msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
-    else:
-        msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
-    raise UsageError(msg)
-
-
-def _bare(word: str) -> str:
-    """Return the name of the variable in *word*, which is written `name` or `${name}`."""
-    return word.removeprefix("${").removesuffix("}")
-
-
-def entry_of(options: Any, command: list[str], names: dict[str, Any]) -> Any:
-    """Return the target of `connect`: a command, a URL, or a server object."""
-    if not options.name:
-        msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
-        raise UsageError(msg)
-    if command and options.target is None:
-        variables = (word.partition("=") for word in options.env or ())
-        env = {name: value if equals else f"${{env:{name}}}" for name, equals, value in variables}
-        entry = {"command": _own_program(command[0]), "args": command[1:], "env": env}
-        return entry_with(entry, options, names)
-    if options.target and not command:
-        entry = names.get(_bare(options.target), options.target)
-        return entry_with(entry, options, names)
-    msg = f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
-    raise UsageError(msg)
-
-
-def _own_program(name: str) -> str:
-    """Return the path of the program *name* beside the kernel's Python; else *name* itself."""
-    beside = Path(sys.executable).parent / name
-    return str(beside) if Path(name).name == name and beside.is_file() else name
-
-
-def _is_program(name: str) -> bool:
-    return shutil.which(_own_program(name)) is not None
+MODES = ("auto", "legacy")
+_MODE = Argument("--mode", choices=MODES, help="which protocol")
+COMMANDS = {
+    "connect": Command(
+        "NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config",
+        _connect,
+        (
+            Argument("name", nargs="?", help="what the server is called here"),
+            Argument(
+                "target",
+                nargs="?",
+                offers="target",
+                help="a URL, an object of the notebook, or module:name",
+            ),
+            Argument("--config", metavar="FILE", help="a file with mcpServers, or a server.json"),
+            Argument("--only", is_list=True, help="names from the file, with commas between them"),
+            Argument(
+                "--approve",
+                action="store_true",
+                help="approve the servers of the file as they are now",
+            ),
+            _MODE,
+            Argument(
+                "--env",
+                action="append",
+                metavar="NAME[=VALUE]",
+                help="an environment variable for the command; without a value: its value here",
+            ),
+            Argument("--record", metavar="FILE", help="write all messages to a file"),
+            Argument(
+                "--replay", metavar="FILE", help="answer from a recording; nothing is started"
+            ),
+            Argument(
+                "--header",
+                action="append",
+                metavar="'NAME: VALUE'",
+                help="a header for a URL; ${VAR} in it is a variable",
+            ),
+            Argument(
+                "--auth",
+                metavar="oauth|VAR",
+                help="authorize in the browser, or the variable that holds the token",
+            ),
+            Argument(
+                "--timeout", type=seconds, metavar="SECONDS", help="stop connecting after this time"
+            ),
+            Argument("--cwd", metavar="DIR", help="where the command starts"),
+            Argument(
+                "--root",
+                action="append",
+                metavar="DIR",
+                help="a folder that the server may ask for",
+            ),
+        ),
+    ),
+    "reconnect": Command(
+        "start a server again",
+        _reconnect,
+        (Argument("name", offers="server", help="the server"), _MODE),
+    ),
+    "disconnect": Command(
+        "stop a server, or --all",
+        _disconnect,
+        (
+            Argument("name", nargs="?", offers="server", help="the server"),
+            Argument("--all", action="store_true", help="all servers"),
+            Argument(
+                "--forget",
+                action="store_true",
+                help="and forget how to connect it again, and its tokens, which are revoked if possible",
+            ),
+        ),
+    ),
+}
+"""The commands of `%mcp` that open and close connections."""

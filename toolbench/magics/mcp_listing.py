@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from toolbench.core.declarations import Effect
@@ -85,9 +85,9 @@ def offer(session: "MCPServerSession") -> Listing:
     reasons = [f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in disabled]
     notes = [
         # By addresses: names may be longer here, or become so
-        f"All of them: %mcp tools {name}. Those of a group: %tools {name}.PATTERN",
+        f"All of them: %mcp list {name}. Those of a group: %tools {name}.PATTERN",
         *_not_for_models(session),
-        *first_of(reasons, f"%mcp tools {name} shows why"),
+        *first_of(reasons, f"%mcp list {name} shows why"),
         *_problems(session),
     ]
     return listing.with_overview(overview.noted(notes))
@@ -214,50 +214,10 @@ def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listin
     )
 
 
-def _lines(what: str) -> "Callable[[MCPServerSession], Listing]":
-    def show(session: "MCPServerSession") -> Listing:
-        rows = [(line,) for line in getattr(session, what)]
-        return Listing((f"{what} of {session.name}",), rows, "Nothing so far.")
-
-    return show
-
-
-LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
-    "tools": ("its tools", tools),
-    "resources": ("its resources and resource templates", resources),
-    "prompts": ("its prompts", prompts),
-    "log": ("what it logged", _lines("log")),
-    "stderr": ("what it wrote to stderr", _lines("stderr")),
-    "traffic": ("the messages that went back and forth", traffic),
-}
-"""The sub-commands that show one server: the help text and the function of each."""
-
-
-def add_parsers(commands: Any) -> None:
-    """Add `read` and the sub-commands of `LOOKS` to *commands*, the result of `add_subparsers`."""
-    read = commands.add_parser("read", help="read a resource, listed or linked to")
-    read.add_argument("name")
-    read.add_argument("uri")
-    for name, (about, _) in LOOKS.items():
-        parser = commands.add_parser(name, help=about)
-        parser.add_argument("name")
-        if name == "log":
-            parser.add_argument(
-                "--level",
-                metavar="LEVEL",
-                help="ask the server for log messages of this level and above",
-            )
-        if name == "traffic":
-            parser.add_argument("--errors", action="store_true", help="only what failed, and noise")
-
-
-def look(options: Any, session: "MCPServerSession") -> Listing:
-    """Return the listing that the sub-command in *options* shows for *session*."""
-    if level := getattr(options, "level", None):
-        session.log.set_level(level)
-    if getattr(options, "errors", False):
-        return traffic(session, only_failed=True)
-    return LOOKS[options.command][1](session)
+def lines(session: "MCPServerSession", what: str) -> Listing:
+    """Return a table of the lines of a server's `log` or `stderr`."""
+    rows = [(line,) for line in getattr(session, what)]
+    return Listing((f"{what} of {session.name}",), rows, "Nothing so far.")
 
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":
@@ -294,7 +254,7 @@ def _note(session: "MCPServerSession") -> str:
     if not disabled:
         return ""
     what = counted(len(disabled), "tool")
-    return f"{what} cannot be called: %mcp tools {session.name} shows why"
+    return f"{what} cannot be called: %mcp list {session.name} shows why"
 
 
 def _first_line(text: str) -> str:

@@ -1,34 +1,25 @@
 """%mcp: connect, list, inspect and disconnect servers."""
 
 import sys
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from itertools import islice
+from json import dumps
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
-from toolbench.magics.catalog import Catalog
-from toolbench.magics.commands import (
-    logout_command,
-    roots_command,
-    skills_command,
-    task_commands,
-)
-from toolbench.magics.commands.config_text import config_text
-from toolbench.magics.commands.serving_command import ServingCommand
-from toolbench.magics.mcp_connect import check_target, entry_of
-from toolbench.magics.mcp_listing import LOOKS
-from toolbench.magics.option_checks import check_mcp
-from toolbench.magics.parsers import (
-    HelpWanted,
-    LineParser,
+from toolbench.magics.catalog import AnyTool, Catalog
+from toolbench.magics.commands import OVERWRITE, Argument, Command, Family
+from toolbench.magics.line import (
     UsageError,
     hides_secrets,
+    listed_names,
     split,
     with_whole_lists,
 )
@@ -39,74 +30,7 @@ if TYPE_CHECKING:
     from toolbench.llm.models import Model
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.session import MCPServerSession
-
-MODES = ("auto", "legacy")
-
-
-def _parser() -> LineParser:
-    parser = LineParser(
-        "mcp",
-        description="Connect MCP servers and look at them.",
-        examples=(
-            "%mcp connect time -- python -m mcp_server_time",
-            "%mcp connect docs https://example.com/mcp",
-            "%mcp connect notes server       where `server` is a FastMCP object here",
-            "%mcp connect --config mcp.json --only time,docs",
-            "%mcp connect --config mcp.json --approve      its servers need no question then",
-            "%mcp connect time --record time.jsonl -- python -m mcp_server_time",
-            "%mcp connect time --replay time.jsonl",
-            "%mcp explore time",
-            "%mcp serve                      the tools of this notebook, to agents",
-        ),
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    explore = commands.add_parser("explore", help="browse and try tools, resources and prompts")
-    explore.add_argument("name", nargs="?")
-    connect = commands.add_parser(
-        "connect", help="NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config"
-    )
-    mcp_connect.add_options(connect, MODES)
-    commands.add_parser("list", help="the servers")
-    mcp_listing.add_parsers(commands)
-    reconnect = commands.add_parser("reconnect", help="start a server again")
-    reconnect.add_argument("name")
-    reconnect.add_argument("--mode", choices=MODES)
-    disconnect = commands.add_parser("disconnect", help="stop a server, or --all")
-    disconnect.add_argument("name", nargs="?")
-    disconnect.add_argument("--all", action="store_true")
-    disconnect.add_argument(
-        "--forget", action="store_true", help="and forget how to connect it again"
-    )
-    review = commands.add_parser("review", help="show its tools, tokens, risks and lint findings")
-    review.add_argument("name")
-    save = commands.add_parser("save", help="write the configuration of the servers")
-    save.add_argument("file", nargs="?", default="mcp.json")
-    mcp_over_time.add_yes(save)
-    mcp_over_time.add_parsers(commands)
-    task_commands.add_parsers(commands)
-    logout_command.add_parsers(commands)
-    roots_command.add_parsers(commands)
-    skills_command.add_parsers(commands)
-    serve = commands.add_parser("serve", help="tools of this notebook, to agents")
-    serve.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="which tools; without names, all of this notebook",
-    )
-    serve.add_argument("--stop", action="store_true", help="stop serving")
-    commands.add_parser("discover", help="servers in the configurations of other programs")
-    return parser
-
-
-_OF_A_SERVER = {
-    **mcp_over_time.COMMANDS,
-    **task_commands.COMMANDS,
-    **logout_command.COMMANDS,
-    **roots_command.COMMANDS,
-    **skills_command.COMMANDS,
-}
-MCP = _parser()
+    from toolbench.serving.served_tools import Served
 
 
 @magics_class
@@ -125,9 +49,11 @@ class MCPMagics(Magics):
         *model_named* returns the model of a name that a line has.
         """
         super().__init__(shell)
-        self._model_named = model_named
-        self._serve = ServingCommand(catalog)
-        self._names: dict[str, Any] = shell.user_ns
+        self.catalog = catalog
+        self.model_named = model_named
+        self.namespace: dict[str, Any] = shell.user_ns
+        self.served: Served | None = None
+        """What `%mcp serve` serves, or served last; a notebook has one server of its tools."""
         self._client = client
         self._warming: Thread | None = None
 
@@ -137,178 +63,330 @@ class MCPMagics(Magics):
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
-        options, words = _apart(with_whole_lists(split(head), MCP.commands["connect"].lists))
-        check_target(words, self._names)
-        try:
-            parsed_line = MCP.parse_args([*words[:1], *options, *words[1:]])
-        except HelpWanted as text:
-            print(text)  # noqa: T201 - in the cell that asked
-            return None
-        command = split(tail) if dashes else None
-        mcp_connect.take_file(parsed_line, command)
-        check_mcp(parsed_line, command)
+        words = split(head)
+        program = None
+        if dashes:
+            program = split(tail)
+        if words[:1] == ["connect"]:
+            connect = MCP.parsers["connect"]
+            rest = connect.without_options(with_whole_lists(words[1:], connect.lists))
+            mcp_connect.check_target(rest, self.namespace)
+        elif dashes:
+            msg = f"Only %mcp connect takes a command after --, not %mcp {' '.join(words[:1])}."
+            raise UsageError(msg)
         self._warm()
         try:
-            return self._view(parsed_line, command or [])
+            return MCP.run(self, words, program=program)
         finally:
             # A server that failed is in the lists too
             refresh_explorers()
 
-    def _view(self, parsed_line: Any, command: list[str]) -> Any:
-        """Do what *parsed_line* says, and return what the cell shows."""
-        if parsed_line.command == "connect":
-            return self._connect(parsed_line, command)
-        if parsed_line.command in _OF_A_SERVER:
-            if model := getattr(parsed_line, "model", None):
-                parsed_line.model = self._model_named(model)
-            return _OF_A_SERVER[parsed_line.command](parsed_line, self._server)
-        if parsed_line.command in LOOKS:
-            return mcp_listing.look(parsed_line, self._server(parsed_line.name))
-        return getattr(self, f"_{parsed_line.command or 'explore'}")(parsed_line)
-
     def _warm(self) -> None:
-        """Load FastMCP in a thread at the first command: the person can go on typing meanwhile."""
+        """Load FastMCP in a thread at the first command: the user can go on typing meanwhile."""
         if self._warming is None:
             from toolbench.mcp import warm  # noqa: PLC0415 - not for %load_ext
 
             self._warming = warm()
 
-    def _server(self, name: str) -> "MCPServerSession":
-        client = self._client()
+    @property
+    def client(self) -> "MCPClient":
+        """The client of the servers of this notebook."""
+        # Two threads must not load FastMCP at once
+        if self._warming is not None:
+            self._warming.join()
+        return self._client()
+
+    def server(self, name: str) -> "MCPServerSession":
+        """Return the connection to the server *name*.
+
+        Raises:
+            ToolNotFoundError: If there is no such server.
+        """
+        client = self.client
         if not client.servers and name not in client.former:
             msg = f"No server {name!r}. %mcp connect starts one."
             raise ToolNotFoundError(msg)
         return client.server(name)
 
-    def _explore(self, options: Any) -> Any:
-        client = self._client()
-        name = getattr(options, "name", None)
-        if name is not None and name not in client.known:
-            self._server(name)
-        # A terminal shows no widgets
-        if not hasattr(self.shell, "kernel"):
-            return mcp_listing.servers(client.known.values())
-        from toolbench.widgets.explorer import (  # noqa: PLC0415 - brings toolbench.mcp
-            Explorer,
+
+def _explore(magics: MCPMagics, options: Namespace) -> Any:
+    client = magics.client
+    if options.name is not None and options.name not in client.known:
+        magics.server(options.name)
+    # A terminal shows no widgets
+    if not hasattr(magics.shell, "kernel"):
+        return mcp_listing.servers(client.known.values())
+    from toolbench.widgets.explorer import Explorer  # noqa: PLC0415 - brings toolbench.mcp
+
+    return Explorer(client, options.name)
+
+
+def _list(magics: MCPMagics, options: Namespace) -> Listing:
+    if options.name is None:
+        return mcp_listing.servers(magics.client.known.values())
+    return mcp_listing.tools(magics.server(options.name))
+
+
+def _resources(magics: MCPMagics, options: Namespace) -> Listing:
+    return mcp_listing.resources(magics.server(options.name))
+
+
+def _read(magics: MCPMagics, options: Namespace) -> Any:
+    return magics.server(options.name).read_resource(options.uri)
+
+
+def _prompts(magics: MCPMagics, options: Namespace) -> Listing:
+    return mcp_listing.prompts(magics.server(options.name))
+
+
+def _skills(magics: MCPMagics, options: Namespace) -> Any:
+    session = magics.server(options.name)
+    if options.skill is not None:
+        return session.skills.read(options.skill, options.file)
+    rows = []
+    for skill in session.skills:
+        files: int | str = len(skill.files)
+        if skill.is_dynamic:
+            files = "made when read"
+        rows.append((skill.name, files, skill.description.strip().partition("\n")[0]))
+    notes = []
+    if rows:
+        notes = [f"%mcp skills {session.name} SKILL [FILE] reads one; its digest is checked."]
+    columns = (f"skill of {session.name}", "files", "what it is for")
+    return Listing(columns, rows, f"{session.name} has no skills.", notes=notes)
+
+
+def _log(magics: MCPMagics, options: Namespace) -> Listing:
+    if sum(map(bool, (options.stderr, options.traffic, options.level))) > 1:
+        msg = "Give only one of --stderr, --traffic and --level."
+        raise UsageError(msg)
+    if options.errors and not options.traffic:
+        msg = "--errors selects messages: add --traffic."
+        raise UsageError(msg)
+    session = magics.server(options.name)
+    if options.traffic:
+        return mcp_listing.traffic(session, only_failed=options.errors)
+    if options.stderr:
+        return mcp_listing.lines(session, "stderr")
+    if options.level:
+        session.log.set_level(options.level)
+    return mcp_listing.lines(session, "log")
+
+
+def _review(magics: MCPMagics, options: Namespace) -> Any:
+    from toolbench.mcp.review import review_of  # noqa: PLC0415 - brings toolbench.mcp
+
+    return review_of(magics.server(options.name))
+
+
+def _tasks(magics: MCPMagics, options: Namespace) -> Listing:
+    session = magics.server(options.name)
+    rows = [(task.id, task.tool, task.status, task.message) for task in session.tasks]
+    return Listing(
+        ("task", "tool", "state", "what it says"),
+        rows,
+        f"No call of this session with {session.name} became a task.",
+    )
+
+
+def _roots(magics: MCPMagics, options: Namespace) -> Listing:
+    if options.none and options.folders:
+        msg = "Give folders or --none, not both."
+        raise UsageError(msg)
+    session = magics.server(options.name)
+    if options.none or options.folders:
+        session.roots.change(*options.folders)
+    notes = []
+    if session.roots and not session.roots.is_declared and session.is_connected:
+        notes = [
+            f"{session.name} was connected without roots and does not ask for them: "
+            f"%mcp reconnect {session.name} declares them."
+        ]
+    return Listing(
+        (f"root of {session.name}",),
+        [(url,) for url in session.roots],
+        f"{session.name} gets no roots. %mcp roots {session.name} DIR gives it one.",
+        notes=notes,
+    )
+
+
+def _save(magics: MCPMagics, options: Namespace) -> None:
+    text, notes = config_text(magics.client.servers.values())
+    path = write_named(options.file, text, overwrite=options.overwrite)
+    print("\n".join([f"Wrote {path}.", *notes]))  # noqa: T201 - in the cell that asked
+
+
+def config_text(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
+    """Return the configuration of *sessions* as a text, and sentences about the configuration."""
+    from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - with the first server
+
+    sessions = list(sessions)
+    others = [session.name for session in sessions if not session.protocol_version]
+    written = write_config(s for s in sessions if s.protocol_version)
+    servers = counted(len(written.config["mcpServers"]), "server")
+    notes = [f"It has {servers}. %mcp connect --config FILE connects them again."]
+    if written.variables:
+        names = ", ".join(written.variables)
+        notes.append(
+            f"Secrets are not in the file. Set these variables before you use it: {names}."
         )
+    if written.left_out:
+        names = ", ".join(written.left_out)
+        notes.append(f"Left out, because they exist in this session only: {names}.")
+    if others:
+        names = ", ".join(others)
+        notes.append(f"Left out, because they did not connect: {names}.")
+    if names := ", ".join(written.without_objects):
+        notes.append(f"The objects in 'auth' are not in the file: add them to {names}.")
+    return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
-        return Explorer(client, name)
 
-    def _connect(self, options: Any, command: list[str]) -> Listing:
-        client = self._client()
-        # Two threads must not load FastMCP at once
-        if self._warming is not None:
-            self._warming.join()
-        if options.config:
-            added = client.add(
-                options.config,
-                only=options.only or None,
-                record=options.record,
-                timeout=options.timeout,
-                approve=options.approve,
-            )
-            listing = mcp_listing.servers(client.servers.values())
-            notes = [
-                f"{session.name}: {note}"
-                for session in added
-                for note in mcp_over_time.trust_notes(session)
-            ]
-            failures = mcp_listing.without_place(added, client.servers)
-            return listing.noted([*failures, *notes])
-        if options.replay and not options.name:
-            client.add(None, replay=options.replay)
-            return mcp_listing.servers(client.servers.values())
-        if mcp_connect.is_name_only(options, command) and options.name in client.known:
-            return self._reconnect(options)
-        entry = None if options.replay else entry_of(options, command, self._names)
-        session = client.connect(
-            options.name,
-            entry,
-            mode=options.mode,
-            record=options.record,
-            replay=options.replay,
-            timeout=options.timeout,
-            roots=mcp_connect.roots_of(options),
+def _serve(magics: MCPMagics, options: Namespace) -> "Served | None":
+    # People write commas too
+    names = listed_names(",".join(options.names))
+    if options.stop:
+        _stop_serving(magics, names)
+        return None
+    for name in names:
+        magics.catalog.find(name)
+    if not names and not _own_tools(magics.catalog):
+        msg = (
+            "This notebook defines no tool yet. Define one with @tool, or name tools to "
+            "serve: %mcp serve NAME ..."
         )
-        return self._listing(session)
+        raise UsageError(msg)
+    from toolbench.serving.served_tools import serve  # noqa: PLC0415 - FastMCP takes seconds
 
-    def _listing(self, session: "MCPServerSession") -> Listing:
-        """Return a table of the tools of a server that was just connected, with notes about them."""
-        names = mcp_listing.longer_names(session.name, self._client().tools)
-        notes = [*mcp_over_time.trust_notes(session), *names, mcp_listing.summary(session)]
-        return mcp_listing.offer(session).noted(notes)
-
-    def _list(self, options: Any) -> Listing:
-        return mcp_listing.servers(self._client().known.values())
-
-    def _read(self, options: Any) -> Any:
-        return self._server(options.name).read_resource(options.uri)
-
-    def _reconnect(self, options: Any) -> Listing:
-        if options.name not in self._client().known:
-            self._server(options.name)
-        session = self._client().reconnect(options.name, options.mode)
-        return self._listing(session)
-
-    def _disconnect(self, options: Any) -> None:
-        client = self._client()
-        if not options.all and not options.name:
-            msg = "Name a server, or add --all."
-            raise UsageError(msg)
-        every = client.known if options.forget else client.servers
-        names = list(every) if options.all else [options.name]
-        for name in names:
-            if not (options.forget and name in client.former):
-                self._server(name)
-            session = client.known[name]
-            tools = session.tools
-            what = f"{name} with its {counted(len(tools), 'tool')}" if tools else name
-            outcome = f"Disconnected {what}. %mcp reconnect {name} brings it back."
-            if options.forget:
-                client.forget(name)
-                outcome = f"Forgot {what}."
-            else:
-                if not session.is_connected and not tools:
-                    outcome = f"{name} was not connected. %mcp reconnect {name} tries it again."
-                client.disconnect(name)
-            print(outcome)  # noqa: T201 - in the cell that asked
-        if not names:
-            print("No server was connected.")  # noqa: T201 - as above
-
-    def _review(self, options: Any) -> Any:
-        from toolbench.mcp.review import review_of  # noqa: PLC0415 - as above
-
-        return review_of(self._server(options.name))
-
-    def _save(self, options: Any) -> None:
-        text, notes = config_text(self._client().servers.values())
-        path = write_named(options.file, text, overwrite=options.yes)
-        print("\n".join([f"Wrote {path}.", *notes]))  # noqa: T201 - in the cell that asked
-
-    def _discover(self, options: Any) -> Listing:
-        from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - as above
-
-        return mcp_listing.discovered_servers(discover())
+    if magics.served is not None:
+        magics.served.close()
+    magics.served = serve(names or (lambda: _own_tools(magics.catalog)))
+    return magics.served
 
 
-def _apart(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the options among the words of `connect`, which argparse needs first, and the other words."""
-    if words[:1] != ["connect"]:
-        return [], words
-    connect = MCP.commands["connect"]
-    # With --help nothing else of the line is checked
-    known = tuple(name for name in connect.long_options if name != "--help")
-    options: list[str] = []
-    rest: list[str] = []
-    left = iter(words)
-    for word in left:
-        if word in connect.value_options:
-            options += [word, *islice(left, 1)]
-        elif word.startswith(known):
-            options.append(word)
-        else:
-            rest.append(word)
-    return options, rest
+def _stop_serving(magics: MCPMagics, names: list[str]) -> None:
+    if names:
+        msg = f"--stop stops the whole server: leave out {' '.join(names)}."
+        raise UsageError(msg)
+    if magics.served is None or magics.served.is_closed:
+        msg = "Nothing is served by %mcp serve."
+        raise UsageError(msg)
+    magics.served.close()
+    print(f"{magics.served.name!r} is not served any more.")  # noqa: T201 - in the cell that asked
+
+
+def _own_tools(catalog: Catalog) -> list[AnyTool]:
+    """Return the tools that this notebook defines and can run, without runtime tools."""
+    own = []
+    for entry in catalog.entries(source="notebook"):
+        if entry.source != "notebook":
+            continue
+        tool = entry.make()
+        kind = type(tool)
+        is_own = kind is ToolDefinition or not kind.__module__.startswith("toolbench.")
+        if tool.executor is not None and is_own:
+            own.append(tool)
+    return own
+
+
+def _discover(magics: MCPMagics, options: Namespace) -> Listing:
+    from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - brings toolbench.mcp
+
+    return mcp_listing.discovered_servers(discover())
+
+
+_NAME = Argument("name", offers="server", help="the server")
+_ANY_NAME = Argument("name", nargs="?", offers="server", help="one server")
+MCP = Family(
+    "mcp",
+    {
+        "explore": Command("browse and try tools, resources and prompts", _explore, (_ANY_NAME,)),
+        **mcp_connect.COMMANDS,
+        "list": Command("the servers; with NAME, its tools", _list, (_ANY_NAME,)),
+        "resources": Command("its resources and resource templates", _resources, (_NAME,)),
+        "read": Command(
+            "read a resource, listed or linked to", _read, (_NAME, Argument("uri", help="which"))
+        ),
+        "prompts": Command("its prompts", _prompts, (_NAME,)),
+        "skills": Command(
+            "its skills; with a SKILL, read it",
+            _skills,
+            (
+                _NAME,
+                Argument("skill", nargs="?", help="the name of a skill"),
+                Argument("file", nargs="?", default="SKILL.md", help="a file of it"),
+            ),
+        ),
+        "log": Command(
+            "what it logged, wrote to stderr, or sent and received",
+            _log,
+            (
+                _NAME,
+                Argument("--stderr", action="store_true", help="what it wrote to stderr"),
+                Argument(
+                    "--traffic",
+                    action="store_true",
+                    help="the messages that went back and forth",
+                ),
+                Argument(
+                    "--errors",
+                    action="store_true",
+                    help="with --traffic: only what failed, and noise",
+                ),
+                Argument(
+                    "--level",
+                    metavar="LEVEL",
+                    help="ask the server for log messages of this level and above",
+                ),
+            ),
+        ),
+        "review": Command("its tools, tokens, risks and lint findings", _review, (_NAME,)),
+        **mcp_over_time.COMMANDS,
+        "tasks": Command("the tasks that calls of this session started", _tasks, (_NAME,)),
+        "roots": Command(
+            "the folders it may ask for; DIR... or --none replaces them",
+            _roots,
+            (
+                _NAME,
+                Argument("folders", nargs="*", metavar="DIR", help="the folders"),
+                Argument("--none", action="store_true", help="remove all of them"),
+            ),
+        ),
+        "save": Command(
+            "write the configuration of the servers",
+            _save,
+            (Argument("file", nargs="?", default="mcp.json", help="where"), OVERWRITE),
+        ),
+        "serve": Command(
+            "tools of this notebook, to agents",
+            _serve,
+            (
+                Argument(
+                    "names",
+                    nargs="*",
+                    offers="tool",
+                    metavar="NAME",
+                    help="which tools; without names, all of this notebook",
+                ),
+                Argument("--stop", action="store_true", help="stop serving"),
+            ),
+        ),
+        "discover": Command("servers in the configurations of other programs", _discover),
+    },
+    description="Connect MCP servers and look at them.",
+    default="explore",
+    examples=(
+        "%mcp connect time -- python -m mcp_server_time",
+        "%mcp connect docs https://example.com/mcp",
+        "%mcp connect notes server       where `server` is a FastMCP object here",
+        "%mcp connect --config mcp.json --only time,docs",
+        "%mcp connect --config mcp.json --approve      its servers need no question then",
+        "%mcp connect time --replay time.jsonl",
+        "%mcp record time time.jsonl     from now on",
+        "%mcp explore time",
+        "%mcp log time --stderr",
+        "%mcp serve                      the tools of this notebook, to agents",
+    ),
+)
 
 
 def targets(names: dict[str, Any]) -> list[str]:
@@ -339,7 +417,9 @@ def _is_server(value: Any) -> bool:
 def refresh_explorers() -> None:
     """Update the list of servers in the open explorers."""
     module = sys.modules.get("toolbench.widgets.explorer.explorer")
-    for explorer in list(module.open_explorers) if module is not None else ():
+    if module is None:
+        return
+    for explorer in list(module.open_explorers):
         explorer.look()
 
 

@@ -2,13 +2,15 @@
 
 import shlex
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError
 from toolbench.files import write_named
+from toolbench.magics.commands import OVERWRITE, Argument, Command, check_overwrite
+from toolbench.magics.line import UsageError
 from toolbench.magics.mcp_listing import first_of
-from toolbench.magics.parsers import UsageError
 from toolbench.magics.table import Listing
 from toolbench.runs.input_prompt import require_yes
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
@@ -16,80 +18,34 @@ from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.llm.models import Model
+    from toolbench.magics.mcp_magics import MCPMagics
     from toolbench.mcp.session import MCPServerSession
     from toolbench.mcp.snapshots.diff import Change
     from toolbench.mcp.snapshots.snapshot import Snapshot
     from toolbench.mcp.tool import MCPToolDefinition
     from toolbench.mcp.trust.trust import Offer
 
-Server = Callable[[str], "MCPServerSession"]
 _SHOWN_CALLS = 10
 
 
-def add_yes(parser: Any) -> None:
-    """Add the option `--yes` to *parser*, of a line that writes a file."""
-    parser.add_argument("--yes", action="store_true", help="overwrite a file with other content")
-
-
-def add_parsers(commands: Any) -> None:
-    """Add the sub-commands of this module to %mcp."""
-    snapshot = commands.add_parser(
-        "snapshot", help="write what a server offers into a file, to compare it later"
-    )
-    snapshot.add_argument("name")
-    snapshot.add_argument("file", nargs="?", help="NAME.snapshot.json if left out")
-    add_yes(snapshot)
-    diff = commands.add_parser(
-        "diff", help="show what changed in a server, and which calls fail now"
-    )
-    diff.add_argument("name")
-    diff.add_argument("other", help="the older side: a snapshot, a recording or a server")
-    diff.add_argument("--lint", action="store_true", help="lint both sides too")
-    diff.add_argument(
-        "--eval",
-        metavar="CASES",
-        help="let --model answer a file of cases on both sides",
-    )
-    diff.add_argument("--model", help="a name that %%model gave, a variable, or a URL")
-    diff.add_argument("--html", metavar="FILE", help="write a page with old and new side by side")
-    add_yes(diff)
-    stubs = commands.add_parser(
-        "stubs", help="write a typed Python module with a function for each tool"
-    )
-    stubs.add_argument("name")
-    stubs.add_argument("file", help="the module, as in my_server.py")
-    add_yes(stubs)
-    approve = commands.add_parser(
-        "approve",
-        help="accept the changed tools of a server, so that they can be called",
-    )
-    approve.add_argument("name")
-    record = commands.add_parser("record", help="list the recorded calls of a server")
-    record.add_argument("name")
-    record.add_argument(
-        "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
-    )
-    add_yes(record)
-
-
-def _snapshot(options: Namespace, server: Server) -> None:
-    session = server(options.name)
+def _snapshot(magics: "MCPMagics", options: Namespace) -> None:
+    session = magics.server(options.name)
     file = options.file or f"{options.name}.snapshot.json"
-    path = session.snapshot().write(file, overwrite=options.yes)
+    path = session.snapshot().write(file, overwrite=options.overwrite)
     tools = counted(len(session.tools), "tool")
     print(f"{path}: {tools}. %mcp diff {options.name} {path} compares.")  # noqa: T201 - in the cell that asked
 
 
-def _stubs(options: Namespace, server: Server) -> None:
+def _stubs(magics: "MCPMagics", options: Namespace) -> None:
     from toolbench.export import export_stubs  # noqa: PLC0415 - only for this line
 
-    session = server(options.name)
-    path = export_stubs(session, options.file, overwrite=options.yes)
+    session = magics.server(options.name)
+    path = export_stubs(session, options.file, overwrite=options.overwrite)
     functions = counted(len(session.tools), "function")
     print(f"{path}: {functions}, which call {options.name!r} while it is connected.")  # noqa: T201 - as above
 
 
-def _diff(options: Namespace, server: Server) -> Listing:
+def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
     from toolbench.mcp.snapshots.check_calls import (  # noqa: PLC0415 - heavy
         check_calls,
         older_side,
@@ -97,10 +53,11 @@ def _diff(options: Namespace, server: Server) -> Listing:
     from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415 - the same
     from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
 
+    check_overwrite(options, "--html")
     if bool(options.eval) != bool(options.model):
         msg = "Give both: --eval with a file of cases, and --model with the model to test."
         raise UsageError(msg)
-    session = server(options.name)
+    session = magics.server(options.name)
     before, calls = older_side(session, options.other)
     after = session.snapshot()
     changes = by_severity(before.diff(after))
@@ -108,12 +65,12 @@ def _diff(options: Namespace, server: Server) -> Listing:
     notes = [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
     if options.html:
         page = changes_page(changes, before=options.other, after=options.name)
-        path = write_named(options.html, page, overwrite=options.yes)
+        path = write_named(options.html, page, overwrite=options.overwrite)
         notes.append(f"As a page: {path}")
     if options.lint:
         notes += _lint(before, after)
     if options.eval:
-        notes += _evals(before, after, options.eval, options.model)
+        notes += _evals(before, after, options.eval, magics.model_named(options.model))
     return Listing(
         ("meaning", "where", "what changed"),
         [(c.severity, c.where, c.text) for c in changes],
@@ -185,45 +142,76 @@ def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
     ]
 
 
-def _record(options: Namespace, server: Server) -> Listing | None:
+def _record(magics: "MCPMagics", options: Namespace) -> Listing | None:
+    session = magics.server(options.name)
+    check_overwrite(options, "--as-notebook")
+    if sum(map(bool, (options.file, options.stop, options.as_notebook))) > 1:
+        msg = "Give only one of FILE, --stop and --as-notebook."
+        raise UsageError(msg)
+    if options.file:
+        path = session.start_recording(options.file)
+        print(  # noqa: T201 - in the cell that asked
+            f"{options.name} is recorded in {path} from now on. "
+            f"%mcp record {options.name} --stop ends it."
+        )
+        return None
+    if session.recording is None:
+        msg = (
+            f"Server {options.name!r} is not recorded. "
+            f"%mcp record {options.name} FILE records it from now on."
+        )
+        raise ServerError(msg)
+    if options.stop:
+        _stop_recording(session)
+        return None
+    return _recorded(session, session.recording, options)
+
+
+def _stop_recording(session: "MCPServerSession") -> None:
+    path = session.stop_recording()
+    if path is None:
+        msg = f"Server {session.name!r} is replayed from {str(session.recording)!r}, not recorded."
+        raise ServerError(msg)
+    print(  # noqa: T201 - as above
+        f"{path} is complete. %mcp connect {session.name} --replay {path} answers from it."
+    )
+
+
+def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Listing | None:
+    """Show the recorded calls of *session*, or write the notebook that repeats them."""
     from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - heavy
     from toolbench.mcp.recording.notebook import write_notebook  # noqa: PLC0415
     from toolbench.mcp.recording.recording import Recording  # noqa: PLC0415
 
-    session = server(options.name)
-    if session.recording is None:
-        msg = (
-            f"Server {options.name!r} is not recorded. "
-            f"%mcp connect {options.name} --record FILE -- COMMAND records it."
-        )
-        raise ServerError(msg)
-    recording = Recording.read(session.recording)
+    recording = Recording.read(path)
     name = recording.recorded_name(session.name)
     if options.as_notebook:
         with MCPClient() as client:
-            replay = client.connect(name or session.name, replay=session.recording)
-            path = write_notebook(replay, options.as_notebook, overwrite=options.yes)
+            replay = client.connect(name or session.name, replay=path)
+            book = write_notebook(replay, options.as_notebook, overwrite=options.overwrite)
         # With `-p nbval` also where a folder's settings say `-p no:nbval`, as those of toolbench do
-        command = shlex.join(["pytest", "-p", "nbval", "--nbval", str(path)])
-        print(f"{path}: {command} replays it.")  # noqa: T201 - as above
+        command = shlex.join(["pytest", "-p", "nbval", "--nbval", str(book)])
+        print(f"{book}: {command} replays it.")  # noqa: T201 - as above
         return None
     return Listing(
         (f"call of {options.name}", "arguments", "result"),
         [
-            (c.tool, dict(c.arguments), "error" if _has_failed(c.result) else "ok")
+            (c.tool, dict(c.arguments), _outcome(c.result))
             for c in recording.calls
             if c.server == name
         ],
-        f"No call yet. The recording is {session.recording}.",
+        f"No call yet. The recording is {path}.",
     )
 
 
-def _has_failed(result: Mapping[str, Any] | None) -> bool:
-    return result is None or bool(result.get("isError"))
+def _outcome(result: Mapping[str, Any] | None) -> str:
+    if result is None or result.get("isError"):
+        return "error"
+    return "ok"
 
 
-def _approve(options: Namespace, server: Server) -> None:
-    session = server(options.name)
+def _approve(magics: "MCPMagics", options: Namespace) -> None:
+    session = magics.server(options.name)
     trust = session.trust
     if trust is None:
         msg = f"Server {options.name!r} needs no approval: only programs and URLs do."
@@ -293,11 +281,58 @@ def _on_one_line(note: str) -> str:
     return " ".join(note.split())
 
 
-COMMANDS: Mapping[str, Callable[[Namespace, Server], Any]] = {
-    "snapshot": _snapshot,
-    "stubs": _stubs,
-    "diff": _diff,
-    "record": _record,
-    "approve": _approve,
+_NAME = Argument("name", offers="server", help="the server")
+COMMANDS = {
+    "snapshot": Command(
+        "write what a server offers into a file, to compare it later",
+        _snapshot,
+        (
+            _NAME,
+            Argument("file", nargs="?", help="NAME.snapshot.json if left out"),
+            OVERWRITE,
+        ),
+    ),
+    "diff": Command(
+        "show what changed in a server, and which calls fail now",
+        _diff,
+        (
+            _NAME,
+            Argument(
+                "other",
+                offers="server",
+                help="the older side: a snapshot, a recording or a server",
+            ),
+            Argument("--lint", action="store_true", help="lint both sides too"),
+            Argument(
+                "--eval", metavar="CASES", help="let --model answer a file of cases on both sides"
+            ),
+            Argument(
+                "--model", offers="model", help="a name that %%model gave, a variable, or a URL"
+            ),
+            Argument("--html", metavar="FILE", help="write a page with old and new side by side"),
+            OVERWRITE,
+        ),
+    ),
+    "stubs": Command(
+        "write a typed Python module with a function for each tool",
+        _stubs,
+        (_NAME, Argument("file", help="the module, as in my_server.py"), OVERWRITE),
+    ),
+    "approve": Command(
+        "accept the changed tools of a server, so that they can be called", _approve, (_NAME,)
+    ),
+    "record": Command(
+        "write the messages of a connected server into a file from now on, or list the recorded calls",
+        _record,
+        (
+            _NAME,
+            Argument("file", nargs="?", help="the recording; without it, list the recorded calls"),
+            Argument("--stop", action="store_true", help="end the recording"),
+            Argument(
+                "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
+            ),
+            OVERWRITE,
+        ),
+    ),
 }
-"""The function of each sub-command."""
+"""The commands of `%mcp` for what a server offers over time."""

@@ -458,12 +458,12 @@ def short_reason(server: str, error: str) -> str:
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
     if heading:
-        text, more = exception_line(wrote.splitlines()), "stderr"
+        text, more = exception_line(wrote.splitlines()), f"log {server} --stderr"
     else:
-        text, more = " ".join(message.split("\n")), "tools"
+        text, more = " ".join(message.split("\n")), f"list {server}"
     text = text.removeprefix(f"Server {server!r} did not connect: ")
     if len(text) > _LONGEST_REASON:
         text = f"{text[:_LONGEST_REASON].rstrip()}…"
     elif not heading:
         return text
-    return f"{text} (%mcp {more} {server} shows more)"
+    return f"{text} (%mcp {more} shows more)"

@@ -188,7 +188,7 @@ class ServerReview:
     def to_html(self) -> Html:
         """Return the review as a card that needs no kernel."""
         tone, sentence = self.verdict
-        command = f": <code>%tools --source mcp:{escape(self.server)} --lint</code> lists them all"
+        command = f": <code>%tools lint --source mcp:{escape(self.server)}</code> lists them all"
         tab = f": a page with all is in the tab Changes of <code>%mcp explore {escape(self.server)}</code>"
         parts = [
             notice(sentence, tone),

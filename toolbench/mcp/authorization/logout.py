@@ -14,7 +14,6 @@ import anyio
 
 from toolbench.core.background_loop import portal
 from toolbench.display.escape import visible
-from toolbench.errors import ServerError
 from toolbench.mcp.authorization.token_vault import Items, vault
 from toolbench.network import limit_async_answer
 from toolbench.redaction.redactor import Redactor
@@ -158,22 +157,15 @@ def _why(error: Exception) -> str:
 
 
 def log_out(session: "MCPServerSession") -> str:
-    """Disconnect a server and remove its tokens from this machine.
+    """Disconnect a server that is reached by a URL, and remove its tokens from this machine.
 
     The authorization server is asked to revoke the tokens, if it can.
 
     Returns:
         The result, in sentences; empty if there were no tokens.
-
-    Raises:
-        ServerError: If the server has no URL.
     """
-    entry = session.entry
-    if entry.transport not in ("http", "sse"):
-        msg = f"Server {session.name!r} is not reached by a URL: it has no tokens here."
-        raise ServerError(msg)
     session.close()
-    url = entry.expanded(os.environ).url
+    url = session.entry.expanded(os.environ).url
     items = vault.items(url)
     if not vault.remove(url):
         return ""

@@ -1,29 +1,24 @@
-"""Parse the line of a magic: its options, by argparse, and the JSON inside it.
+"""Read the line of a magic: its words, the JSON inside it, and its secrets.
 
 A mistake raises an error of one line and does not end the kernel.
 """
 
-import argparse
 import keyword
 import math
 import re
 import shlex
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import wraps
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from IPython.core import error
 
-from toolbench.errors import did_you_mean
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
 
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
-_NO_COMMAND = re.compile(
-    r"argument COMMAND: invalid choice: '(?P<word>[^']*)' \(choose from (?P<known>.*)\)"
-)
 # A broken value, followed by text that cannot be the next word of the line
 _GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")
 # A quotation, or a backslash with what it escapes; or one that escapes nothing
@@ -121,139 +116,6 @@ class UsageError(error.UsageError):
         return [f"UsageError: {self}"]
 
 
-class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
-    """Raised with the help text if a line has `--help`; argparse itself would print and exit."""
-
-
-class _Option(argparse.Action):
-    """An option with a value. The same option twice is an error; argparse would ignore the first."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Store *values*, the value of the option.
-
-        Raises:
-            UsageError: If the option was given before, or if its value is empty.
-        """
-        if option_string is not None:
-            if getattr(namespace, self.dest, self.default) != self.default:
-                parser.error(f"{option_string} is there twice: leave one out")
-            if values == "":
-                parser.error(f"{option_string} has no value: add a value, or leave the option out")
-        setattr(namespace, self.dest, values)
-
-
-class LineParser(argparse.ArgumentParser):
-    """A parser for the line of a magic. A wrong line raises a UsageError.
-
-    The attribute `prog` has no percent sign, because argparse uses this sign for
-    formats.
-    """
-
-    def __init__(
-        self, *args: Any, mark: str = "%", examples: Sequence[str] = (), **kwargs: Any
-    ) -> None:
-        """Make a parser for a magic that begins with *mark*; the help text ends with *examples*."""
-        self.lists: list[str] = []
-        """The options whose value is a list of names."""
-        super().__init__(*args, **kwargs)
-        self.register("action", None, _Option)
-        self.mark = mark
-        self.examples = tuple(examples)
-
-    def add_list(self, option: str, help_text: str) -> None:
-        """Add *option*, whose value is a list of names with commas between them."""
-        self.lists.append(option)
-        self.add_argument(option, metavar="A,B", type=listed_names, help=help_text)
-
-    @property
-    def commands(self) -> Mapping[str, "LineParser"]:
-        """The parsers of the sub-commands by their names; empty if there are none."""
-        for argument in self._actions:
-            if isinstance(argument, argparse._SubParsersAction):
-                return argument.choices
-        return {}
-
-    @property
-    def long_options(self) -> list[str]:
-        """The options as they are written in full; `--help` is the last."""
-        names = [action.option_strings[-1] for action in self._actions if action.option_strings]
-        names.append(names.pop(0))
-        return names
-
-    @property
-    def value_options(self) -> list[str]:
-        """The options that have a value, in all their writings."""
-        return [name for name, action in self._option_string_actions.items() if action.nargs != 0]
-
-    def positional_words(self, words: Sequence[str]) -> list[str]:
-        """Return those of *words* that are neither options nor values of options."""
-        found: list[str] = []
-        is_value = False
-        for word in words:
-            if is_value:
-                is_value = False
-            elif word in self.value_options:
-                is_value = True
-            elif not word.startswith("-"):
-                found.append(word)
-        return found
-
-    def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
-        """Return the argument to which the next word after *words* belongs; None if there is none.
-
-        It is the option before that has no value yet, or else a positional argument.
-        """
-        if words and words[-1] in self.value_options:
-            return self._option_string_actions[words[-1]]
-        left = [argument for argument in self._actions if not argument.option_strings]
-        for _ in self.positional_words(words):
-            if left and left[0].nargs != "*":
-                del left[0]
-        return next(iter(left), None)
-
-    def help_text(self) -> str:
-        """Return the help text of the magic, which is also the docstring of the magic."""
-        text = self.format_help().replace("usage: ", f"usage: {self.mark}", 1)
-        if not self.examples:
-            return text
-        return "\n".join([text, "examples:", *(f"  {line}" for line in self.examples), ""])
-
-    def error(self, message: str) -> NoReturn:
-        """Raise a UsageError with *message* and the usage of the magic.
-
-        A wrong sub-command gets a similar one instead, because the usage lists all of them.
-        """
-        if match := _NO_COMMAND.match(message):
-            near = did_you_mean(match["word"], re.findall(r"[\w-]+", match["known"]))
-            if near:
-                line = f"{self.mark}{self.prog}"
-                msg = (
-                    f"{line} has no command {match['word']!r}.{near} {line} --help lists them all."
-                )
-                raise UsageError(msg)
-        usage = " ".join(self.format_usage().removeprefix("usage: ").split())
-        msg = f"{message}. Usage: {self.mark}{usage}"
-        raise UsageError(msg)
-
-    def print_help(self, file: Any = None) -> NoReturn:
-        """Stop parsing and raise the help text, because the line has `--help`."""
-        raise HelpWanted(self.help_text())
-
-    def parse_line(self, line: str) -> argparse.Namespace:
-        """Return the options in *line*, whose words are those of `split`; options may stand anywhere."""
-        words = with_whole_lists(split(line), self.lists)
-        # argparse cannot mix these two
-        if self._subparsers is not None:
-            return self.parse_args(words)
-        return self.parse_intermixed_args(words)
-
-
 def with_whole_lists(words: Sequence[str], options: Container[str]) -> list[str]:
     """Return *words* with the value of each of *options*, a list of names, as one word.
 
@@ -271,15 +133,6 @@ def with_whole_lists(words: Sequence[str], options: Container[str]) -> list[str]
         is_value = is_value or (name in options and bool(value))
         whole.append(word)
     return whole
-
-
-def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
-    """Return the options of *line*. If *line* has `--help`, print the help text and return None."""
-    try:
-        return parser.parse_line(line)
-    except HelpWanted as help_text:
-        print(help_text)  # noqa: T201 - in the cell that asked
-        return None
 
 
 def variable(text: str) -> str:
@@ -330,7 +183,7 @@ def count(text: str) -> int:
         UsageError: If *text* is not a whole number above 0.
     """
     if not text.isdecimal() or int(text) == 0:
-        msg = f"Write a whole number above 0 for how many, as in %tool_history 5, not {text!r}."
+        msg = f"Write a whole number above 0 for how many, as in %tools history 5, not {text!r}."
         raise UsageError(msg)
     return int(text)
 

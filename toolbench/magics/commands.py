@@ -1,0 +1,318 @@
+"""Tables of commands: each gives the parser of a line, its help, what Tab offers and what the line does."""
+
+import argparse
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from toolbench.errors import did_you_mean
+from toolbench.magics.line import UsageError, listed_names, split, with_whole_lists
+
+MOVED = {
+    "%tool --dry-run": "NAME.action_from_arguments({...}) in Python",
+    "%tool --export": "%tools export NAME... --to DIR",
+    "%tool --schema": "%tools schema NAME FORMAT",
+    "%tool --sweep": "%tools sweep NAME x=1..5",
+    "%tool_history": "%tools history",
+    "%tools --lint": "%tools lint",
+    "%mcp logout": "%mcp disconnect NAME --forget",
+    "%mcp stderr": "%mcp log NAME --stderr",
+    "%mcp tools": "%mcp list NAME",
+    "%mcp traffic": "%mcp log NAME --traffic",
+    "%mcp --yes": "--overwrite",
+}
+"""What lines of earlier versions became: the magic with its command or option, and what to write now."""
+
+
+def refuse_moved(line: str) -> None:
+    """Refuse *line*, a magic with one command or option, if it is written otherwise now.
+
+    Raises:
+        UsageError: If it is; the error says how.
+    """
+    if line in MOVED:
+        msg = f"{line} is now {MOVED[line]}."
+        raise UsageError(msg)
+
+
+class Argument:
+    """A word or an option of a line, with the settings of `argparse.ArgumentParser.add_argument`.
+
+    Example:
+        `Argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the run after this time")`
+    """
+
+    def __init__(
+        self, *names: str, offers: str = "", is_list: bool = False, **settings: Any
+    ) -> None:
+        """Describe the argument *names*.
+
+        Args:
+            names: The name of the word, or the names of the option.
+            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`.
+            is_list: Whether the value has names with commas between them.
+            settings: What `add_argument` takes.
+        """
+        self.names = names
+        self.offers = offers
+        self.is_list = is_list
+        self.settings = settings
+        if is_list:
+            self.settings |= {"metavar": "A,B", "type": listed_names}
+
+
+class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
+    """Raised with the help text if a line has `--help`; argparse itself would print and exit."""
+
+
+class _Option(argparse.Action):
+    """An option with a value. The same option twice is an error; argparse would ignore the first."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Store *values*, the value of the option.
+
+        Raises:
+            UsageError: If the option was given before, or if its value is empty.
+        """
+        if option_string is not None:
+            if getattr(namespace, self.dest, self.default) != self.default:
+                parser.error(f"{option_string} is there twice: leave one out")
+            if values == "":
+                parser.error(f"{option_string} has no value: add a value, or leave the option out")
+        setattr(namespace, self.dest, values)
+
+
+class LineParser(argparse.ArgumentParser):
+    """A parser for the line of a magic, or of one of its commands. A wrong line raises a UsageError.
+
+    The attribute `prog` has no percent sign, because argparse uses this sign for
+    formats.
+    """
+
+    def __init__(
+        self,
+        prog: str,
+        arguments: Iterable[Argument] = (),
+        *,
+        description: str,
+        mark: str = "%",
+        examples: Sequence[str] = (),
+    ) -> None:
+        """Make a parser for the line *prog*, which begins with *mark*; its help ends with *examples*."""
+        super().__init__(prog, description=description, allow_abbrev=False)
+        self.register("action", None, _Option)
+        self.mark = mark
+        self.examples = tuple(examples)
+        self.lists: list[str] = []
+        """The options whose value is a list of names."""
+        self.offers: dict[str, str] = {}
+        """What Tab offers for an argument, by its name among the parsed options."""
+        for argument in arguments:
+            action = self.add_argument(*argument.names, **argument.settings)
+            self.offers[action.dest] = argument.offers
+            if argument.is_list:
+                self.lists += argument.names
+
+    @property
+    def long_options(self) -> list[str]:
+        """The options as they are written in full; `--help` is the last."""
+        names = [action.option_strings[-1] for action in self._actions if action.option_strings]
+        names.append(names.pop(0))
+        return names
+
+    @property
+    def value_options(self) -> list[str]:
+        """The options that have a value, in all their writings."""
+        return [name for name, action in self._option_string_actions.items() if action.nargs != 0]
+
+    def without_options(self, words: Sequence[str]) -> list[str]:
+        """Return *words* without the options of this line and their values."""
+        rest: list[str] = []
+        left = iter(words)
+        for word in left:
+            if word in self.value_options:
+                next(left, None)
+            elif word.partition("=")[0] not in self._option_string_actions:
+                rest.append(word)
+        return rest
+
+    def positional_words(self, words: Sequence[str]) -> list[str]:
+        """Return those of *words* that are neither options nor values of options."""
+        return [word for word in self.without_options(words) if not word.startswith("-")]
+
+    def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
+        """Return the argument to which the next word after *words* belongs; None if there is none.
+
+        It is the option before that has no value yet, or else a positional argument.
+        """
+        if words and words[-1] in self.value_options:
+            return self._option_string_actions[words[-1]]
+        left = [argument for argument in self._actions if not argument.option_strings]
+        for _ in self.positional_words(words):
+            if left and left[0].nargs not in ("*", "+"):
+                del left[0]
+        return next(iter(left), None)
+
+    @property
+    def usage_line(self) -> str:
+        """How the line is written, in short: `%tools lint [-h] [PATTERN]`."""
+        usage = " ".join(self.format_usage().removeprefix("usage: ").split())
+        return f"{self.mark}{usage}"
+
+    def help_text(self) -> str:
+        """Return the help text of the line."""
+        text = self.format_help().replace("usage: ", f"usage: {self.mark}", 1)
+        return with_examples(text, self.examples)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a UsageError with *message* and how the line is written."""
+        msg = f"{message}. Usage: {self.usage_line}"
+        raise UsageError(msg)
+
+    def print_help(self, file: Any = None) -> NoReturn:
+        """Stop parsing and raise the help text, because the line has `--help`."""
+        raise HelpWanted(self.help_text())
+
+    def parse_words(self, words: Sequence[str]) -> Namespace:
+        """Return the options in *words*; options may stand anywhere.
+
+        Raises:
+            UsageError: If the line is wrong.
+            HelpWanted: If it asks for help.
+        """
+        magic = self.prog.partition(" ")[0]
+        for word in words:
+            option = word.partition("=")[0]
+            if option not in self._option_string_actions:
+                refuse_moved(f"%{magic} {option}")
+        return self.parse_intermixed_args(with_whole_lists(words, self.lists))
+
+
+def with_examples(help_text: str, examples: Sequence[str]) -> str:
+    """Return *help_text* with *examples* below it; it is also the docstring of the magic."""
+    if not examples:
+        return help_text
+    return "\n".join([help_text, "examples:", *(f"  {line}" for line in examples), ""])
+
+
+def parsed(parser: LineParser, line: str) -> Namespace | None:
+    """Return the options of *line*. If *line* has `--help`, print the help text and return None."""
+    try:
+        return parser.parse_words(split(line))
+    except HelpWanted as help_text:
+        print(help_text)  # noqa: T201 - in the cell that asked
+        return None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a magic, such as `connect` of `%mcp`."""
+
+    help: str
+    run: Callable[[Any, Namespace], Any]
+    """What it does: a function of the magics and the parsed options; its result is the cell's."""
+    arguments: Sequence[Argument] = ()
+
+
+class Family:
+    """The lines of a magic that has commands: `%mcp connect`, `%mcp list`."""
+
+    def __init__(
+        self,
+        name: str,
+        commands: Mapping[str, Command],
+        *,
+        description: str,
+        default: str,
+        takes_other_words: bool = False,
+        examples: Sequence[str] = (),
+    ) -> None:
+        """Describe the magic *name*.
+
+        Args:
+            name: The name of the magic.
+            commands: Its commands by their words.
+            description: What the magic is for.
+            default: The command of a line without one.
+            takes_other_words: Whether a line whose first word is no command is one of *default*.
+            examples: Lines.
+        """
+        self.name = name
+        self.commands = commands
+        self.description = description
+        self.default = default
+        self.takes_other_words = takes_other_words
+        self.examples = tuple(examples)
+        self.parsers = {
+            word: LineParser(f"{name} {word}", command.arguments, description=command.help)
+            for word, command in commands.items()
+        }
+
+    def help_text(self) -> str:
+        """Return the help text of the magic, which is also the docstring of the magic."""
+        lines = [f"usage: %{self.name} [-h] COMMAND ...", "", self.description, "", "commands:"]
+        for word, command in self.commands.items():
+            lines.append(f"    {word:<12}{command.help}")
+        lines += ["", "options:", "  -h, --help  show this, or after a command what it takes", ""]
+        return with_examples("\n".join(lines), self.examples)
+
+    def command_of(self, words: Sequence[str]) -> tuple[str, Sequence[str]]:
+        """Return the command in *words*, the words of a line, and the words after it.
+
+        Raises:
+            UsageError: If there is no such command.
+            HelpWanted: If the line asks for help about all commands.
+        """
+        first = next(iter(words), self.default)
+        if first in self.commands:
+            return first, words[1:]
+        if first in ("-h", "--help"):
+            raise HelpWanted(self.help_text())
+        refuse_moved(f"%{self.name} {first}")
+        if self.takes_other_words:
+            return self.default, words
+        near = did_you_mean(first, self.commands)
+        msg = f"%{self.name} has no command {first!r}.{near} %{self.name} --help lists them all."
+        raise UsageError(msg)
+
+    def run(self, magics: Any, words: Sequence[str], **more: Any) -> Any:
+        """Do what *words*, those of a line, say, and return what the cell shows.
+
+        Args:
+            magics: What the functions of the commands get.
+            words: The words of the line.
+            more: Options that are not among the words.
+        """
+        try:
+            command, rest = self.command_of(words)
+            options = self.parsers[command].parse_words(rest)
+        except HelpWanted as help_text:
+            print(help_text)  # noqa: T201 - in the cell that asked
+            return None
+        vars(options).update(more)
+        return self.commands[command].run(magics, options)
+
+
+OVERWRITE = Argument(
+    "--overwrite", action="store_true", help="replace a file that has other content"
+)
+"""The option of each line that writes a file which the user names."""
+
+
+def check_overwrite(options: Namespace, option: str) -> None:
+    """Check that a line with `--overwrite` writes a file; it does so with *option*, such as `--to`.
+
+    Raises:
+        UsageError: If it writes none.
+    """
+    file = getattr(options, option.removeprefix("--").replace("-", "_"))
+    if options.overwrite and file is None:
+        msg = f"--overwrite replaces a file: add {option} FILE."
+        raise UsageError(msg)

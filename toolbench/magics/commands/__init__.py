@@ -1,1 +1,0 @@
-"""The longer sub-commands of %mcp."""

@@ -1,0 +1,310 @@
+"""%tools: list, describe, check, sweep and export tools, and repeat their runs."""
+
+import json
+import re
+from argparse import Namespace
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+
+from toolbench.files import write_named
+from toolbench.jsonschema.node import Node
+from toolbench.llm.formats import FORMATS
+from toolbench.magics.call_arguments import fill_in, from_words, in_lines
+from toolbench.magics.catalog import Catalog, matching
+from toolbench.magics.commands import (
+    OVERWRITE,
+    Argument,
+    Command,
+    Family,
+    check_overwrite,
+    refuse_moved,
+)
+from toolbench.magics.line import UsageError, count, hides_secrets, quote_json, split
+from toolbench.magics.table import Listing
+from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
+from toolbench.runs.history import HEADS, history, rows_of
+from toolbench.runs.perform import perform
+
+if TYPE_CHECKING:
+    from toolbench.magics.lint_report import LintReport
+
+# Runs that a line without a count shows
+_LAST = 20
+
+
+@magics_class
+class ToolsMagics(Magics):
+    """The magic `%tools`, and `%tool_history`, which says what to write instead."""
+
+    def __init__(self, shell: Any, catalog: Catalog) -> None:
+        """Prepare the magics for *shell*; *catalog* has the tools."""
+        super().__init__(shell)
+        self.catalog = catalog
+        self.namespace: dict[str, Any] = shell.user_ns
+
+    @no_var_expand
+    @line_magic
+    @hides_secrets
+    def tools(self, line: str) -> Any:
+        """List tools, and more."""
+        return TOOLS.run(self, split(quote_json(line)))
+
+    @line_magic
+    def tool_history(self, line: str) -> None:
+        """`%tools history` shows the last runs."""
+        refuse_moved("%tool_history")
+
+    def check_source(self, kind: str) -> None:
+        """Check that tools may come from *kind*; empty means from anywhere.
+
+        Raises:
+            UsageError: If none can.
+        """
+        sources = self.catalog.sources()
+        if not any(map(matching(kind), sources)):
+            msg = f"No tools come from {kind!r}: --source takes {' or '.join(sources)}."
+            raise UsageError(msg)
+
+
+def _list(magics: ToolsMagics, options: Namespace) -> Listing:
+    magics.check_source(options.source)
+    catalog = magics.catalog
+    entries = catalog.entries(options.pattern, options.source)
+    nothing = "No tools yet. Define one with @tool, or connect a server with %mcp."
+    if options.pattern or options.source:
+        asked = options.pattern or f"--source {options.source}"
+        nothing = f"No tool matches {asked!r}. %tools lists them all."
+    return Listing(
+        ("tool", "from", "what it does"),
+        [(entry.name, entry.source, entry.summary) for entry in entries],
+        nothing,
+        notes=[
+            *catalog.outdated(entries),
+            *catalog.clashes(entries),
+            *catalog.advice(options.pattern, options.source),
+        ],
+    )
+
+
+def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | None:
+    check_overwrite(options, "--to")
+    tool = magics.catalog.find(options.name)
+    tell_if_outdated(tool)
+    schema = FORMATS[options.format](tool)
+    if options.to is None:
+        return schema
+    text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    path = write_named(options.to, text, overwrite=options.overwrite)
+    print(f"Wrote {path}.")  # noqa: T201 - in the cell that asked
+    return None
+
+
+def _lint(magics: ToolsMagics, options: Namespace) -> "LintReport":
+    from toolbench.magics.lint_report import LintReport  # noqa: PLC0415 - heavy
+
+    magics.check_source(options.source)
+    return LintReport(magics.catalog.tools(options.pattern, options.source).values())
+
+
+def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
+    from toolbench.evals import sweep  # noqa: PLC0415 - only for a sweep
+
+    tool = magics.catalog.find(options.name)
+    grid = fill_in(grid_from_words(options.arguments, tool.input_node), magics.namespace)
+    tell_if_outdated(tool)
+    report = sweep(tool, grid, confirm=not options.yes)
+    if not options.out:
+        return report
+    magics.namespace[options.out] = report
+    return None
+
+
+def _export(magics: ToolsMagics, options: Namespace) -> None:
+    from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
+        how_to_install_for_openhands,
+        how_to_install_from_a_cell,
+    )
+    from toolbench.export.package import write_package  # noqa: PLC0415 - as above
+
+    tools = [magics.catalog.find(name) for name in options.names]
+    package = write_package(
+        tools, options.to, openhands=options.openhands, overwrite=options.overwrite
+    )
+    how_to = how_to_install_from_a_cell
+    if options.openhands:
+        how_to = how_to_install_for_openhands
+    names = ", ".join(tool.name for tool in tools)
+    how = how_to(package.folder)
+    text = f"Wrote the package {package.folder} with {names}. {how}{package.to_look_at()}"
+    print(text)  # noqa: T201 - in the cell that asked
+
+
+def _history(magics: ToolsMagics, options: Namespace) -> Any:
+    if options.rerun is not None:
+        if options.json or options.count is not None:
+            msg = "--rerun N repeats one run: a count or --json has no meaning there."
+            raise UsageError(msg)
+        return _again(options.rerun)
+    last = history()[-(options.count or _LAST) :]
+    if options.json:
+        return [record.to_dict() for record in last]
+    return Listing(HEADS, rows_of(last), "No runs yet.", notes=history().remarks_on(last))
+
+
+def _again(number: int) -> Any:
+    record = history().find(number)
+    if record is None:
+        msg = f"There is no run {number}: %tools history shows the last ones."
+        raise UsageError(msg)
+    run = record.again("magic")
+    tell_if_outdated(run.tool)
+    return perform(run)
+
+
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
+# Values of one range
+_MOST = 1_000_000
+
+
+def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
+    """Read `name=values` words: a range `1..5` or `0..1..0.25`, a list `[a,b]`, or one value.
+
+    A range includes both ends. An item of a list is text if *node* takes text, else JSON if it is
+    valid JSON.
+
+    Raises:
+        UsageError: If a word has no `=`, repeats an argument, is a mistake for `from_words`, or is a
+            range that never ends or has too many values. The error says all that is wrong.
+    """
+    grid, mistakes = dict[str, Any](), dict[str, str]()
+    for word in words:
+        name, equals, text = word.partition("=")
+        if name in grid:
+            mistakes[name] = f"{name!r} is given twice."
+            continue
+        try:
+            values = _values(name, text, node) if equals else None
+            grid[name] = [from_words([word], node)[name]] if values is None else values
+        except UsageError as error:
+            mistakes[name] = str(error)
+    if mistakes:
+        raise UsageError(in_lines([*mistakes.values()]))
+    return grid
+
+
+def _values(name: str, text: str, node: Node) -> list[Any] | None:
+    """Return the values of a range or a list; None if *text* is one value.
+
+    For an argument that takes a list, only a list of such lists has several values.
+    """
+    if match := _RANGE.fullmatch(text):
+        return _range(name, *match.groups())
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    kind = node.at(name)
+    try:
+        items: list[Any] = json.loads(text)
+        if kind.type == "array" and not (items and all(map(kind.fits, items))):
+            return None
+    except ValueError:
+        items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
+    return [_item(name, item, node) for item in items]
+
+
+def _item(name: str, item: Any, node: Node) -> Any:
+    """Return *item* as the value that the argument *name* takes."""
+    if not isinstance(item, str):
+        return str(item) if node.at(name).is_text and item is not None else item
+    return from_words([f"{name}={item}"], node)[name]
+
+
+def _range(name: str, first: str, last: str, step: str | None) -> list[Any]:
+    low, high = Decimal(first), Decimal(last)
+    width = Decimal(step) if step else Decimal(1 if high >= low else -1)
+    if not width or (high - low) / width < 0 or (high - low) / width > _MOST:
+        msg = f"{name}={first}..{last}..{step or width} never ends, or has too many values."
+        raise UsageError(msg)
+    count = int((high - low) / width) + 1
+    numbers = [low + width * place for place in range(count)]
+    is_whole = all("." not in text for text in (first, last, step or ""))
+    return [int(n) if is_whole else float(n) for n in numbers]
+
+
+_PATTERN = Argument(
+    "pattern", nargs="?", default="", offers="tool", help="part of a name, or a * pattern"
+)
+_SOURCE = Argument(
+    "--source", default="", offers="source", help="only tools from notebook, registry or mcp"
+)
+_NAME = Argument("name", offers="tool", help="the tool")
+TOOLS = Family(
+    "tools",
+    {
+        "list": Command("the tools this notebook knows", _list, (_PATTERN, _SOURCE)),
+        "schema": Command(
+            "a tool as a model gets it",
+            _schema,
+            (
+                _NAME,
+                Argument("format", choices=tuple(FORMATS), help="whose format"),
+                Argument("--to", metavar="FILE", help="write JSON to this file"),
+                OVERWRITE,
+            ),
+        ),
+        "lint": Command("what may confuse a model", _lint, (_PATTERN, _SOURCE)),
+        "sweep": Command(
+            "call a tool with every combination of values",
+            _sweep,
+            (
+                _NAME,
+                Argument(
+                    "arguments",
+                    nargs="+",
+                    offers="argument",
+                    metavar="key=values",
+                    help="x=1..5, x=0..1..0.25, y=[a,b], or one value",
+                ),
+                OUT,
+                YES,
+            ),
+        ),
+        "export": Command(
+            "write tools as a package that can be installed",
+            _export,
+            (
+                Argument("names", nargs="+", offers="tool", metavar="NAME", help="the tools"),
+                Argument("--to", required=True, metavar="DIR", help="the folder of the package"),
+                Argument("--openhands", action="store_true", help="for the OpenHands SDK"),
+                OVERWRITE,
+            ),
+        ),
+        "history": Command(
+            "the last runs, or one of them again",
+            _history,
+            (
+                Argument("count", nargs="?", type=count, help=f"how many, {_LAST} by default"),
+                Argument("--json", action="store_true", help="as JSON"),
+                Argument("--rerun", type=int, metavar="N", help="run number N again"),
+            ),
+        ),
+    },
+    description="The tools this notebook knows. A line without a command lists them.",
+    default="list",
+    takes_other_words=True,
+    examples=(
+        "%tools",
+        "%tools file*",
+        "%tools --source mcp",
+        "%tools schema split_bill openai",
+        "%tools lint",
+        "%tools sweep split_bill total=80..90 people=[2,4]",
+        "%tools export split_bill add_tip --to bills",
+        "%tools history 5",
+        "%tools history --rerun 12",
+    ),
+)
+ToolsMagics.tools.__doc__ = TOOLS.help_text()
