@@ -1,8 +1,6 @@
 """What the file tools cost: beside doing the same directly, by the clock on the wall."""
 
 import subprocess
-import time
-from shutil import which
 
 import pytest
 from measuring import WALL, Cold
@@ -64,26 +62,6 @@ class TestEditor:
             peer=Cold(large.touch, lambda _: large.read_bytes().count(b"\n")),
             peer_name="bytes.count",
         )
-
-    def test_another_view(self, ledger, edit, large):
-        """100 lines of a file that was viewed before: at most 3 ms of CPU, and less than `sed -n`."""
-        # A file that was just changed is read anew
-        time.sleep(4)
-        edit(command="view")
-
-        def ours():
-            return edit(command="view", view_range=[65_000, 65_100])
-
-        ledger.time("file of 9.3 MB: view of 100 lines", ours, limit=0.003)
-        if sed := which("sed"):
-            ledger.compare(
-                "file of 9.3 MB: view of 100 lines, beside sed -n",
-                ours=ours,
-                peer=run(sed, "-n", "65000,65100p", str(large)),
-                peer_name="sed -n",
-                goal=1,
-                clock=WALL,
-            )
 
     def test_str_replace(self, ledger, edit, large, tmp_path):
         """Beside reading, replacing once and writing in Python: at most twice the time."""

@@ -2,7 +2,6 @@
 
 import base64
 import os
-import time
 import tracemalloc
 
 import pytest
@@ -14,7 +13,6 @@ from toolbench.core.content import ImageContent
 from toolbench.errors import ArgumentsError
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
-from toolbench.tools.files import disk
 from toolbench.tools.files.ascii_text import AsciiText
 from toolbench.tools.files.regular_file import open_regular, read_regular, read_up_to
 from toolbench.tools.files.textfile import BinaryError, decode, to_show
@@ -232,61 +230,6 @@ def test_a_zero_byte_is_no_text():
     """Zero is ASCII, but a file that has it is binary."""
     with pytest.raises(BinaryError):
         to_show(b"a\0b")
-
-
-# Lines: more than a megabyte
-LARGE = 20_000
-RANGES = (None, [1, 1], [1, 9_000], [9_000, 9_050], [LARGE - 1, LARGE + 5], [1, -1])
-
-
-class TestALargeFileViewedAgain:
-    """Where its lines begin is kept, and no view may differ for that."""
-
-    @pytest.fixture
-    def at_rest(self, monkeypatch):
-        """A clock by which every file was changed long ago."""
-        clock = time.time_ns
-        monkeypatch.setattr(time, "time_ns", lambda: clock() + 3600 * 10**9)
-
-    @staticmethod
-    def text(ending="\n", last="\n"):
-        lines = (f"line {n} of a file, {'x' * (n % 90)}" for n in range(1, LARGE + 1))
-        return ending.join(lines) + last
-
-    @pytest.mark.parametrize("text", [text(), text(last=""), text("\r\n", "\r\n")])
-    def test_is_the_same_without_being_read(self, editor, at_rest, monkeypatch, text):
-        """Any lines, their numbers, the note on the rest and the line ends, as at the first view."""
-        editor.file.write_bytes(text.encode())
-        views = [Editor(editor.file.parent)("view", view_range=r) for r in RANGES]
-        editor("view")
-        monkeypatch.setattr(disk, "read", lambda entry: pytest.fail("it was read"))
-        again = [editor("view", view_range=r) for r in RANGES]
-        assert [each.text for each in again] == [each.text for each in views]
-        wrong = [editor("view", view_range=r) for r in ([0, 1], [LARGE + 1, -1])]
-        assert all("the file has 20,000 lines" in each.text for each in wrong)
-
-    def test_shows_a_change_that_hides_itself(self, editor, at_rest):
-        """The same size in the same file, with the old time put back."""
-        editor.file.write_text(self.text())
-        before = editor.file.stat()
-        editor("view")
-        while editor.file.stat().st_ctime_ns == before.st_ctime_ns:
-            with editor.file.open("r+") as file:
-                file.write(self.text().replace("line 1 of", "line\n1 of", 1))
-            os.utime(editor.file, ns=(before.st_atime_ns, before.st_mtime_ns))
-        assert editor.file.stat().st_mtime_ns == before.st_mtime_ns
-        assert "20,001 lines" in editor("view", view_range=[2, 3]).text
-        assert "     2\t1 of a file" in editor("view", view_range=[2, 3]).text
-
-    def test_shows_a_change_at_once(self, editor):
-        """It may come so soon that the file's times stay the same."""
-        editor.file.write_text(self.text())
-        for n in range(5):
-            editor("view")
-            with editor.file.open("r+") as file:
-                file.write(f"li{n}\n")
-            assert f"     1\tli{n}\n" in editor("view", view_range=[1, 3]).text
-            assert "20,001 lines" in editor("view", view_range=[1, 3]).text
 
 
 LIMIT = 10_000_000

@@ -71,16 +71,6 @@ class TestKept:
         assert os.getxattr(path, name) == value
         assert path.stat().st_mode == mode
 
-    def test_a_list_of_the_directory_is_not_taken_on(self, path, edited):
-        """What the directory gives new files is nothing an old one gets by an edit."""
-        try:
-            os.setxattr(path.parent, "system.posix_acl_default", ACL)
-        except OSError as error:
-            pytest.skip(f"access control lists cannot be set here: {error}")
-        edited(path)
-        assert path.read_text() == "newer\n"
-        assert os.listxattr(path) == []
-
     @pytest.mark.parametrize("owner", [1234, 5678])
     def test_owner_and_group(self, owner):
         """A file shared with a group, or owned by another, stays that; the child is user 1234."""
@@ -130,7 +120,7 @@ class TestInPlace:
         assert path.read_text() == "keep\n" * 1_000
         assert left_over(path.parent) == []
 
-    @pytest.mark.parametrize("step", range(1, 6))
+    @pytest.mark.parametrize("step", range(1, 5))
     def test_a_failure_at_every_write(self, path, edited, monkeypatch, step):
         """Whichever write fails, all names hold the old text, or the new one was promised."""
         other = path.with_name("other")
@@ -148,24 +138,7 @@ class TestInPlace:
         text = edited(path)
         monkeypatch.undo()
         failed = "the disk is full" in text
-        # Beside, the old text beside, the file itself
-        assert failed == (step <= 3)
+        # Beside, the file itself
+        assert failed == (step <= 2)
         assert path.read_text() == other.read_text() == ("old\n" if failed else "newer\n")
         assert left_over(path.parent) == []
-
-    def test_what_cannot_be_put_back_is_kept(self, path, edited, monkeypatch):
-        """If the old text cannot be written back either, the sentence says where it is."""
-        path.with_name("other").hardlink_to(path)
-        inode, write = path.stat().st_ino, os.write
-
-        def failing(descriptor, data):
-            if os.fstat(descriptor).st_ino == inode:
-                raise OSError(5, "Input/output error")
-            return write(descriptor, data)
-
-        monkeypatch.setattr(os, "write", failing)
-        text = edited(path)
-        monkeypatch.undo()
-        [rescued] = left_over(path.parent)
-        assert f"Its old content is in {rescued}" in text
-        assert Path(rescued).read_text() == "old\n"

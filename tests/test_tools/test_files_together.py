@@ -4,7 +4,6 @@ import fcntl
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -21,11 +20,9 @@ from toolbench.tools import (
     TaskTrackerTool,
 )
 from toolbench.tools.apply_patch import ApplyPatchExecutor
-from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.file_editor import FileEditorExecutor
-from toolbench.tools.files import disk, locks
+from toolbench.tools.files import locks
 from toolbench.tools.files.locks import file_locks
-from toolbench.tools.files.paths import Places
 from toolbench.tools.task_tracker import TaskTrackerExecutor
 
 LINES = 8
@@ -234,70 +231,6 @@ class TestRoot:
         for path in ("file", str(tmp_path / "fil")):
             observation = editor({"command": "view", "path": path})
             assert f"Did you mean '{tmp_path / 'file'}'?" in observation.text
-
-    def test_no_moment_lets_a_link_lead_out(self, tmp_path):
-        """Whenever a directory is swapped for a link, nothing outside is read, made or changed."""
-        root, outside = tmp_path / "root", tmp_path / "outside"
-        real, link = root / "d", root / "link"
-        for directory in (outside, root, real):
-            directory.mkdir()
-            (directory / "file").write_text(f"in {directory.name}")
-        link.symlink_to(outside)
-        places = Places(root, root)
-
-        def swap() -> None:
-            real.rename(root / "moved")
-            link.rename(real)
-
-        def swap_back() -> None:
-            if real.is_symlink():
-                real.rename(link)
-                (root / "moved").rename(real)
-
-        def read_and_write() -> bytes | None:
-            with suppress(OSError, RunError), places.entry(real / "file") as entry:
-                content = disk.read(entry)
-                disk.write(entry, b"in d", content.stamp)
-                return content.data
-            with suppress(OSError, RunError):
-                places.entry(real / "new" / "file", make=True).close()
-            return None
-
-        contents, step, swapped = set(), 0, True
-        while swapped:
-            step += 1
-            with At(step, swap) as moment:
-                contents.add(read_and_write())
-            swapped = moment.is_over
-            swap_back()
-            assert list(outside.iterdir()) == [outside / "file"]
-            assert (outside / "file").read_text() == "in outside"
-            assert (real / "file").read_text() == "in d"
-        assert step > 100
-        assert contents == {b"in d", None}
-
-
-class At:
-    """Does something at one step, a line of Python, of what this thread does."""
-
-    def __init__(self, step: int, do) -> None:
-        self.left, self.do, self.is_over = step, do, False
-
-    def __enter__(self):
-        sys.settrace(self.trace)
-        return self
-
-    def __exit__(self, *_):
-        sys.settrace(None)
-
-    def trace(self, frame, event, argument):
-        if event == "line" and "toolbench" in frame.f_code.co_filename:
-            self.left -= 1
-            if self.left == 0:
-                sys.settrace(None)
-                self.is_over = True
-                self.do()
-        return self.trace
 
 
 class TestMade:

@@ -82,8 +82,8 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
 
     def _apply(self, patch: str) -> ApplyPatchObservation:
         files = parse(patch)
-        with ExitStack() as closing, ExitStack() as undo:
-            entries = [self._entries(file, closing, undo) for file in files]
+        with ExitStack() as undo:
+            entries = [self._entries(file, undo) for file in files]
             paths = [entry.path for pair in entries for entry in pair if entry]
             with file_locks(*paths):
                 plans = [
@@ -104,9 +104,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
             message, message=message, fuzz=fuzz, commit=Commit(changes=summary)
         )
 
-    def _entries(
-        self, file: FilePatch, closing: ExitStack, undo: ExitStack
-    ) -> tuple[Entry, Entry | None]:
+    def _entries(self, file: FilePatch, undo: ExitStack) -> tuple[Entry, Entry | None]:
         """Return the entry of *file*, and the entry of its new path; None if *file* is not moved.
 
         The directories of a new path are made if they are missing.
@@ -114,14 +112,12 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
         entry = self._entry(file.path, follow=updates, make=is_new)
-        closing.enter_context(entry)
         undo.callback(entry.unmake)
         if not is_new and entry.stat() is None:
             raise self._places.missing(entry.raw_path)
         if not file.move_to:
             return entry, None
         target = self._entry(file.move_to, follow=False, make=True)
-        closing.enter_context(target)
         undo.callback(target.unmake)
         return entry, target
 

@@ -1,5 +1,7 @@
 """Show lines of a text with line numbers, like `cat -n`, up to a limit of characters."""
 
+from typing import NamedTuple
+
 from toolbench.tools.files.ascii_text import Text
 
 MAX_CHARACTERS = 16_000
@@ -9,6 +11,29 @@ _HALF = MAX_CHARACTERS // 2
 _NUMBER = 8
 # Characters searched at once
 _STEP = 64 * 1024
+
+
+class Lines(NamedTuple):
+    """Some lines of a file: its text, their offsets in it, and the file's line count."""
+
+    text: Text
+    start: int
+    end: int
+    total: int
+
+
+def lines_of(text: Text, first: int, last: int) -> Lines:
+    """Return the lines of *text*, the whole text of a file, from *first* to *last* (-1 for the end)."""
+    start = offset_of(text, max(first, 1))
+    above, counted_from = 0, 0
+    if start < len(text) and first > 1:
+        # Each line end once
+        above, counted_from = first - 1, start
+    total = above + line_count(text, counted_from)
+    end = len(text)
+    if first <= last < total:
+        end = offset_of(text, last - first + 2, start)
+    return Lines(text, start, end, total)
 
 
 def line_count(text: Text, start: int = 0) -> int:

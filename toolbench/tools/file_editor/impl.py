@@ -15,9 +15,8 @@ from toolbench.tools.file_editor.definition import (
 )
 from toolbench.tools.file_editor.edit_history import Edit, History
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
-from toolbench.tools.file_editor.excerpt import excerpt, line_count
+from toolbench.tools.file_editor.excerpt import Lines, excerpt, line_count, lines_of
 from toolbench.tools.file_editor.folder_listing import listing
-from toolbench.tools.file_editor.line_index import KnownFiles, Lines, lines_of
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import file_locks
@@ -48,7 +47,6 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         working_dir = working_dir_of(conv_state, workspace_root)
         self.places = Places(working_dir, working_dir if workspace_root else None)
         self._history = History()
-        self._known = KnownFiles()
         self._commands: dict[str, Callable[[FileEditorAction], FileEditorObservation]] = {
             "view": self._view,
             "create": self._create,
@@ -92,32 +90,27 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     # --- looking ------------------------------------------------------------------
 
     def _view(self, action: FileEditorAction) -> FileEditorObservation:
-        with self._existing(action) as entry:
-            path = entry.raw_path
-            if entry.is_directory():
-                if action.view_range:
-                    msg = f"{action.path} is a directory: leave out view_range, or give a file."
-                    raise RunError(msg)
-                return _view_of(action, listing(entry))
-            first, last = action.view_range or (1, -1)
-            if (known := self._known.look(entry, first, last)) is not None:
-                return _view_of(action, _numbered(action, *known))
-            data = disk.read(entry).data
-            if path.suffix.lower() in _IMAGES and (image := _image(data)):
-                head = TextContent(text=f"The image {readable(str(path))}:")
-                return FileEditorObservation(
-                    command="view", path=readable(action.path), content=[head, image]
-                )
-            text, traits = _text(path, data, to_show)
-            index = self._known.add(entry, text, traits)
-        lines = (index.lines if index else lines_of)(text, first, last)
-        return _view_of(action, _numbered(action, lines, traits))
+        entry = self._existing(action)
+        path = entry.raw_path
+        if entry.is_directory():
+            if action.view_range:
+                msg = f"{action.path} is a directory: leave out view_range, or give a file."
+                raise RunError(msg)
+            return _view_of(action, listing(entry))
+        data = disk.read(entry).data
+        if path.suffix.lower() in _IMAGES and (image := _image(data)):
+            head = TextContent(text=f"The image {readable(str(path))}:")
+            return FileEditorObservation(
+                command="view", path=readable(action.path), content=[head, image]
+            )
+        text, traits = _text(path, data, to_show)
+        first, last = action.view_range or (1, -1)
+        return _view_of(action, _numbered(action, lines_of(text, first, last), traits))
 
     def exists(self, action: FileEditorAction) -> bool:
         """Tell whether the path of *action* exists."""
         try:
-            with self.places.entry(self.places.absolute(action.path)) as entry:
-                return entry.stat() is not None
+            return self.places.entry(self.places.absolute(action.path)).stat() is not None
         except (FileNotFoundError, NotADirectoryError):
             return False
 
@@ -127,8 +120,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         Raises:
             RunError: If the file does not exist, or is not text.
         """
-        with self._existing(action) as entry:
-            return _text(entry.raw_path, disk.read(entry).data, decode)
+        entry = self._existing(action)
+        return _text(entry.raw_path, disk.read(entry).data, decode)
 
     def _existing(self, action: FileEditorAction) -> Entry:
         path = self.places.absolute(action.path)
@@ -137,10 +130,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         except (FileNotFoundError, NotADirectoryError):
             raise self.places.missing(path) from None
         if entry.stat() is None:
-            entry.close()
             raise self.places.missing(path)
         if entry.is_directory() and action.command != "view":
-            entry.close()
             msg = f"{action.path} is a directory, which only `view` can take. Give the path of a file."
             raise RunError(msg)
         return entry
@@ -158,8 +149,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             raise RunError(msg)
         data = TextFile().encode(action.file_text)
         try:
-            with self.places.entry(path, follow=False, make=True) as entry:
-                self._write_new(entry, data, asked_by or action)
+            entry = self.places.entry(path, follow=False, make=True)
+            self._write_new(entry, data, asked_by or action)
         except OSError as error:
             raise run_error(error, f"write {readable(action.path)}") from None
         lines = counted(line_count(action.file_text), "line")
@@ -214,7 +205,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         Raises:
             RunError: If the file does not exist or cannot be changed. Then nothing is changed.
         """
-        with self._existing(action) as entry, file_locks(entry.path):
+        entry = self._existing(action)
+        with file_locks(entry.path):
             disk_file = disk.read(entry)
             file = _text(entry.raw_path, disk_file.data, decode)
             edited = change(file)
@@ -226,7 +218,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
 
     def _undo(self, action: FileEditorAction, asked_by: object = None) -> FileEditorObservation:
         path = self.places.absolute(action.path)
-        with self.places.entry(path) as entry, file_locks(entry.path):
+        entry = self.places.entry(path)
+        with file_locks(entry.path):
             return self._taken_back(action, entry, asked_by)
 
     def _taken_back(
@@ -251,7 +244,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                 "or other edits followed; nothing was undone."
             )
             raise RunError(msg)
-        if disk.Stamp.of(entry) != edit.left:
+        if disk.Stamp.of(entry.path) != edit.left:
             msg = (
                 f"{action.path} was changed by something else after the last edit, and this change "
                 "would be lost; nothing was undone. View the file, then edit it as it is now."

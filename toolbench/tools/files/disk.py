@@ -2,13 +2,15 @@
 
 import errno
 import os
+import shutil
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.files.entry import Entry
-from toolbench.tools.files.regular_file import read_up_to
+from toolbench.tools.files.regular_file import opened, read_up_to
 from toolbench.wording import counted
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -25,10 +27,12 @@ class Stamp:
     modified: int
 
     @classmethod
-    def of(cls, entry: Entry) -> "Stamp | None":
-        """Return the stamp of the file at *entry*; `None` if the file does not exist."""
-        info = entry.stat()
-        return None if info is None else cls.from_stat(info)
+    def of(cls, path: Path) -> "Stamp | None":
+        """Return the stamp of the file at *path*; `None` if the file does not exist."""
+        try:
+            return cls.from_stat(path.lstat())
+        except FileNotFoundError:
+            return None
 
     @classmethod
     def from_stat(cls, info: os.stat_result) -> "Stamp":
@@ -54,7 +58,7 @@ def read(entry: Entry) -> Snapshot:
     try:
         # Opening a device may have an effect
         _check_regular(entry.stat(), path)
-        with entry.opened(os.O_RDONLY) as file:
+        with opened(entry.path, os.O_RDONLY) as file:
             info = os.fstat(file)
             _check_regular(info, path)
             return Snapshot(_all_of(file, path), Stamp.from_stat(info))
@@ -95,9 +99,8 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
 
     The bytes are written to a new file in the same directory, with the same owner, group, mode and
     attributes. Then the new file is renamed, so a reader sees either the old or the new file. If
-    the file has several names, or this user cannot copy the owner or attributes, the file is
-    written in place. Then a reader may see an incomplete file. If this process is killed while it
-    writes in place, a file `.toolbench-...` in the same directory has the old content.
+    the file has several names, or this user cannot copy the owner, the file is written in place.
+    Then a reader may see an incomplete file, and so does everybody if this process is killed.
 
     Args:
         entry: The file.
@@ -111,21 +114,21 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
     path = readable(str(entry.raw_path))
     try:
         check_writable(entry)
-        with entry.beside() as beside:
-            try:
-                is_alike = fill(beside, data, like=entry)
-                check_unchanged(entry, expected)
-                if is_alike:
-                    # before other programs can change the file
-                    stamp = Stamp.of(beside)
-                    put_in_place(beside, entry, is_new=expected is None)
-                else:
-                    write_in_place(entry, data, beside)
-                    stamp = Stamp.of(entry)
-            finally:
-                # Leave no incomplete file beside; a failure here loses nothing
-                with suppress(OSError):
-                    beside.unlink(missing_ok=True)
+        beside = entry.beside()
+        try:
+            is_alike = fill(beside, data, like=entry)
+            check_unchanged(entry, expected)
+            if is_alike:
+                # before other programs can change the file
+                stamp = Stamp.of(beside)
+                put_in_place(beside, entry, is_new=expected is None)
+            else:
+                write_in_place(entry, data)
+                stamp = Stamp.of(entry.path)
+        finally:
+            # Leave no incomplete file beside; a failure here loses nothing
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         return stamp
     except OSError as error:
         raise run_error(error, f"write {path}") from None
@@ -140,84 +143,75 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
     if data is not None:
         return write(entry, data, expected)
     check_unchanged(entry, expected)
-    entry.unlink()
+    entry.path.unlink()
     return None
 
 
-def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
+def fill(beside: Path, data: bytes, *, like: Entry) -> bool:
     """Write *data* to *beside*, a new file. If the file *like* exists, copy its attributes.
 
     Returns:
-        Whether the new file can replace *like*: the new file has the same owner, group, mode and
-        attributes, and *like* has no other name.
+        Whether the new file can replace *like*: the new file has the same owner, group and mode,
+        and *like* has no other name.
     """
     info = like.stat()
-    # Never readable by more people than the old file
-    mode = 0o666 if info is None else 0o600
-    with beside.opened(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode) as file:
+    mode = 0o666
+    if info is not None:
+        # Never readable by more people than the old file
+        mode = 0o600
+    with opened(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode) as file:
         _write_all(file, data)
-        if info is None:
-            return True
-        try:
-            with like.opened(os.O_RDONLY) as old:
-                make_alike(file, old)
-        except UnlikeError:
-            return False
+    if info is None:
+        return True
+    try:
+        if hasattr(os, "chown"):
+            os.chown(beside, info.st_uid, info.st_gid)
+        shutil.copystat(like.path, beside)
+        os.utime(beside)
+    except PermissionError:
+        return False
     return info.st_nlink == 1
 
 
-def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
+def put_in_place(beside: Path, entry: Entry, *, is_new: bool) -> None:
     """Rename the file *beside* to *entry*; if *is_new*, do not replace an existing file.
 
     Raises:
         OSError: If the file cannot be renamed.
     """
-    if is_new:
-        try:
-            beside.link(entry)
-        except FileExistsError:
-            check_unchanged(entry, None)
-            raise
-        except OSError:
-            # A file system without hard links
-            beside.replace(entry)
-    else:
-        beside.replace(entry)
+    if not is_new:
+        beside.replace(entry.path)
+        return
+    try:
+        entry.path.hardlink_to(beside)
+    except FileExistsError:
+        check_unchanged(entry, None)
+        raise
+    except OSError:
+        # A file system without hard links
+        beside.replace(entry.path)
 
 
-def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
+def write_in_place(entry: Entry, data: bytes) -> None:
     """Write *data* into the existing file at *entry*, without a rename.
-
-    *beside* is another existing file. During the write, it has the old content.
 
     Raises:
         OSError: If the write fails. Then the file has its old content again.
-        RunError: If the old content cannot be restored either. The message names a file that has
-            the old content.
+        RunError: If the old content cannot be restored either.
     """
-    with entry.opened(os.O_RDWR) as file:
-        old = _all_of(file, readable(str(entry.raw_path)))
-        with beside.opened(os.O_WRONLY | os.O_TRUNC) as target:
-            _write_all(target, old)
+    path = readable(str(entry.raw_path))
+    with opened(entry.path, os.O_RDWR) as file:
+        old = _all_of(file, path)
         try:
             _overwrite(file, data)
         except BaseException:
             # Also an interrupt: do not leave the file half written
-            _restore(file, old, entry, beside)
+            try:
+                _overwrite(file, old)
+            except OSError as error:
+                msg = f"{path} was written only in part, and could not be restored ({error.strerror})."
+                raise RunError(msg) from None
             raise
-
-
-def _restore(file: int, old: bytes, entry: Entry, beside: Entry) -> None:
-    try:
-        _overwrite(file, old)
-    except OSError as error:
-        rescued = entry.beside()
-        beside.replace(rescued)
-        msg = (
-            f"{readable(str(entry.raw_path))} was written only in part, and could not be restored "
-            f"({error.strerror}). Its old content is in {readable(str(rescued.path))}."
-        )
-        raise RunError(msg) from None
 
 
 def _overwrite(file: int, data: bytes) -> None:
@@ -259,7 +253,7 @@ def check_writable(entry: Entry) -> None:
     Raises:
         PermissionError: If this user may not write *entry*.
     """
-    if entry.stat() is not None and not os.access(entry.name, os.W_OK, dir_fd=entry.directory):
+    if entry.stat() is not None and not os.access(entry.path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry.path))
 
 
@@ -271,57 +265,9 @@ def check_unchanged(entry: Entry, expected: Stamp | None) -> None:
     Raises:
         RunError: If the file has another stamp, or exists although *expected* is `None`.
     """
-    if Stamp.of(entry) != expected:
+    if Stamp.of(entry.path) != expected:
         msg = (
             f"{readable(str(entry.path))} was changed by something else meanwhile; nothing was "
             "written. View it again, then repeat the edit."
         )
         raise RunError(msg)
-
-
-_NONE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-
-
-class UnlikeError(Exception):
-    """This user may not give the new file the owner or the attributes of the old file."""
-
-
-def make_alike(new: int, old: int) -> None:
-    """Give the open file *new* the owner, group, mode and extended attributes of the open file *old*.
-
-    Access control lists are among the attributes.
-
-    Raises:
-        UnlikeError: If this user may not set the owner or an attribute.
-    """
-    old_info = os.fstat(old)
-    new_info = os.fstat(new)
-    try:
-        if (new_info.st_uid, new_info.st_gid) != (old_info.st_uid, old_info.st_gid):
-            os.fchown(new, old_info.st_uid, old_info.st_gid)
-        os.fchmod(new, stat.S_IMODE(old_info.st_mode))
-        _copy_attributes(new, old)
-    except PermissionError as error:
-        raise UnlikeError from error
-
-
-def _copy_attributes(new: int, old: int) -> None:
-    has, wants = _attributes(new), _attributes(old)
-    for name in has.keys() - wants.keys():
-        os.removexattr(new, name)
-    for name, value in wants.items():
-        if has.get(name) != value:
-            os.setxattr(new, name, value)
-
-
-def _attributes(file: int) -> dict[str, bytes]:
-    # macOS
-    if not hasattr(os, "listxattr"):
-        return {}
-    try:
-        return {name: os.getxattr(file, name) for name in os.listxattr(file)}
-    except OSError as error:
-        # The file system has no attributes
-        if error.errno in _NONE:
-            return {}
-        raise

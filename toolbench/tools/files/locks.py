@@ -1,7 +1,6 @@
 """Lock the files of an edit against other threads and, where `flock` works, other processes."""
 
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -11,9 +10,7 @@ from weakref import WeakValueDictionary
 
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.files.regular_file import open_regular
-
-if sys.platform != "win32":
-    import fcntl
+from toolbench.tools.posix import fcntl
 
 PATIENCE = 10.0
 """The seconds to wait for another process that has locked a file."""
@@ -98,7 +95,7 @@ def _inode(info: os.stat_result) -> tuple[int, int]:
 
 def _lock(file: int, stack: ExitStack) -> bool:
     """Lock the open *file* until *stack* ends; return False if another process has locked it."""
-    if sys.platform == "win32":
+    if fcntl is None:
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from toolbench.tools.failure_sentence import RunError, readable, run_error
-from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_of
+from toolbench.tools.failure_sentence import RunError, readable
+from toolbench.tools.files.entry import Entry, OutsideError
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
@@ -90,28 +90,20 @@ class Places:
         return absolute
 
     def entry(self, path: Path, *, follow: bool = True, make: bool = False) -> Entry:
-        """Return the entry of *path*; see `Entry.find`. Close the entry after use.
+        """Return the entry of *path*; see `Entry.find`.
 
         Raises:
             RunError: If *path* is outside the root; no file outside was made or opened.
             OSError: If a directory of *path* is missing or cannot be searched.
         """
         try:
-            return Entry.find(path, root=self._root(), follow=follow, make=make)
+            return Entry.find(path, root=self.root, follow=follow, make=make)
         except OutsideError:
             msg = (
                 f"{readable(str(path))} is outside the workspace. "
                 f"Give a path inside {readable(str(self.root))}."
             )
             raise RunError(msg) from None
-
-    def _root(self) -> Identity | None:
-        if self.root is None:
-            return None
-        try:
-            return identity_of(self.root.stat())
-        except OSError as error:
-            raise run_error(error, f"open the workspace {self.root}") from None
 
     def missing(self, path: Path) -> RunError:
         """Return the error that *path* does not exist; it names similar paths that do exist."""
@@ -136,19 +128,13 @@ class Places:
     def _may_be_meant(self, path: Path) -> bool:
         """Tell whether *path* exists; False for all paths outside the root."""
         try:
-            with self.entry(path) as entry:
-                return entry.stat() is not None
+            return self.entry(path).stat() is not None
         except (OSError, RunError):
             return False
 
     def _namesakes(self, path: Path) -> Iterator[Path]:
         try:
-            with (
-                self.entry(path.parent) as entry,
-                entry.opened_directory() as parent,
-                os.scandir(parent) as entries,
-            ):
-                names = [one.name for one in entries]
+            names = [sibling.name for sibling in self.entry(path.parent).path.iterdir()]
         except (OSError, RunError):
             return
         for name in get_close_matches(path.name, names, n=2, cutoff=0.75):

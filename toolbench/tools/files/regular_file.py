@@ -3,11 +3,26 @@
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-WAITS_FOR_NOTHING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""Flags to open a file without waiting for a pipe and without attaching to a terminal."""
+# Do not wait for a pipe, attach to a terminal, or change line ends. Windows lacks some, others lack one.
+_FLAGS = 0
+for _name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):
+    _FLAGS |= getattr(os, _name, 0)
 _PART = 256 * 1024
 """The bytes of one read; each read takes this much memory, even for a short file."""
+
+
+@contextmanager
+def opened(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
+    """Open the file at *path* for a `with` block, which gets the descriptor; wait for no pipe."""
+    file = os.open(path, flags | _FLAGS, mode)
+    try:
+        yield file
+    finally:
+        os.close(file)
 
 
 def open_regular(path: str) -> int:
@@ -16,7 +31,7 @@ def open_regular(path: str) -> int:
     Raises:
         OSError: If the file cannot be opened, or is not a regular file: a pipe may never end.
     """
-    file = os.open(path, os.O_RDONLY | WAITS_FOR_NOTHING)
+    file = os.open(path, os.O_RDONLY | _FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)

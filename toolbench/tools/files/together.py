@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from toolbench.tools.failure_sentence import readable, run_error
 from toolbench.tools.files import disk
@@ -28,7 +29,7 @@ class FileChange:
 class _Staged:
     """A temporary file with the new content of a file, in the same directory."""
 
-    beside: Entry
+    beside: Path
     is_alike: bool
     """Whether the temporary file can replace the file; if not, the file is written in place."""
 
@@ -44,16 +45,15 @@ def change_together(changes: Sequence[FileChange]) -> None:
     path = ""
     done = ExitStack()
     try:
-        with ExitStack() as closing, ExitStack() as undo:
+        with ExitStack() as undo:
             staged = []
             for change in changes:
                 path = readable(str(change.entry.raw_path))
-                staged.append(_staged(change, undo, closing))
+                staged.append(_staged(change, undo))
             for change, new in zip(changes, staged, strict=True):
                 path = readable(str(change.entry.raw_path))
                 disk.check_unchanged(change.entry, change.expected)
-                spare = closing.enter_context(change.entry.beside())
-                _swap(change, new, spare, undo, done)
+                _swap(change, new, undo, done)
             undo.pop_all()
             # All changes are done; only an old copy may be left
             with suppress(OSError):
@@ -62,11 +62,11 @@ def change_together(changes: Sequence[FileChange]) -> None:
         raise run_error(error, f"write {path}") from None
 
 
-def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged | None:
+def _staged(change: FileChange, undo: ExitStack) -> _Staged | None:
     """Write the new content to a temporary file and return it; None if *change* removes the file."""
     if change.data is None:
         return None
-    beside = closing.enter_context(change.entry.beside())
+    beside = change.entry.beside()
     undo.callback(beside.unlink, missing_ok=True)
     disk.check_size(change.data)
     disk.check_writable(change.entry)
@@ -77,7 +77,6 @@ def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged 
 def _swap(
     change: FileChange,
     new: _Staged | None,
-    spare: Entry,
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
@@ -88,23 +87,24 @@ def _swap(
     entry = change.entry
     if new is not None and not new.is_alike and change.data is not None:
         old = disk.read(entry).data
-        disk.write_in_place(entry, change.data, new.beside)
-        undo.callback(disk.write_in_place, entry, old, new.beside)
+        disk.write_in_place(entry, change.data)
+        undo.callback(disk.write_in_place, entry, old)
         done.callback(new.beside.unlink)
         return
     if change.expected is None:
-        undo.callback(entry.unlink, missing_ok=True)
+        undo.callback(entry.path.unlink, missing_ok=True)
     else:
+        spare = entry.beside()
         done.callback(spare.unlink, missing_ok=True)
         undo.callback(spare.unlink, missing_ok=True)
         try:
-            entry.link(spare)
+            spare.hardlink_to(entry.path)
         except OSError:
             # A file system without hard links
             disk.fill(spare, disk.read(entry).data, like=entry)
-        undo.callback(spare.replace, entry)
+        undo.callback(spare.replace, entry.path)
     if new is None:
-        entry.unlink()
+        entry.path.unlink()
     else:
         disk.put_in_place(new.beside, entry, is_new=change.expected is None)
         done.callback(new.beside.unlink, missing_ok=True)

@@ -88,8 +88,7 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         data, note = _dumped(action.task_list), ""
         if self.file is not None:
             _, stamp, note = _load(self.file)
-            with Entry.find(self.file, make=True) as entry:
-                disk.write(entry, data, stamp)
+            disk.write(Entry.find(self.file, make=True), data, stamp)
         self._tasks = action.task_list
         return note + "Saved. "
 
@@ -114,10 +113,10 @@ def _load(file: Path) -> _Loaded:
         OSError: If *file* cannot be renamed.
     """
     try:
-        with Entry.find(file) as entry:
-            if entry.stat() is None:
-                return _Loaded([])
-            content = disk.read(entry)
+        entry = Entry.find(file)
+        if entry.stat() is None:
+            return _Loaded([])
+        content = disk.read(entry)
     except FileNotFoundError:
         # The directory does not exist
         return _Loaded([])

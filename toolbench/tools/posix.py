@@ -1,0 +1,9 @@
+"""The modules that only POSIX has: each is None elsewhere, so that tools that can do without work there."""
+
+try:
+    import fcntl as fcntl
+    import termios as termios
+except ModuleNotFoundError:
+    # Windows
+    fcntl = None  # type: ignore[assignment]
+    termios = None  # type: ignore[assignment]
