@@ -20,8 +20,8 @@ from toolbench.runs.redirect import CellErrors, forget_secrets
 from toolbench.runs.screen import flush_descriptors
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
-from toolbench.widgets.kit.shown_views import shown_views
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.live_view import shown_views
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient

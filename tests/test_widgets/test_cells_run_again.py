@@ -41,6 +41,16 @@ call = {"id": "1", "type": "function", "function": {"name": "tip", "arguments": 
 """
 CONNECT = "%mcp connect library server"
 DRAWN = f"from toolbench.widgets.kit.ticker import ticker\nticker.wait_idle({PATIENCE})"
+REPEATS = 5
+# The widgets that ipywidgets has registered, and those that are in memory
+COUNTS = "[len(widget._instances), (gc.collect(), sum(map(is_widget, gc.get_objects())))[1]]"
+COUNTING = """
+import gc
+import ipywidgets.widgets.widget as widget
+
+def is_widget(value):
+    return issubclass(type(value), widget.Widget)
+"""
 # Each way in which a cell can show a view
 WAYS = {
     "a tool": "split_bill",
@@ -48,6 +58,7 @@ WAYS = {
     "%tool --bg": "%tool split_bill total=3 --bg",
     "a panel": "ToolPanel(split_bill)",
     "a panel, displayed": "panel = ToolPanel(split_bill)\ndisplay(panel)",
+    "a run": "panel = ToolPanel(split_bill, {'total': 3})\ndisplay(panel)\npanel.run()",
     "a form": "SchemaForm(split_bill.input_schema)",
     "a bench": "bench(split_bill, tip)",
     "%%tool_call": '%%tool_call\n{"name": "split_bill", "arguments": {"total": 84}}',
@@ -80,18 +91,26 @@ def test_the_first_view_of_a_kernel_can_have_a_link(kernel):
 
 @pytest.mark.slow
 def test_a_cell_that_runs_again_leaves_no_more_widgets(kernel):
-    """However a cell shows a view: after each run, the page has as many widgets as after the first."""
+    """However a cell shows a view: after each run, the page has as many widgets as after the first.
+
+    The kernel keeps no widget of the earlier runs, not even in `Out`.
+    """
     kernel.run(CONNECT)
+    kernel.run(COUNTING)
     kernel.run("from toolbench.mcp.servers import connected")
     kernel.run("server_session = connected.session('library')")
     counts = {}
     for way, code in WAYS.items():
-        for _ in range(3):
+        for _ in range(REPEATS):
             kernel.run(code, stdin=True, cell=way)
             kernel.run(DRAWN)
             kernel.listen()
-            counts.setdefault(way, []).append(len(kernel.states))
-    first = {way: numbers[0] for way, numbers in counts.items()}
-    assert counts == {way: [number] * 3 for way, number in first.items()}
+            registered, kept = kernel.value(COUNTS)
+            counts.setdefault(way, []).append((len(kernel.states), registered, kept))
+    for way, numbers in counts.items():
+        states, registered, kept = zip(*numbers, strict=True)
+        assert (len(set(states)), len(set(registered))) == (1, 1), way
+        # IPython keeps the last three values
+        assert kept[-1] <= kept[-2], way
     # Each has shown something
-    assert len(set(first.values())) == len(WAYS)
+    assert len({numbers[0][0] for numbers in counts.values()}) == len(WAYS)

@@ -11,15 +11,16 @@ from toolbench.core.registry import find_tools
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress, names_apart
+from toolbench.display.escape import Html
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.record import RunRecord, state_words
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
 from toolbench.widgets.kit.three_panes import Panes
 from toolbench.widgets.kit.tool_item import tool_item
+from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 
 AnyTool = ToolDefinition[Any, Any]
@@ -86,7 +87,7 @@ def _heading(source: str) -> str:
     return "this notebook" if source == ToolDefinition.source else source.removeprefix("mcp:")
 
 
-class Bench(CellView):
+class Bench(LiveView):
     """A list of tools to search, the panel of the open tool, and its server."""
 
     def __init__(self, tools: Sequence[AnyTool]) -> None:
@@ -102,6 +103,8 @@ class Bench(CellView):
         self._panes = Panes(parts)
         self._panes.fill(lists=(self._list.widget,))
         super().__init__(
+            parts,
+            self._lock,
             [parts.html(PANEL), self._panes.widget],
             "toolbench-workbench",
             use="the tools",
@@ -120,7 +123,7 @@ class Bench(CellView):
     def _panel_of(self, number: int) -> ToolPanel:
         if number not in self._panels:
             self._panels[number] = panel = ToolPanel(self.tools[number])
-            panel.when_over = self._keep
+            panel.when_over = self.keep
             panel.runs.when_changed = partial(self._show_state, str(number))
         return self._panels[number]
 
@@ -174,33 +177,29 @@ class Bench(CellView):
                 return True
         return False
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a tool runs."""
+    def _views(self) -> list[ToolPanel]:
         with self._lock:
-            return any(panel.is_busy for panel in self._panels.values())
+            return list(self._panels.values())
 
-    def _close_parts(self) -> None:
-        for panel in self._panels.values():
-            panel.close()
+    def _release(self) -> None:
         for view in self._servers.values():
             view.close()
         self._servers.clear()
-        self._parts.close()
 
     def _static(self) -> dict[str, Any]:
         static = self._listing()
         static["text/html"] += "".join(record.to_html() for record in self._records)
         return static
 
+    @property
+    def still(self) -> Html:
+        """The names of the tools as HTML."""
+        return Html(self._listing()["text/html"])
+
     def _listing(self) -> dict[str, Any]:
         lines = "\n".join(item.label for item in self._items[:MAX_LINES])
         return bundle(f"{len(self.tools)} tools\n{lines}")
 
-    def _keep(self) -> None:
-        self._saved_output.keep(self._listing()["text/html"], self._records)
-
     @property
     def _records(self) -> list[RunRecord]:
-        panels = self._panels.values()
-        return [panel.record for panel in panels if panel.record is not None]
+        return [panel.record for panel in self._views() if panel.record is not None]

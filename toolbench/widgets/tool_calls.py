@@ -1,6 +1,7 @@
 """Show the calls of a model's message: for each call, a panel with its arguments and its answer."""
 
 from collections.abc import Sequence
+from threading import RLock
 from typing import Any
 
 from toolbench.core.schema import Observation
@@ -15,9 +16,9 @@ from toolbench.llm.calls.call_display import (
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 
 
@@ -39,12 +40,12 @@ class CallPanel(ToolPanel):
         self._answer.value = call_answer(self._call, self.result)
 
 
-class CallsView(CellView):
+class CallsView(LiveView):
     """All calls of one message, in their order."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
         """Show *calls*: a panel for each call, or an error if the tool of a call does not exist."""
-        self._parts = parts = Parts()
+        parts = Parts()
         self.calls = tuple(calls)
         self._answers = [
             CallPanel(call, call.tool)
@@ -53,33 +54,22 @@ class CallsView(CellView):
             for call in self.calls
         ]
         for panel in self.panels:
-            panel.when_over = self._keep
-        nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
-        super().__init__(
-            [parts.html(PANEL), *self._answers, *nothing],
-            use="the form",
-        )
+            panel.when_over = self.keep
+        children = [parts.html(PANEL), *self._answers]
+        if not self.calls:
+            children.append(parts.html(notice(NO_CALL, "neutral")))
+        super().__init__(parts, RLock(), children, use="the form")
 
     @property
     def panels(self) -> list[CallPanel]:
         """The panels of the calls that have a tool."""
         return [part for part in self._answers if isinstance(part, CallPanel)]
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether one of the calls runs."""
-        return any(panel.is_busy for panel in self.panels)
-
-    def _close_parts(self) -> None:
-        for panel in self.panels:
-            panel.close()
-        self._parts.close()
+    def _views(self) -> list[CallPanel]:
+        return self.panels
 
     def _static(self) -> dict[str, Any]:
         return calls_bundle(self.calls, self._observations)
-
-    def _keep(self) -> None:
-        self._saved_output.keep(self._static()["text/html"], self._records)
 
     @property
     def _records(self) -> list[RunRecord]:

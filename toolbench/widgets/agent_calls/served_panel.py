@@ -16,11 +16,11 @@ from toolbench.serving.served_view import clients_html, head_html, served_bundle
 from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.live_view import LiveView
 from toolbench.wording import counted
 
 MOST = 10
@@ -31,7 +31,7 @@ _SOON = 0.5
 _SAVE_EVERY = 2.0
 
 
-class ServedPanel(CellView):
+class ServedPanel(LiveView):
     """The live view of a server of tools: the calls that wait for a person, and a line for every call.
 
     Any thread may call the callbacks of the panel and report changes of calls.
@@ -78,6 +78,8 @@ class ServedPanel(CellView):
             children=(*self._lines.widgets, self._number),
         )
         super().__init__(
+            parts,
+            self._lock,
             [
                 *(parts.html(PANEL), self._head),
                 *(parts.row(self._pause, self._stop, self._waiting), self._clients),
@@ -206,7 +208,7 @@ class ServedPanel(CellView):
         is_due = self._served.is_closed or monotonic() >= self._save_at
         if is_due and not self._is_saved:
             self._is_saved, self._save_at = True, monotonic() + _SAVE_EVERY
-            self._saved_output.renew(served_bundle(self._served)["text/html"])
+            self.renew()
 
     # --- the call that is open ------------------------------------------------------------
 
@@ -227,7 +229,7 @@ class ServedPanel(CellView):
 
     # --- as a widget ------------------------------------------------------------------------
 
-    def _close_parts(self) -> None:
+    def _release(self) -> None:
         # The server keeps running
         self._forget()
         with self._lock:
@@ -237,7 +239,6 @@ class ServedPanel(CellView):
             self._live.clear()
             if self._arrived is not None:
                 self._arrived.close()
-            self._parts.close()
 
     def _static(self) -> dict[str, Any]:
         return served_bundle(self._served)

@@ -12,19 +12,19 @@ from toolbench.evals.case import Case
 from toolbench.evals.cases import Cases, expected_text
 from toolbench.values import clip
 from toolbench.widgets.evaluation_views.case_fields import CaseFields
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts, put, show_if
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import Panes
+from toolbench.widgets.live_view import LiveView
 from toolbench.wording import counted
 
 _NEW = ""
 """The key of a new case, which a person types and has not added yet."""
 
 
-class CaseForm(CellView):
+class CaseForm(LiveView):
     """A form to type, change and remove cases. Any thread may call the callbacks of the form."""
 
     def __init__(
@@ -62,6 +62,8 @@ class CaseForm(CellView):
             main=[self._place, buttons, self._status],
         )
         super().__init__(
+            parts,
+            self._lock,
             [parts.html(PANEL), panes.widget],
             *("toolbench-panel", "toolbench-workbench"),
             use="the form",
@@ -139,7 +141,7 @@ class CaseForm(CellView):
         self._refresh()
         if old is not None:
             old.close()
-        self._saved_output.renew(self.still)
+        self.renew()
 
     @property
     def _fields(self) -> CaseFields:
@@ -197,18 +199,12 @@ class CaseForm(CellView):
 
     # --- as a widget --------------------------------------------------------------------
 
-    @property
-    def still(self) -> Html:
-        """The cases as HTML that needs no kernel, for a saved notebook."""
-        return Html(self.cases._repr_mimebundle_()["text/html"])
-
-    def _close_parts(self) -> None:
+    def _release(self) -> None:
         # The cases stay
         with self._lock:
             for fields in self._drafts.values():
                 fields.close()
             self._drafts.clear()
-            self._parts.close()
 
     def _static(self) -> dict[str, Any]:
         return self.cases._repr_mimebundle_()

@@ -7,14 +7,14 @@ from toolbench.evals.report import EvalReport
 from toolbench.evals.report_html import overview_html
 from toolbench.evals.trial import Trial
 from toolbench.widgets.evaluation_views.opened_trial import OpenedTrial
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import Panes
+from toolbench.widgets.live_view import LiveView
 
 
-class ReportPanel(CellView):
+class ReportPanel(LiveView):
     """The summary of a report, and a list to search and open failures.
 
     Any thread may call the callbacks of the panel.
@@ -30,14 +30,10 @@ class ReportPanel(CellView):
         self._list = PickList(parts, "Failures", self._open, self._lock, rows=10)
         self._panes = Panes(parts)
         head = parts.html(overview_html(report))
-        super().__init__(
-            [
-                parts.html(PANEL),
-                head,
-                *([self._panes.widget] if report.failures else []),
-            ],
-            "toolbench-workbench",
-        )
+        children = [parts.html(PANEL), head]
+        if report.failures:
+            children.append(self._panes.widget)
+        super().__init__(parts, self._lock, children, "toolbench-workbench")
         if report.failures:
             self._panes.fill(lists=[self._list.widget])
             self._list.offer(_items(report), "")
@@ -48,11 +44,6 @@ class ReportPanel(CellView):
         """The open failure; None if no failure is open."""
         key = self._list.picked
         return None if key is None else self.report.failures[int(key)]
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a call of the open failure runs."""
-        return self._opened is not None and self._opened.is_busy
 
     def show_failure(self, place: int) -> None:
         """Open the failure at *place* of `report.failures`."""
@@ -65,11 +56,10 @@ class ReportPanel(CellView):
         if old is not None:
             old.close()
 
-    def _close_parts(self) -> None:
-        with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-            self._parts.close()
+    def _views(self) -> list[OpenedTrial]:
+        if self._opened is None:
+            return []
+        return [self._opened]
 
     def _static(self) -> dict[str, Any]:
         return self.report._repr_mimebundle_()

@@ -22,11 +22,11 @@ from toolbench.runs.kernel import has_kernel
 from toolbench.runs.record import RunRecord
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import Panes
+from toolbench.widgets.live_view import LiveView
 
 _NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
 _AWAY = "{0} is not connected now. %mcp connect {0} ... brings it back, and it is shown here again."
@@ -37,7 +37,7 @@ _SAVED_RUNS = 20
 open_explorers: "WeakSet[Explorer]" = WeakSet()
 
 
-class Explorer(CellView):
+class Explorer(LiveView):
     """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
     A server may report a change on any thread. The servers stay connected when it is closed.
@@ -69,6 +69,8 @@ class Explorer(CellView):
         self._empty = parts.column(self._text, kind="toolbench-page")
         self._panes = Panes(parts)
         super().__init__(
+            parts,
+            self._lock,
             [parts.html(PANEL), self._panes.widget],
             *("toolbench-workbench", "toolbench-explorer"),
             use="the explorer",
@@ -163,7 +165,7 @@ class Explorer(CellView):
         session = self._updates[name][0]
         put(self._head, _head_html(session))
         if name not in self._pages:
-            self._pages[name] = ServerPage(session, self._lock, self._keep)
+            self._pages[name] = ServerPage(session, self._lock, self._add_run)
         page = self._pages[name]
         lists = (self._list.widget, self._head, page.lists.widget)
         self._panes.fill(lists=lists, main=(page.main,), aside=(page.details.widget,))
@@ -177,32 +179,26 @@ class Explorer(CellView):
             if name in self._pages:
                 self._pages[name].hear(names)
 
-    def _keep(self, record: RunRecord) -> None:
+    def _add_run(self, record: RunRecord) -> None:
         """Keep *record*, the last run of its tool, in the saved notebook."""
         # The newest is the last
         self._last_runs.pop(record.address, None)
         self._last_runs[record.address] = record
         for old in list(self._last_runs)[:-_SAVED_RUNS]:
             del self._last_runs[old]
-        still = client_bundle(self).get("text/html", "")
+        still = Html(client_bundle(self).get("text/html", ""))
         self._saved_output.keep(still, list(self._last_runs.values()))
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a tool runs."""
+    def _views(self) -> list[ServerPage]:
         with self._lock:
-            return any(page.is_busy for page in self._pages.values())
+            return list(self._pages.values())
 
-    def _close_parts(self) -> None:
+    def _release(self) -> None:
         open_explorers.discard(self)
         with self._lock:
             for _, updates in self._updates.values():
                 updates.close()
             self._updates.clear()
-            for page in self._pages.values():
-                page.close()
-            self._pages.clear()
-            self._parts.close()
 
     def _static(self) -> dict[str, Any]:
         return client_bundle(self)

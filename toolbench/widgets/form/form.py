@@ -23,7 +23,7 @@ from toolbench.widgets.form.error_placement import locate, placed
 from toolbench.widgets.form.json_tab import JsonTab
 from toolbench.widgets.form.options import FieldOptions
 from toolbench.widgets.kit.plain_style import FORM
-from toolbench.widgets.kit.shown_views import shown_views
+from toolbench.widgets.live_view import shown_views
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
 Observer = Callable[[Bunch], None]

@@ -21,9 +21,9 @@ from toolbench.runs.questions import Asker, decline
 from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
@@ -35,7 +35,7 @@ from toolbench.widgets.panel.views import MAX_RUNS, CopyButton
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
-class ToolPanel(CellView):
+class ToolPanel(LiveView):
     """The panel of a tool: a form to run the tool, and the result.
 
     Any thread may call the callbacks of the panel.
@@ -80,12 +80,13 @@ class ToolPanel(CellView):
         """
         tool = the_tool(tool)
         self.lock = RLock()
-        self._parts = parts = Parts()
+        parts = Parts()
+        self._parts = parts
         self._timeout = timeout
         self._risk = risk
         self.when_over: Callable[[], object] | None = None
-        # The tool as HTML for a saved notebook
-        self._still: str | None = None
+        # Made once
+        self._tool_html: Html | None = None
         self._late: list[Any] = []
         # Those that the form hid, by the start of their run: in memory only, and nowhere shown
         self.sent_secrets: dict[datetime, SecretsByPath] = {}
@@ -100,6 +101,8 @@ class ToolPanel(CellView):
         upper = self._head, self.staleness.notice, self._tabs.widget, self._bar
         limits = limits_html(tool)
         super().__init__(
+            parts,
+            self.lock,
             [
                 parts.column(*upper, kind="toolbench-card"),
                 *([parts.html(limits)] if limits else []),
@@ -142,7 +145,7 @@ class ToolPanel(CellView):
     ) -> None:
         """Show *tool*, with *arguments* in a new form."""
         self._take(tool, arguments)
-        self._still = None
+        self._tool_html = None
         self._head.value = self._head_html()
         self._bar.children = self._beside_run()
         self._tabs.renew()
@@ -307,12 +310,17 @@ class ToolPanel(CellView):
         self._tabs.entitle()
         if self.when_over is not None:
             self.when_over()
-        elif self.record is not None:
-            if self._still is None:
-                self._still = tool_bundle(self.tool)["text/html"]
-            self._saved_output.keep(self._still, [self.record])
+        else:
+            self.keep()
 
-    def _close_parts(self) -> None:
+    @property
+    def still(self) -> Html:
+        """The tool as HTML."""
+        if self._tool_html is None:
+            self._tool_html = Html(tool_bundle(self.tool)["text/html"])
+        return self._tool_html
+
+    def _release(self) -> None:
         open_panels.discard(self)
         # Not the run of an earlier panel
         if self.is_busy:
@@ -321,7 +329,6 @@ class ToolPanel(CellView):
             self.runs.close()
             self._tabs.close()
             self.form.close()
-            self._parts.close()
 
     def __repr__(self) -> str:
         return (

@@ -206,6 +206,8 @@ class PanelRuns:
 
     def _end(self, run: Run) -> None:
         """Call `when_over` with *run*. An error is logged, because the run itself is over."""
+        # Who keeps a run does not keep its panel
+        run.dialogue.asker = decline
         try:
             self._when_over(run)
         except Exception:  # noqa: BLE001 - the function is not ours, and the click must go on

@@ -19,11 +19,11 @@ from toolbench.runs.questions import Answer, Question
 from toolbench.threads import daemon_thread
 from toolbench.values import sentence
 from toolbench.widgets.form.question import QuestionBox
-from toolbench.widgets.kit.cell_view import CellView
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 from toolbench.widgets.transcript.forks import Forks
 from toolbench.widgets.transcript.person_desk import PersonDesk
@@ -33,7 +33,7 @@ from toolbench.widgets.transcript.waiting_call import WaitingCall
 _WAIT = "The model or a tool is at work: wait for it, or press Stop."
 
 
-class ConversationPanel(CellView):
+class ConversationPanel(LiveView):
     """The live transcript of a conversation; a person can look at each call before it runs.
 
     The model and the tools work in a separate thread, one at a time. Any thread may call the
@@ -52,7 +52,7 @@ class ConversationPanel(CellView):
         self._log = conversation.agent_state.log
         self._lock = RLock()
         self._parts = parts = Parts()
-        self._renewed: Callable[[], object] = self._renew
+        self._renewed: Callable[[], object] = self.renew
         self._thread: Thread | None = None
         self._is_stopping = False
         self._coming, self._due = ComingText(), 0.0
@@ -72,6 +72,8 @@ class ConversationPanel(CellView):
             "Stop", self.stop, "Stop the request and the tools that run, at once"
         )
         super().__init__(
+            parts,
+            self._lock,
             [
                 parts.html(PANEL),
                 parts.row(self._head, *self._buttons, kind="toolbench-conversation"),
@@ -100,7 +102,7 @@ class ConversationPanel(CellView):
     @property
     def is_busy(self) -> bool:
         """Whether the model or a tool is at work, here or in a fork."""
-        return self._is_at_work or self._forks.is_busy
+        return self._is_at_work or super().is_busy
 
     # --- what the buttons do ------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class ConversationPanel(CellView):
 
     def _open_fork(self, conversation: Conversation) -> "ConversationPanel":
         panel = ConversationPanel(conversation, self._variables)
-        panel._renewed = self._renew
+        panel._renewed = self.renew
         return panel
 
     def _one_step(self) -> None:
@@ -197,15 +199,6 @@ class ConversationPanel(CellView):
             self._renewed()
         return not is_over
 
-    @property
-    def still(self) -> Html:
-        """The transcript as HTML, for a saved notebook."""
-        return Html(bundle(self._conversation)["text/html"] + self._forks.still)
-
-    def _renew(self) -> None:
-        """Update the HTML of this panel and of its forks in the saved notebook."""
-        self._saved_output.renew(self.still)
-
     def refresh(self) -> None:
         """Show the present state of the conversation; only changes are sent to the page."""
         with self._lock:
@@ -257,15 +250,16 @@ class ConversationPanel(CellView):
 
     # --- as a widget -----------------------------------------------------------------------
 
-    def _close_parts(self) -> None:
+    def _views(self) -> list[Forks]:
+        return [self._forks]
+
+    def _release(self) -> None:
         if self._is_at_work:
             self.stop()
-        self._forks.close()
         with self._lock:
             for call in self._calls.values():
                 call.close()
             self._rows.close()
-            self._parts.close()
 
     def _static(self) -> dict[str, Any]:
         static = bundle(self._conversation)

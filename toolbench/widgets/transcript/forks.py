@@ -4,31 +4,16 @@ The panel of a fork is below the panel of the other conversation.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
 
 from toolbench.agent.conversation import Conversation
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.live_view import LiveView
 
 # The start of a fork's name if the conversation has no variable
 _STEM = "chat"
-
-
-class ForkPanel(Protocol):
-    """A protocol: the panel of a fork."""
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the model or a tool is at work in the panel."""
-
-    @property
-    def still(self) -> Html:
-        """The panel as HTML, for a saved notebook."""
-
-    def close(self) -> None:
-        """Close the panel and all its widgets."""
 
 
 class Forks:
@@ -38,7 +23,7 @@ class Forks:
         self,
         parts: Parts,
         variables: Variables,
-        open_panel: Callable[[Conversation], ForkPanel],
+        open_panel: Callable[[Conversation], LiveView],
     ) -> None:
         """Make the widget for the forks. There is no fork yet.
 
@@ -49,7 +34,7 @@ class Forks:
         """
         self._parts, self._open = parts, open_panel
         self._variables = variables
-        self._panels: list[tuple[Html, Any]] = []
+        self._panels: list[tuple[Html, LiveView]] = []
         self.widget = parts.column()
 
     def begin(self, conversation: Conversation, event: int, step: int) -> None:

@@ -1,0 +1,314 @@
+"""A view that belongs to the cell that shows it: shown, busy, saved with the notebook, closed once.
+
+When a cell runs again, the page removes the old output of the cell, and `shown_views` closes the views
+that were in it. JupyterLab and Notebook do not save a widget's state: when a notebook is opened again,
+an error is in the place of a widget. So the cell of a view gets another output before the widget, with
+the view and its later runs as HTML. This HTML is hidden while the page draws the widget.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from uuid import uuid4
+
+import ipywidgets as w
+
+from toolbench.display.css import REMARK, TEXT_FONT
+from toolbench.display.escape import Html
+from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.runs.kernel import running_shell
+from toolbench.runs.record import RunRecord
+from toolbench.widgets.kit.parts import Parts
+
+# Earlier views that are remembered, of all cells
+_EARLIER = 20
+
+_OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
+_WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"
+# Otherwise the view has only a text or a script
+_DRAWN = f"{_WIDGET} > :not(script)"
+_STYLE = Html(f"""<style>
+{_OUTPUT}:has(+ {_OUTPUT} {_WIDGET}):not(:has(+ {_OUTPUT} {_DRAWN})) .toolbench-still {{ display: block; }}
+{_OUTPUT}:has(.toolbench-kept) + {_OUTPUT}:has({_WIDGET}):not(:has({_DRAWN})),
+{_OUTPUT}:has(.toolbench-kept):has(+ {_OUTPUT} {_DRAWN}) {{ display: none; }}
+</style>""")
+
+_CELL_OF_PAGE = {"msg_type": "execute_request"}
+"""The header of a cell in JupyterLite, whose kernel gives no header."""
+
+
+class LiveView(w.VBox):
+    """A widget that a cell shows. It is saved with the notebook, and closed when the cell has run again.
+
+    A subclass gives a mime bundle in `_static`. It may say more:
+
+    - `_views`: the smaller views in it, which are busy and close with it.
+    - `_records`: the runs that `_static` shows already.
+    - `still`: the HTML beside which later runs are saved, if this is not that of `_static`.
+    - `_release`: what stops before the view closes.
+    - `resume(earlier)`: go on where *earlier* was, which may be closed: what the cell showed before.
+      Return whether it did.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        lock: AbstractContextManager[Any],
+        children: Sequence[w.Widget],
+        *classes: str,
+        use: str = "",
+    ) -> None:
+        """Show *children* below each other; *classes* are more CSS classes.
+
+        Args:
+            parts: The factory of the widgets in the view.
+            lock: A reentrant lock that is held while the view closes.
+            children: The widgets in the view.
+            *classes: CSS classes besides that of every box of ours.
+            use: What a person can use again after the cell has run, such as "the form".
+        """
+        self._parts, self._lock = parts, lock
+        self._made_in = shown_views.cell
+        self._saved_output = SavedOutput(use)
+        super().__init__(children, _dom_classes=("toolbench-box", *classes))
+
+    def _static(self) -> dict[str, Any]:
+        """Return the mime bundle of the view as text and HTML that needs no kernel."""
+        raise NotImplementedError
+
+    @property
+    def still(self) -> Html:
+        """The view as HTML for a saved notebook, without the runs that `keep` adds."""
+        return Html(self._static()["text/html"])
+
+    def _views(self) -> Iterable[Any]:
+        """Return the smaller views in this one, which have `is_busy` and `close`."""
+        return ()
+
+    @property
+    def _records(self) -> list[RunRecord]:
+        """The runs that the HTML of `_static` shows already."""
+        return []
+
+    def _release(self) -> None:
+        """Stop what the view listens to and runs; its smaller views and its parts close after this."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something runs in the view, so that it must not be closed now."""
+        return any(view.is_busy for view in self._views())
+
+    def keep(self) -> None:
+        """Add the runs that have ended since the view was shown to the saved notebook."""
+        self._saved_output.keep(self.still, self._records)
+
+    def renew(self) -> None:
+        """Replace the view in the saved notebook by what it is now."""
+        self._saved_output.renew(self.still)
+
+    def close(self) -> None:
+        """Close the view and all its widgets; what runs in it is cancelled."""
+        # It may be closed already; the garbage collector calls this too
+        if self.comm is not None:
+            self._release()
+            with self._lock:
+                for view in list(self._views()):
+                    view.close()
+                self._parts.close()
+            self.layout.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        shown_views.add(self, self._made_in)
+        # First: one that ends meanwhile is rather saved twice than not at all
+        records = self._records
+        static = self._static()
+        if "text/html" in static:
+            self._saved_output.show(static["text/html"], records)
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+
+
+class ShownViews:
+    """Remembers which cells made and showed each view, and closes a view when all of these ran again.
+
+    When a cell runs again, the page removes the old output of the cell. Without this class, the
+    widgets of its views would stay in the kernel and in the page. A view that the cell shows once
+    more stays open, and so does one that another cell made or shows.
+    """
+
+    def __init__(self) -> None:
+        """Remember no views yet."""
+        self.cell: str | None = None
+        """The cell that runs, by the id that the front end gave it; None if there is no such cell."""
+        self._cells: dict[Any, set[str | None]] = {}
+        self._earlier: list[tuple[str, Any]] = []
+        """What earlier runs of cells showed, with the cells. A run that fails leaves it to the next."""
+
+    def begin(self, cell: str | None) -> None:
+        """Let *cell* begin: what its earlier run made and showed does not count any more.
+
+        Args:
+            cell: The id that the front end gives the cell; None if the cell has no id.
+        """
+        self.cell = cell
+        if cell is not None:
+            shown = [view for view, cells in self._cells.items() if cell in cells]
+            for view in shown:
+                self._cells[view].discard(cell)
+            earlier = [(cell, view) for view in shown if hasattr(view, "resume")]
+            self._earlier = [*self._earlier, *earlier][-_EARLIER:]
+
+    def add(self, view: Any, made_in: str | None) -> None:
+        """Remember that the cell that runs shows *view*.
+
+        Args:
+            view: An object with `is_busy` and `close`. If it has `resume`, this gets the views that
+                an earlier run of the cell showed, until it returns True for one: there *view* goes on.
+            made_in: The cell that made the view: what `cell` was then. A view that no cell made
+                is never closed here.
+        """
+        if self.cell is None:
+            return
+        self._cells.setdefault(view, {made_in}).add(self.cell)
+        if hasattr(view, "resume"):
+            self._resume(view)
+
+    def _resume(self, view: Any) -> None:
+        for entry in self._earlier:
+            cell, earlier = entry
+            if cell == self.cell and (earlier is view or view.resume(earlier)):
+                self._earlier.remove(entry)
+                return
+
+    def end(self) -> None:
+        """Let the cell end: close the views that no cell has. A busy one waits for a later cell.
+
+        If the cell has shown a view, nothing goes on any more where its earlier views were.
+        """
+        if any(self.cell in cells for cells in self._cells.values()):
+            self._earlier = [entry for entry in self._earlier if entry[0] != self.cell]
+        self.cell = None
+        over = [view for view, cells in self._cells.items() if not cells and not view.is_busy]
+        for view in over:
+            del self._cells[view]
+            view.close()
+            _forget_output(view)
+
+
+def _forget_output(view: Any) -> None:
+    """Take *view*, which is closed, from IPython's `Out`: that would keep all its widgets in memory."""
+    shell = running_shell()
+    if shell is None:
+        return
+    outputs = shell.user_ns.get("_oh", {})
+    for number in [number for number, value in outputs.items() if value is view]:
+        del outputs[number]
+        # `push` puts a hidden name into both
+        for names in (shell.user_ns, shell.user_ns_hidden):
+            names.pop(f"_{number}", None)
+
+
+shown_views = ShownViews()
+"""The views that the cells of this process show."""
+
+
+class SavedOutput:
+    """The output with the HTML of one panel, in the cell that shows the panel."""
+
+    def __init__(self, use: str = "") -> None:
+        """Make no output yet; `show` does.
+
+        Args:
+            use: What a person can use again after the cell has run, such as "the form". A line
+                below the HTML of the panel says so; without *use* there is no such line.
+        """
+        self._use = use
+        self._cell: Mapping[str, Any] | None = None
+        self._name = ""
+        self._last_keys: frozenset[tuple[str, int]] = frozenset()
+        self._views: dict[tuple[str, int], tuple[str, str]] = {}
+
+    def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
+        """Put the output into the cell that runs, before the panel.
+
+        Args:
+            still: The panel as HTML.
+            records: The runs that the HTML *still* already shows.
+        """
+        publisher = _publisher()
+        if publisher is None:
+            return
+        self._name = f"toolbench-{uuid4().hex}"
+        self._last_keys = frozenset(record.key for record in records)
+        # set last: another thread may call `keep` as soon as there is a cell
+        cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
+        self._cell = dict(cell) if can_ask_in_cell() else None
+        data = self._content(still, ())
+        publisher.publish(data, transient={"display_id": self._name})
+
+    def keep(self, still: str, records: Sequence[RunRecord]) -> None:
+        """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.
+
+        Any thread may call this. A record is rendered once. Nothing happens if there are no new records, if there is no
+        kernel, or if no page was open when the panel was shown: a notebook that runs without
+        a page must not change.
+        """
+        publisher = _publisher()
+        news = [record for record in records if record.key not in self._last_keys]
+        if publisher is None or not self._cell or not news:
+            return
+        # Another thread may replace them meanwhile
+        views = self._views
+        views = {r.key: views.get(r.key) or (r.to_html(), r.to_text()) for r in news}
+        self._views = views
+        self._update(publisher, self._content(still, list(views.values())))
+
+    def renew(self, still: str) -> None:
+        """Replace the output by the HTML *still*, if there is a kernel and a page was open."""
+        publisher = _publisher()
+        if publisher is not None and self._cell:
+            self._update(publisher, self._content(still, ()))
+
+    def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
+        transient = {"display_id": self._name}
+        # JupyterLite finds the cell by the name
+        if not hasattr(publisher, "pub_socket"):
+            publisher.publish(data, transient=transient, update=True)
+            return
+        # like update_display(), but for a cell that has ended
+        publisher.session.send(
+            publisher.pub_socket,
+            "update_display_data",
+            {
+                "data": data,
+                "metadata": {},
+                "transient": transient,
+            },
+            parent=dict(self._cell or {}),
+            ident=publisher.topic,
+        )
+
+    def _content(self, still: str, views: Sequence[tuple[str, str]]) -> dict[str, str]:
+        """Return the mime bundle of the output; *views* has each run as HTML and as text."""
+        ran = "".join(f'<div style="margin-top:8px">{html}</div>' for html, _ in views)
+        text = "\n\n".join(text for _, text in views)
+        html = (
+            f'<div class="toolbench-kept">{_STYLE}'
+            f'<div class="toolbench-still" hidden>{still}{_hint(self._use)}</div>{ran}</div>'
+        )
+        return {**({"text/plain": text} if text else {}), "text/html": html}
+
+
+def _hint(use: str) -> str:
+    """Return a line that says how a person comes to *use*; empty if there is nothing to use."""
+    if not use:
+        return ""
+    style = f"{TEXT_FONT};{REMARK}"
+    return f'<div style="{style}">Run the cell to use {use}.</div>'
+
+
+def _publisher() -> Any:
+    """Return the display publisher of ipykernel or JupyterLite; None without a kernel."""
+    publisher = getattr(running_shell(), "display_pub", None)
+    kinds = ("pub_socket", "update_display_data_callback")
+    return publisher if any(hasattr(publisher, kind) for kind in kinds) else None
