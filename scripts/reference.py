@@ -14,6 +14,7 @@ from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.commands import Family, LineParser
 from toolbench.magics.mcp_magics import MCP
+from toolbench.magics.settings import Toolbench
 from toolbench.magics.tool_magics import TOOL
 from toolbench.magics.tools_magics import TOOLS
 
@@ -250,6 +251,11 @@ def magics() -> Iterator[str]:
             yield from terms(magic)
         examples = "\n".join(magic.examples)
         yield f"\n```text\n{examples}\n```\n"
+    yield "### `%config Toolbench`\n"
+    yield "What holds for this notebook; `c.Toolbench.width = 80` in a configuration file of IPython sets it for all.\n"
+    for name, trait in sorted(Toolbench.class_own_traits(config=True).items()):
+        yield f"- `{name}`: {trait.help} {trait.default_value} by default."
+    yield "\n```text\n%config Toolbench\n%config Toolbench.timeout = 300\n```\n"
     yield WORDS_OF_CONSENT
 
 

@@ -11,6 +11,7 @@ from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics
 from toolbench.magics.completion import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import MCPMagics, refresh_explorers, targets
+from toolbench.magics.settings import Toolbench
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.magics.tools_magics import ToolsMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
@@ -38,12 +39,15 @@ class Workbench:
         self._shell = shell
         self._client: MCPClient | None = None
         self.catalog = Catalog(shell.user_ns, lambda: self._client)
+        self.settings = Toolbench(parent=shell)
         self._chats = ChatMagics(shell, self.catalog)
         self._magics = (
-            ToolMagics(shell, self.catalog),
+            ToolMagics(shell, self.catalog, self.settings),
             ToolsMagics(shell, self.catalog),
             CallMagics(shell, self.catalog),
-            MCPMagics(shell, lambda: self.client, self.catalog, self._chats.model_named),
+            MCPMagics(
+                shell, lambda: self.client, self.catalog, self._chats.model_named, self.settings
+            ),
             self._chats,
         )
         self._matcher = matcher_for(
@@ -81,6 +85,7 @@ class Workbench:
             for name in names
         ]
         self._shell.register_magics(*self._magics)
+        self._shell.configurables.append(self.settings)
         self._matchers.append(self._matcher)
         self._views.load()
         self._shell.events.register("pre_run_cell", self._before_cell)
@@ -115,6 +120,8 @@ class Workbench:
             # Restore the user's own magic
             if covered is not None:
                 known[where][name] = covered
+        self._shell.configurables.remove(self.settings)
+        self.settings.width = Toolbench.width.default_value
         self._chats.close()
         for served in _served():
             served.close()

@@ -19,19 +19,37 @@ from toolbench.display.escape import Html, escape, link, visible
 LIMIT = 100_000
 """The number of characters to show of one renderable, by default."""
 
+
+class Measures:
+    """How much room there is for what is shown.
+
+    Attributes:
+        width: Characters per line of tables and panels, where no other width is given.
+    """
+
+    def __init__(self) -> None:
+        """Set the width that fits a notebook beside its list of files."""
+        self.width = 100
+
+
+measures = Measures()
+"""The room of this process; `%config Toolbench.width` sets it."""
+
 # Times the limit; text with too much colour markup is left out
 _MARKUP = 1.9
 _CHUNK = 1_000
 
 
-def bundle(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) -> dict[str, str]:
+def bundle(
+    renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT
+) -> dict[str, str]:
     """Return *renderable* as a mime bundle, for the output of a cell.
 
     Equal input gives equal bytes. A `str` is text, not Rich markup.
 
     Args:
         renderable: Anything Rich can print.
-        width: Characters per line, in the text and in HTML tables and panels.
+        width: Characters per line, in the text and in HTML tables and panels; by default, that of `measures`.
         limit: The most characters to show; the middle of a longer text is left out.
     """
     return {
@@ -40,8 +58,9 @@ def bundle(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) 
     }
 
 
-def to_text(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) -> str:
+def to_text(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> str:
     """Return *renderable* as text of *width* columns: no escape codes, no trailing blanks."""
+    width = width or measures.width
     renderable = _capped(renderable, limit)
     if isinstance(renderable, Text):
         return _stripped("\n".join(_wrapped(renderable, width)))
@@ -50,7 +69,7 @@ def to_text(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
     return str(cap(_stripped(text), limit))
 
 
-def to_html(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) -> Html:
+def to_html(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> Html:
     """Return *renderable* as one `<pre>`, escaped and readable on light and dark pages.
 
     Text is wrapped by the page; tables and panels are *width* columns wide and scroll. The result
@@ -60,7 +79,7 @@ def to_html(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
     if isinstance(renderable, Text):
         segments, space = _flow(renderable), "pre-wrap;overflow-wrap:anywhere"
     else:
-        segments, space = _render(renderable, width), "pre"
+        segments, space = _render(renderable, width or measures.width), "pre"
     chunks = list(chain.from_iterable(map(_chunks, Segment.simplify(segments))))
     body, is_part = _fitting(chunks, int(limit * _MARKUP))
     attributes = f'style="{PRE};white-space:{space}"'

@@ -43,12 +43,13 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
         options.config, options.name = options.name, None
     _check(options)
     client = magics.client
+    timeout = options.timeout or magics.settings.connect_timeout
     if options.config:
         added = client.add(
             options.config,
             only=options.only or None,
             record=options.record,
-            timeout=options.timeout,
+            timeout=timeout,
             approve=options.approve,
         )
         notes = mcp_listing.without_place(added, client.servers)
@@ -69,7 +70,7 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
         mode=options.mode,
         record=options.record,
         replay=options.replay,
-        timeout=options.timeout,
+        timeout=timeout,
         roots=_roots_of(options),
     )
     return _listing(magics, session)

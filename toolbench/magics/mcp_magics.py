@@ -23,6 +23,7 @@ from toolbench.magics.line import (
     split,
     with_whole_lists,
 )
+from toolbench.magics.settings import Toolbench
 from toolbench.magics.table import Listing
 from toolbench.wording import counted
 
@@ -43,14 +44,16 @@ class MCPMagics(Magics):
         client: "Callable[[], MCPClient]",
         catalog: Catalog,
         model_named: "Callable[[str], Model]",
+        settings: Toolbench,
     ) -> None:
         """Manage the servers of the client that *client* returns, and serve the tools of *catalog*.
 
-        *model_named* returns the model of a name that a line has.
+        *model_named* returns the model of a name that a line has; *settings* has the time limit.
         """
         super().__init__(shell)
         self.catalog = catalog
         self.model_named = model_named
+        self.settings = settings
         self.namespace: dict[str, Any] = shell.user_ns
         self.served: Served | None = None
         """What `%mcp serve` serves, or served last; a notebook has one server of its tools."""

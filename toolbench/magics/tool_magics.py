@@ -29,6 +29,7 @@ from toolbench.magics.line import (
     seconds,
     variable,
 )
+from toolbench.magics.settings import Toolbench
 from toolbench.runs.perform import perform
 from toolbench.runs.run import run_here
 
@@ -88,10 +89,11 @@ TOOL = LineParser(
 class ToolMagics(Magics):
     """The magics `%tool` and `%%tool`."""
 
-    def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Prepare the magics for *shell*; *catalog* has the tools."""
+    def __init__(self, shell: Any, catalog: Catalog, settings: Toolbench) -> None:
+        """Prepare the magics for *shell*; *catalog* has the tools, *settings* the time limit."""
         super().__init__(shell)
         self.catalog = catalog
+        self.settings = settings
         self._namespace = shell.user_ns
 
     @no_var_expand
@@ -107,6 +109,7 @@ class ToolMagics(Magics):
             msg = "Which tool? %tool NAME opens one; %tools lists them all."
             raise UsageError(msg)
         tool = self.catalog.find(options.name)
+        options.timeout = options.timeout or self.settings.timeout
         if options.format and cell is None:
             msg = "-f is the format of the body of %%tool, but %tool has no body."
             raise UsageError(msg)

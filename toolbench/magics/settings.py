@@ -1,0 +1,61 @@
+"""`%config Toolbench`: the limits, the rules of consent and the width of this notebook."""
+
+from typing import Any
+
+from traitlets import Enum, Float, Int, observe
+from traitlets.config import Configurable
+
+from toolbench.display.render import measures
+from toolbench.runs.policy import policy
+
+_ALL = ("allow", "ask", "deny")
+# Columns; narrower tables have a letter a line
+_NARROWEST = 20
+# Seconds; traitlets knows no limit that is excluded
+_SHORTEST = 0.001
+
+
+class _OfPolicy(Enum[Any]):
+    """A trait that is an attribute of the policy, which Python can change too."""
+
+    def get(self, obj: Any, cls: Any = None) -> Any:
+        """Return the policy's value, whoever set it."""
+        return getattr(policy, str(self.name))
+
+    def set(self, obj: Any, value: Any) -> None:
+        """Set the policy's value.
+
+        Raises:
+            TraitError: If it is no verdict.
+        """
+        setattr(policy, str(self.name), self._validate(obj, value))
+
+
+class Toolbench(Configurable):
+    """What `%config Toolbench` shows and sets; IPython's configuration files set it too."""
+
+    timeout = Float(
+        None,
+        allow_none=True,
+        min=_SHORTEST,
+        help="Seconds after which a run of %tool or %%tool is cancelled.",
+    ).tag(config=True)
+    connect_timeout = Float(
+        None,
+        allow_none=True,
+        min=_SHORTEST,
+        help="Seconds after which %mcp connect stops connecting.",
+    ).tag(config=True)
+    destructive = _OfPolicy(
+        _ALL, "ask", help="The policy for a tool that declares itself destructive."
+    ).tag(config=True)
+    undeclared = _OfPolicy(
+        _ALL, "ask", help="The policy for a server's tool that does not declare what it changes."
+    ).tag(config=True)
+    width = Int(
+        measures.width, min=_NARROWEST, help="Characters per line of tables and panels."
+    ).tag(config=True)
+
+    @observe("width")
+    def _set_width(self, change: Any) -> None:
+        measures.width = change["new"]
