@@ -135,6 +135,7 @@ class TestMessages:
         the older handshake.
         """
         monkeypatch.setattr("toolbench.mcp.wire.sdk_session._SILENCE", 60)
+        monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 60)
         monkeypatch.setattr("toolbench.mcp.connection.connection._PROBE", 60)
         with MCPClient(timeout=3 * PATIENCE) as client:
             entry = good() if transport == "stdio" else url
