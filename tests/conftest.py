@@ -1,7 +1,6 @@
-"""What every test shares: hypothesis tries the same examples each time, and takes its time.
+"""What every test shares.
 
-`HYPOTHESIS_PROFILE=explore` looks for new ones. An interrupt is Python's own, even where a shell
-that started us in the background had it ignored.
+An interrupt is Python's own, even where a shell that started us in the background had it ignored.
 """
 
 import atexit
@@ -18,7 +17,6 @@ from warnings import catch_warnings, simplefilter
 
 import pytest
 from corpus import CORPUS, MISSING, published_tools
-from hypothesis import HealthCheck, settings
 from tiers import (  # noqa: F401 - hooks of pytest
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -29,11 +27,6 @@ from toolbench.core.registry import default_registry
 from toolbench.redaction.known import remembered
 from toolbench.runs.session import reset
 
-# A timing, which no test may fail by
-SLOW = [HealthCheck.too_slow]
-settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=SLOW)
-settings.register_profile("explore", deadline=None, max_examples=2_000, suppress_health_check=SLOW)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 _STATE = tempfile.mkdtemp(prefix="toolbench-state-")
 # No test reads or changes what this user approved
 os.environ["XDG_STATE_HOME"] = _STATE

@@ -3,7 +3,9 @@
 A parametrised function runs a few of its cases, drawn with a fixed seed so that each process and
 each day draws the same: the first and the last, those marked `corner`, and others up to `--cases`.
 `--cases 0` runs all, as `make nightly` does; so does a case or a word that is asked for by name. A
-function marked `every_case` is never drawn from.
+function marked `every_case` is never drawn from. Hypothesis tries the same examples each time: 40 of
+each law that names no number, and 100 with `--cases 0`; `HYPOTHESIS_PROFILE=explore` looks for new
+ones.
 
 With `--costs`, the end of a run lists the tests marked neither `slow` nor `long` that took more than
 a second of processor time, with that of the processes they waited for.
@@ -14,6 +16,7 @@ import random
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 MOST_SECONDS = 1.0
 # A test that loads so many modules is the first to import somebody else's package: not its own cost
@@ -40,7 +43,16 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Measure what the tests cost, if that is asked for."""
+    """Choose how many examples are tried; measure what the tests cost, if that is asked for."""
+    # Too slow is a timing, which no test may fail by
+    same = {"derandomize": True, "deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    settings.register_profile("few", max_examples=40, **same)
+    settings.register_profile("all", max_examples=100, **same)
+    settings.register_profile("explore", max_examples=2_000, **{**same, "derandomize": False})
+    profile = "few"
+    if config.getoption("--cases") == 0:
+        profile = "all"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     if config.getoption("--costs"):
         config.pluginmanager.register(Costs(config.getoption("--costs")))
 
