@@ -225,7 +225,6 @@ _EXTRAS = {
     "local": "Models on this machine need llama.cpp.",
     "demo": "Servers defined in a notebook need FastMCP's server half.",
     "pandas": "DataFrames need pandas.",
-    "plots": "Plots need matplotlib.",
     "serve": "Serving tools needs FastMCP's server half.",
 }
 

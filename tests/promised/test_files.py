@@ -5,7 +5,6 @@ says so in one sentence with what to do, and the change is in CHANGELOG.md.
 """
 
 import json
-import sys
 from pathlib import Path
 from shutil import copyfile, copytree
 
@@ -66,7 +65,7 @@ def copy_of(tmp_path):
 def test_the_files_tell_nothing_of_who_wrote_them():
     """No secret, and no path of a machine, is in any of them; each is small."""
     paths = [path for path in FILES.rglob("*") if path.is_file()]
-    assert len(paths) == 14
+    assert len(paths) == 18
     for path in paths:
         text = path.read_text("utf-8")
         assert len(text) < 30_000
@@ -582,7 +581,7 @@ def test_cases_are_read():
 class TestSavedTrials:
     def test_are_not_asked_again(self, copy_of):
         """A model with an empty script is enough: the report is that of then."""
-        path = copy_of("trials.jsonl", CUT_OFF)
+        path = copy_of("answers.jsonl", CUT_OFF)
         length = path.stat().st_size
         report = evaluate(
             ScriptedModel([], name="clerk"), [split_bill, look_up], shop_cases(), save=path
@@ -613,7 +612,7 @@ class TestSavedTrials:
 
     def test_that_ran_are_not_run_again(self, copy_of, at_the_root):
         """Nor are their calls: the server is not asked."""
-        path = copy_of("trials-run.jsonl")
+        path = copy_of("answers-run.jsonl")
         server = shop_server()
         with create_mcp_tools(server) as client:
             tools = [client["price"], client["stock"]]
@@ -623,13 +622,9 @@ class TestSavedTrials:
         assert server.calls == []
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] != (3, 11),
-    reason="the calls of a function belong to its code, which each Python compiles differently",
-)
 def test_a_sweep_of_a_function_is_not_made_again(copy_of):
     """The rows are those of the file, the errors too."""
-    path = copy_of("sweep-function.jsonl", CUT_OFF)
+    path = copy_of("rows-function.jsonl", CUT_OFF)
     report = sweep(split_bill, BILLS, save=path)
     texts = [42, 21, 15.25, 7.62]
     assert [row.arguments for row in report] == [
@@ -639,7 +634,7 @@ def test_a_sweep_of_a_function_is_not_made_again(copy_of):
         f"Everybody pays {text:.2f} euros." for text in texts
     ]
     assert {row.error for row in report.errors} == {"ZeroDivisionError: float division by zero"}
-    seconds = [json.loads(line)["seconds"] for line in path.read_text().splitlines()[:6]]
+    seconds = [json.loads(line)["seconds"] for line in path.read_text().splitlines()[1:7]]
     assert [row.seconds for row in report] == pytest.approx(seconds, abs=1e-6)
 
 
@@ -647,10 +642,29 @@ def test_a_sweep_of_a_server_is_not_made_again(copy_of, at_the_root):
     """The server is not asked."""
     server = shop_server()
     with create_mcp_tools(server) as client:
-        report = sweep(client["price"], GOODS, save=copy_of("sweep-server.jsonl"))
+        report = sweep(client["price"], GOODS, save=copy_of("rows-server.jsonl"))
     assert [(row.arguments, row.fields or row.error) for row in report] == [
         ({"of": "tea"}, {"eur": 3}),
         ({"of": "coffee"}, {"eur": 4}),
         ({"of": 3}, "price: of: should be a string, not 3"),
     ]
     assert server.calls == []
+
+
+@pytest.mark.parametrize("name", ["trials.jsonl", "trials-run.jsonl", "sweep-function.jsonl"])
+def test_what_earlier_versions_saved_is_refused_in_one_sentence(copy_of, name):
+    """It has scores in place of answers, and keys of guesses: the file stays as it is."""
+    path = copy_of(name)
+    content = path.read_bytes()
+    works = {
+        "evaluate": lambda: evaluate(ScriptedModel([]), [], shop_cases(), save=path),
+        "sweep": lambda: sweep(split_bill, BILLS, save=path),
+    }
+    for kind, work in works.items():
+        with pytest.raises(ToolbenchError) as refused:
+            work()
+        assert str(refused.value) == (
+            f"{path} is not a file that this version of {kind}(save=) wrote, and stays as it is: "
+            "give the name of a new file."
+        )
+    assert path.read_bytes() == content

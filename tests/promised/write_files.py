@@ -2,7 +2,8 @@
 
 All of it is done, nothing is made up: runs from Python, a line, a button and a model, a server, and
 so on. Times and the salts of saved keys differ each time. What is in `files` was written on
-27 November 2026 and stays as it is; what a later version writes in another form goes beside it.
+27 November 2026 and stays as it is; what a later version writes in another form goes beside it
+(`answers*` and `rows*` on 29 November: what came before, `trials*` and `sweep*`, is refused).
 """
 
 import os
@@ -228,17 +229,17 @@ def write_cases(path: Path) -> None:
 
 def write_trials(folder: Path) -> None:
     """An evaluation without, and one with calls that run."""
-    evaluate(clerk(), [split_bill, look_up], shop_cases(), save=folder / "trials.jsonl")
+    evaluate(clerk(), [split_bill, look_up], shop_cases(), save=folder / "answers.jsonl")
     with create_mcp_tools(shop_server()) as client:
         tools = [client["price"], client["stock"]]
-        evaluate(buyer(), tools, price_cases(), execute=True, save=folder / "trials-run.jsonl")
+        evaluate(buyer(), tools, price_cases(), execute=True, save=folder / "answers-run.jsonl")
 
 
 def write_sweeps(folder: Path) -> None:
     """A sweep of a function, and one of a server's tool; each has a call that fails."""
-    sweep(split_bill, BILLS, save=folder / "sweep-function.jsonl")
+    sweep(split_bill, BILLS, save=folder / "rows-function.jsonl")
     with create_mcp_tools(shop_server()) as client:
-        sweep(client["price"], GOODS, workers=1, save=folder / "sweep-server.jsonl")
+        sweep(client["price"], GOODS, workers=1, save=folder / "rows-server.jsonl")
 
 
 def write_all(folder: Path) -> None:

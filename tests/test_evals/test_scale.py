@@ -36,4 +36,4 @@ def test_a_hundred_thousand_trials_in_bounded_memory(tmp_path):
     ]  # fmt: skip
     assert peaks[1] - peaks[0] < 2_000 * count
     lines = (tmp_path / f"{count}.jsonl").read_bytes().count(b"\n")
-    assert lines == count
+    assert lines == 1 + count

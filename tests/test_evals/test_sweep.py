@@ -251,7 +251,7 @@ class TestSaving:
 
         assert sweep(first(), {"a": [1]}, save=path)[0].fields == {"result": 1}
         assert sweep(second(), {"a": [1]}, save=path)[0].fields == {"result": 2}
-        assert len(path.read_text().splitlines()) == 2
+        assert len(path.read_text().splitlines()) == 1 + 2
 
     def test_a_row_from_the_file_is_the_row(self, tmp_path):
         """Errors, fields and repeats come back as they were."""
@@ -261,7 +261,7 @@ class TestSaving:
         assert [*again] == [*first]
         retried = sweep(divide, {"a": [1, 2], "b": [0, 1]}, save=path, retry_errors=True)
         assert [row.state for row in retried] == ["error", "ok"] * 2
-        assert len(path.read_text().splitlines()) == 6
+        assert len(path.read_text().splitlines()) == 1 + 6
 
     def test_no_secret_is_in_the_file_or_the_report(self, tmp_path):
         """A secret argument is a mark, also in what comes out, and no key is made of it."""
@@ -378,19 +378,6 @@ def test_a_table_keeps_its_index(tmp_path):
     page = sweep(groups, {"by": ["station"]}, save=path).to_html()
     assert "station" in page
     assert "&lt;x&gt;" in page
-
-
-def test_plots():
-    """Heatmap and lines are figures of the grid; what cannot be drawn is one sentence."""
-    report = sweep(divide, {"a": range(4), "b": [1, 2]}, repeats=2)
-    heat = report.heatmap()
-    assert (heat.axes[0].get_xlabel(), heat.axes[0].get_ylabel()) == ("b", "a")
-    lines = report.plot("rest", x="a")
-    assert len(lines.axes[0].lines) == 2
-    with pytest.raises(CaseError, match="'rest'"):
-        report.plot("rests")
-    with pytest.raises(CaseError, match="no numbers"):
-        report.heatmap("error")
 
 
 @pytest.mark.parametrize(

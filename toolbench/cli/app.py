@@ -98,7 +98,7 @@ def eval_(
         api_key_env: The environment variable with the API key for a URL.
         repeats: The number of answers of each model to each case.
         min_passed: The share of the answers that must pass, between 0 and 1.
-        save: A JSONL file with one answer per line; saved answers are not requested again.
+        save: A JSONL file of the answers; those that it has are not requested again.
         max_cost: The limit in US dollars; above this limit no more answers are requested.
         retry_errors: Ask the model again if the file of `--save` has an error instead of an answer.
         junit: The file for a JUnit XML report.

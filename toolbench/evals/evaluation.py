@@ -1,8 +1,8 @@
-"""Compare the tools that cases name with the tools that are offered."""
+"""Evaluate models: let them answer cases, and score the answers."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
@@ -19,18 +19,16 @@ from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.budget import Budget, Estimate, estimated, request_costs
 from toolbench.evals.case import Case
 from toolbench.evals.cases import Cases
-from toolbench.evals.execution import CallRunner, at_most
-from toolbench.evals.identity import note_of
+from toolbench.evals.execution import CallRunner, at_most, can_run
 from toolbench.evals.progress import ProgressLine, announce
 from toolbench.evals.report import EvalReport
+from toolbench.evals.saved_answers import Results, SavedAnswers, Task
 from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.scoring import AnyTool, is_whole, saved_answer, trial_of
-from toolbench.evals.trial import SavedTrial, Trial
-from toolbench.evals.trial_keys import TrialKeys
+from toolbench.evals.scoring import AnyTool, Scored, as_answered, scored_answer
+from toolbench.evals.trial import Trial
 from toolbench.evals.workers import (
     InThisThread,
     Lane,
-    LastingExecutor,
     cancel,
     check_options,
     completed,
@@ -129,9 +127,7 @@ def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
     }
 
 
-Task = tuple[str, int, int]
-"""The name of a model, the index of a case, and the number of the answer, from 1."""
-Stop = Literal["interrupted", "max_cost"]
+Stop = Literal["interrupted", "max_cost", "executor"]
 
 # One answer after another
 _IN_TURN = (ScriptedModel, RecordedModel, LocalModel)
@@ -172,12 +168,13 @@ def evaluate(
             gets the model and the messages. Threads if left out. Scripted, recorded and local
             models answer in this process, one request at a time. A person answers in the calling
             thread.
-        save: A JSONL file with one trial per line. An answer that the file has of the same model, to
-            the same prompt, with the same tools, is not requested again: use the same file after an
-            interrupt. If the case expects something else now, the answer is scored again, unless it
-            holds a secret, which the file does not have. A model is the same if it has the same
-            name, and the same code, address, file or attributes. For a `ScriptedModel`, the name is
-            enough.
+        save: A JSONL file of the answers, and of the results of calls that ran. An answer that the
+            file has of the same model, to the same prompt, with the same tools, is not requested
+            again, and a call that ran for it does not run again: use the same file after an
+            interrupt, or after a case was mended, for scores are made anew. A model is the same if
+            it has the same name, address and options, or the same source if it is a function; give
+            another one another name. An answer with a secret, which the file does not have, is
+            requested again if its case expects something else.
         max_cost: The limit in US dollars. The cost of the answers in *save* is part of it. A request that may
             exceed the limit is not made, if its cost is known from the model's price or from
             the model's most expensive answer so far. Running requests are still paid for.
@@ -205,7 +202,7 @@ def evaluate(
             system_prompt=system_prompt,
         )
         if save is not None:
-            lines = undo.enter_context(SavedLines(Path(save)))
+            lines = undo.enter_context(SavedLines(Path(save), "evaluate"))
             evaluation.resume(lines, with_errors=not retry_errors)
         announce(evaluation.notes, on_progress)
         return evaluation.run(executor, workers, Budget(max_cost), on_progress)
@@ -247,11 +244,11 @@ class _Evaluation:
         }
         self.notes = absent_tools(cases, tools)
         """Notes for a person, to show before the first request."""
-        # Notes for the report alone
-        self._remarks: list[str] = []
-        self._lines: SavedLines | None = None
-        self._keys: TrialKeys | None = None
+        self._saved: SavedAnswers | None = None
         self._trials: dict[Task, Trial] = {}
+        self._results: defaultdict[Task, Results] = defaultdict(dict)
+        # Answers of the file with calls that have not run
+        self._open: dict[Task, list[ToolCall]] = {}
         self._kept_whole = 0
         self._runner = CallRunner()
         self._token = CancelToken()
@@ -269,46 +266,24 @@ class _Evaluation:
         return (t for t in self._plan() if t[0] in model_names and t not in self._trials)
 
     def resume(self, lines: SavedLines, *, with_errors: bool) -> None:
-        """Take the finished trials of this evaluation from *lines*, and save new ones there."""
-        self._lines = lines
-        self._keys = keys = TrialKeys(
+        """Take the answers to this evaluation from *lines*, and save new ones there."""
+        self._saved = SavedAnswers(
             *(lines, self._models, self._offered, self._tools, self._cases),
             system_prompt=self._system_prompt,
-            is_run=self._execute,
         )
-        tasks = {keys.of(*task): task for task in self._plan()}
-        requests = {keys.of_request(*task): task for task in self._plan()}
-        # Answers to cases that expect something else now
-        others: dict[Task, Json] = {}
-
-        def is_wanted(line: Json) -> bool:
-            if line["key"] in tasks:
-                return with_errors or "error" not in line
-            return str(line.get("request")) in requests and is_whole(line)
-
-        for line in lines.fitting(SavedTrial, is_wanted):
-            task = tasks.get(line["key"])
-            if task is None:
-                others[requests[str(line["request"])]] = line
-            else:
-                trial = Trial.from_dict(line, self._cases[task[1]])
-                self._trials[task] = self._lightened(trial)
-        taken = len(self._trials)
-        for task, line in others.items():
-            if task not in self._trials:
-                self._trials[task] = self._lightened(self._scored_again(task, line))
+        answers = self._saved.read(self._plan(), with_errors=with_errors, is_run=self._execute)
+        for task, trial, results, is_whole in answers:
+            self._results[task] = results
+            if trial.error is None and is_whole:
+                scored = self._scored(task, as_answered(trial))
+                trial = scored.trial
+                places = [place for place, call in enumerate(scored.calls) if can_run(call)]
+                if self._execute and not results.keys() >= set(places):
+                    self._open[task] = scored.calls
+            if self._execute:
+                trial = replace(trial, results=tuple(results[place] for place in sorted(results)))
+            self._trials[task] = self._lightened(trial)
         self.notes += lines.notes
-        self._tell_what_was_taken(lines.path, len(self._trials) - taken, keys.left_out)
-
-    def _tell_what_was_taken(self, path: Path, scored: int, left_out: frozenset[str]) -> None:
-        if scored:
-            answers = counted(scored, "answer")
-            self._remarks.append(
-                f"Scored again: {answers} of {path}, because what is expected has changed."
-            )
-        if self._trials and left_out:
-            source = f"Taken from {path}: {counted(len(self._trials), 'answer')}"
-            self._remarks.append(note_of(left_out, source))
 
     def _estimate(self) -> Estimate:
         pairs = ((t[0], self._cases[t[1]]) for t in self._todo(self._models))
@@ -329,7 +304,7 @@ class _Evaluation:
             budget.count(task, task[0], trial.cost, is_answer=trial.error is None)
         estimate = self._estimate()
         if self._execute:
-            todo = self._todo(self._models)
+            todo = [*self._open, *self._todo(self._models)]
             count = sum(at_most(self._cases[task[1]]) for task in todo)
             self._runner.ask(self._tools.values(), count)
         line = ProgressLine("Evaluation", estimate.requests, on_progress, estimate=estimate)
@@ -340,6 +315,10 @@ class _Evaluation:
             lanes = self._lanes(executor, workers, undo, is_limited=budget.is_limited)
             undo.callback(line.erase)
             try:
+                for task, calls in self._open.items():
+                    self._run_calls(task, calls)
+                if self._runner.is_interrupted:
+                    raise KeyboardInterrupt
                 self._work(lanes, budget, line)
             except KeyboardInterrupt:
                 stop = "interrupted"
@@ -350,7 +329,9 @@ class _Evaluation:
                         self._note(task, future)
                 self._token.cancel("the evaluation was interrupted")
                 cancel(lanes)
-        if budget.is_over and stop is None:
+        if stop is None and any(lane.broken for lane in lanes):
+            stop = "executor"
+        if stop is None and budget.is_over:
             stop = "max_cost"
         return EvalReport(
             [self._trials[task] for task in self._plan() if task in self._trials],
@@ -359,9 +340,9 @@ class _Evaluation:
             planned=len(self._cases) * self._repeats * len(self._models),
             estimate=estimate,
             stopped=stop,
-            notes=[*self.notes, *self._remarks, *self._lost_texts()],
+            notes=[*self.notes, *self._lost_texts()],
             is_cost_unknown=budget.is_unknown,
-            is_saved=self._lines is not None,
+            is_saved=self._saved is not None,
             seconds=perf_counter() - began,
         )
 
@@ -383,14 +364,28 @@ class _Evaluation:
                 raise KeyboardInterrupt
 
     def _note(self, task: Task, future: "Future[Any]") -> Trial:
-        """Keep and return the trial of *task*. Save it, unless an interrupt stopped its calls."""
-        trial = self._trial(task, future)
-        is_whole = not (trial.results and self._runner.is_interrupted)
-        if self._lines is not None and self._keys is not None and is_whole:
-            line = {**trial.to_dict(), "request": self._keys.of_request(*task)}
-            self._lines.add(self._keys.of(*task), line)
-        self._trials[task] = self._lightened(trial)
-        return trial
+        """Save and keep the trial of *task*, then run its calls; *future* has its answer or error."""
+        scored = self._scored(task, future)
+        is_lost = not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
+        if self._saved is not None and not is_lost:
+            self._saved.add(task, scored)
+        self._trials[task] = self._lightened(scored.trial)
+        self._run_calls(task, scored.calls)
+        return self._trials[task]
+
+    def _run_calls(self, task: Task, calls: list[ToolCall]) -> None:
+        """Run those *calls* of an answer that have no result, and save each one that ends."""
+        if not self._execute:
+            return
+
+        def keep(place: int, result: Json) -> None:
+            if self._saved is not None:
+                self._saved.add_result(task, place, result)
+            self._results[task][place] = result
+
+        limit = at_most(self._cases[task[1]])
+        results = self._runner.run(calls, limit, self._results[task], keep)
+        self._trials[task] = replace(self._trials[task], results=results)
 
     def _lanes(
         self,
@@ -413,8 +408,7 @@ class _Evaluation:
         if together and executor is not None:
             # a cancel token works only in this process
             is_near = isinstance(executor, ThreadPoolExecutor)
-            there = LastingExecutor(executor, undo.callback)
-            lanes.append(self._lane(together, there, room(executor), is_near=is_near))
+            lanes.append(self._lane(together, executor, room(executor), is_near=is_near))
         elif together:
             # with a limit, no request waits in the pool: the limit is checked before
             width = workers if is_limited else 2 * workers
@@ -445,32 +439,13 @@ class _Evaluation:
 
     # --- a trial -------------------------------------------------------------------
 
-    def _trial(self, task: Task, future: "Future[Any]") -> Trial:
-        """Return the trial of *task*; *future* has its answer or its error."""
+    def _scored(self, task: Task, future: "Future[Any]") -> Scored:
+        """Return the answer to *task*, which *future* has, or its error, with its scores."""
         name, place, repeat = task
-        case = self._cases[place]
-
-        def run_calls(calls: list[ToolCall]) -> tuple[Json, ...]:
-            return self._runner.run(calls, at_most(case)) if self._execute else ()
-
-        return trial_of(
+        return scored_answer(
             future,
             self._models[name],
             self._tools,
-            run_calls,
-            name=name,
-            case=case,
-            repeat=repeat,
-        )
-
-    def _scored_again(self, task: Task, line: Json) -> Trial:
-        """Return the trial of *task* with the answer in *line*, which was scored by another case."""
-        name, place, repeat = task
-        return trial_of(
-            saved_answer(line),
-            self._models[name],
-            self._tools,
-            lambda _: tuple(line.get("results", ())),
             name=name,
             case=self._cases[place],
             repeat=repeat,
@@ -483,8 +458,8 @@ class _Evaluation:
             return []
         place = (
             "`save=` keeps all of them in a file"
-            if self._lines is None
-            else f"all of them are in {self._lines.path}"
+            if self._saved is None
+            else f"all of them are in {self._saved.lines.path}"
         )
         return [
             f"The report has the texts of the first {_FAILURES:,} of {failures:,} failures; {place}."

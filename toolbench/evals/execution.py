@@ -1,6 +1,7 @@
 """Run the calls of answers one after another."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from toolbench.evals.case import Case
 from toolbench.evals.consent import ask_for_all
@@ -9,7 +10,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.runs.perform import perform
 from toolbench.runs.policy import has_changed, policy
-from toolbench.runs.run import run_here
+from toolbench.runs.run import Run, run_here
 
 # Characters of a tool's result
 _TEXT = 2_000
@@ -44,37 +45,52 @@ class CallRunner:
         self._judged = {tool.name: tool for tool in judged}
         self._agreed_to = ask_for_all(judged, count, at_most=True)
 
-    def run(self, calls: Iterable[ToolCall], limit: int) -> tuple[Json, ...]:
+    def run(
+        self,
+        calls: Iterable[ToolCall],
+        limit: int,
+        known: Mapping[int, Json],
+        keep: Callable[[int, Json], object],
+    ) -> tuple[Json, ...]:
         """Run the *calls* that can run, and return their results.
 
         Args:
             calls: The calls of an answer.
             limit: The most calls to run that need consent; further calls are marked as not run.
+            known: The results of calls that ended before, by their places: they do not run again.
+            keep: Gets the place and the result of each other call, as soon as it has ended, and
+                puts it into *known*. It does not get a call that was stopped.
         """
         results: list[Json] = []
-        for call in calls:
-            if call.tool is None or call.action is None or call.tool.executor is None:
+        for place, call in enumerate(calls):
+            if not can_run(call):
                 continue
-            if self.is_interrupted:
-                results.append(_not_run(call, _INTERRUPTED))
-                continue
-            if self._needs_consent(call):
-                if call.name in self._judged and has_changed(self._judged[call.name]):
-                    results.append(_not_run(call, _CHANGED))
-                    continue
-                limit -= 1
-                if limit < 0:
-                    results.append(_not_run(call, _TOO_MANY))
-                    continue
-            results.append(self._run(call))
+            result = known.get(place)
+            if result is None and self.is_interrupted:
+                result = _not_run(call, _INTERRUPTED)
+            elif result is None and (why := self._refusal(call, limit)):
+                result = _not_run(call, why)
+                keep(place, result)
+            elif result is None:
+                result = self._run(call, partial(keep, place))
+            limit -= self._needs_consent(call)
+            results.append(result)
         return tuple(results)
+
+    def _refusal(self, call: ToolCall, limit: int) -> str:
+        """Return why a call may not run; empty if it may. *limit* calls that need consent may."""
+        if not self._needs_consent(call):
+            return ""
+        if call.name in self._judged and has_changed(self._judged[call.name]):
+            return _CHANGED
+        return _TOO_MANY if limit < 1 else ""
 
     def _needs_consent(self, call: ToolCall) -> bool:
         tool: AnyTool = call.tool  # type: ignore[assignment]
         verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
         return verdict == "ask" or call.name in self._agreed_to
 
-    def _run(self, call: ToolCall) -> Json:
+    def _run(self, call: ToolCall, keep: Callable[[Json], object]) -> Json:
         run = run_here(
             call.tool,  # type: ignore[arg-type]
             call.arguments,
@@ -85,16 +101,25 @@ class CallRunner:
         try:
             # The one question was not about the rating of this call
             perform(run, confirm=call.name not in self._agreed_to)
+            if run.state != "cancelled":
+                keep(_result(run))
         except KeyboardInterrupt:
             # The answer is paid for: its trial is kept
             self.is_interrupted = True
-        text = run.secrets.redactor.text(run.outcome.text)
-        return {
-            "run": run.id,
-            "name": call.name,
-            "state": run.state,
-            "text": text[:_TEXT],
-        }
+            if run.has_ended and run.state != "cancelled":
+                # It came just as the call had ended
+                keep(_result(run))
+        return _result(run)
+
+
+def can_run(call: ToolCall) -> bool:
+    """Tell whether *call* has a tool that can run, and arguments that fit."""
+    return call.tool is not None and call.action is not None and call.tool.executor is not None
+
+
+def _result(run: Run) -> Json:
+    text = run.secrets.redactor.text(run.outcome.text)
+    return {"run": run.id, "name": run.tool.name, "state": run.state, "text": text[:_TEXT]}
 
 
 def _not_run(call: ToolCall, why: str) -> Json:

@@ -31,6 +31,7 @@ _NAME = 200
 _STOPS = {
     "interrupted": "It was interrupted",
     "max_cost": "It stopped for max_cost",
+    "executor": "Its executor broke",
 }
 
 

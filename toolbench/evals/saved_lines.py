@@ -2,8 +2,7 @@
 
 import json
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
@@ -19,22 +18,26 @@ from toolbench.jsonschema.types import Json
 from toolbench.values import plain
 from toolbench.wording import counted
 
+VERSION = 1
+"""The form of the lines."""
+_BEGIN = b'{"toolbench": '
 # Damaged lines
 _MOST = 5
-_SALT = re.compile(r"([0-9a-f]{16}):")
 
 
 class SavedLines:
     """The lines of one file; an incomplete line, for example after a crash, is skipped.
 
-    Each key is a hash. All keys of a file use the same random salt, and begin with it.
+    The first line says what the file is, and has the random salt of its keys, which are hashes.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: str) -> None:
         """Open the file *path* to append lines; the file is created if it does not exist.
 
+        *kind* is the function whose file it is: "evaluate" or "sweep".
+
         Raises:
-            ToolbenchError: If the file cannot be read and written.
+            ToolbenchError: If the file cannot be read and written, or is another file.
         """
         self.path = path
         # What is wrong in a line, by its key
@@ -42,21 +45,44 @@ class SavedLines:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b", buffering=0, opener=open_unlinked)  # noqa: SIM115
-            if self._file.seek(0, os.SEEK_END):
-                self._file.seek(-1, os.SEEK_END)
-                if self._file.read(1) != b"\n":
-                    # The next entry starts a new line
-                    self._file.write(b"\n")
+            first = self._first_line()
+            is_torn = _BEGIN.startswith(first) or first.startswith(_BEGIN)
+            if is_torn and not first.endswith(b"\n"):
+                # Nothing was saved yet
+                self._file.truncate(0)
+                self._write({"toolbench": kind, "version": VERSION, "salt": token_hex(8)})
+                # Another process may have written its own before
+                first = self._first_line()
+            self._salt = _salt(first, kind)
+            if not self._salt:
+                self._file.close()
+                msg = (
+                    f"{path} is not a file that this version of {kind}(save=) wrote, and stays as "
+                    "it is: give the name of a new file."
+                )
+                raise ToolbenchError(msg)
+            self._file.seek(-1, os.SEEK_END)
+            if self._file.read(1) != b"\n":
+                # The next entry starts a new line
+                self._file.write(b"\n")
         except OSError as error:
             msg = f"{path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
-        salts = (_SALT.match(line["key"]) for _, line in self.lines())
-        self._salt = next((salt[1] for salt in salts if salt), "") or token_hex(8)
+
+    def _first_line(self) -> bytes:
+        self._file.seek(0)
+        return self._file.readline(1_000)
+
+    def _write(self, data: Json) -> None:
+        """Append *data* as a line: at once, so that two processes mix no lines."""
+        rest = memoryview(json.dumps(data, ensure_ascii=True).encode() + b"\n")
+        while rest:
+            rest = rest[self._file.write(rest) or 0 :]
 
     def key(self, *parts: Any) -> str:
         """Return a short hash of *parts*, which are JSON data."""
         text = json.dumps([self._salt, *parts], sort_keys=True, ensure_ascii=True)
-        return f"{self._salt}:{sha256(text.encode()).hexdigest()[:32]}"
+        return sha256(text.encode()).hexdigest()[:32]
 
     def stretched(self, *parts: Any) -> str:
         """Return a slow hash of *parts*: a secret in *parts* cannot be found by trying many values.
@@ -73,41 +99,6 @@ class SavedLines:
             raise ToolbenchError(msg) from None
         text = json.dumps([*parts], sort_keys=True, ensure_ascii=True)
         return scrypt(text.encode(), salt=self._salt.encode(), n=2**14, r=8, p=1, dklen=16).hex()
-
-    def fitting(self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]) -> Iterator[Json]:
-        """Yield the JSON objects of the file that *is_wanted* accepts and that fit *shape*.
-
-        `notes` then names the lines that are wanted but do not fit.
-
-        Raises:
-            ToolbenchError: If the file cannot be read.
-        """
-        for number, line in self.lines():
-            if not is_wanted(line):
-                continue
-            try:
-                shape.model_validate(line)
-            except ValidationError as error:
-                first = error.errors(include_url=False, include_input=False)[0]
-                where = ".".join(map(str, first["loc"]))
-                self._damaged[line["key"]] = f"line {number:,} ({where}: {first['msg']})"
-            else:
-                # A later line has this key
-                self._damaged.pop(line["key"], None)
-                yield line
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes about lines that were not used; empty if there are none."""
-        if not self._damaged:
-            return []
-        count = len(self._damaged)
-        names = ", ".join(islice(self._damaged.values(), _MOST))
-        rest = f" and {count - _MOST:,} more" if count > _MOST else ""
-        return [
-            f"{counted(count, 'line')} of {self.path} cannot be used; the calls or answers are "
-            f"made again: {names}{rest}."
-        ]
 
     def lines(self) -> Iterator[tuple[int, Json]]:
         """Yield the objects of the file that have a key, each with the number of its line.
@@ -129,17 +120,40 @@ class SavedLines:
             msg = f"{self.path} cannot be read: {error.strerror}."
             raise ToolbenchError(msg) from None
 
+    def is_used(self, line: Json, number: int, problem: str) -> bool:
+        """Tell whether *line* has no *problem*; the `notes` name one with a problem, and its number.
+
+        A later line with its key takes its place.
+        """
+        if problem:
+            self._damaged[line["key"]] = f"line {number:,} ({problem})"
+            return False
+        self._damaged.pop(line["key"], None)
+        return True
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes about lines that were not used; empty if there are none."""
+        if not self._damaged:
+            return []
+        count = len(self._damaged)
+        names = ", ".join(islice(self._damaged.values(), _MOST))
+        rest = ""
+        if count > _MOST:
+            rest = f" and {count - _MOST:,} more"
+        return [
+            f"{counted(count, 'line')} of {self.path} cannot be used; the calls or answers are "
+            f"made again: {names}{rest}."
+        ]
+
     def add(self, key: str, data: Json) -> None:
         """Append *data* under *key*; when this returns, the operating system has the line.
 
         Raises:
             ToolbenchError: If the file cannot be written.
         """
-        text = json.dumps({"key": key, **plain(data)}, ensure_ascii=True)
         try:
-            rest = memoryview(text.encode() + b"\n")
-            while rest:
-                rest = rest[self._file.write(rest) or 0 :]
+            self._write({"key": key, **plain(data)})
         except OSError as error:
             msg = f"{self.path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
@@ -158,3 +172,24 @@ class SavedLines:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _salt(first: bytes, kind: str) -> str:
+    """Return the salt in the *first* line of a file; empty if the file is not of this *kind*."""
+    try:
+        head = json.loads(first)
+    except ValueError:
+        return ""
+    if not isinstance(head, dict):
+        return ""
+    is_ours = head.get("toolbench") == kind and head.get("version") == VERSION
+    if not is_ours:
+        return ""
+    return str(head.get("salt"))
+
+
+def problem_of(error: ValidationError) -> str:
+    """Return the first problem in *error*, of a line that cannot be used."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"]))
+    return f"{where}: {first['msg']}"

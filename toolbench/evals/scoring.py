@@ -1,11 +1,10 @@
 """Score an answer by the expectations of its case, without a model."""
 
-import json
 from asyncio import CancelledError as AsyncCancelledError
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
@@ -18,7 +17,6 @@ from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.calls.written_calls import unread_call, without_unread
 from toolbench.llm.models import Answer, Model, Usage
 from toolbench.llm.models.model import with_message, writes_calls
-from toolbench.redaction import MARK
 from toolbench.redaction.detect import BY_NAMES, Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.exception_text import sentence_of
@@ -123,27 +121,37 @@ def redactor_of(case: Case, calls: list[ToolCall], tools: Mapping[str, AnyTool])
 _WORD = 200
 
 
-def trial_of(
+class Scored(NamedTuple):
+    """An answer, or a request without one, with its scores."""
+
+    trial: Trial
+    """The trial, without results of calls."""
+    calls: list[ToolCall]
+    """The calls of the answer, which can run."""
+    is_whole: bool
+    """Whether the message of the trial is the model's, without anything hidden."""
+
+
+def scored_answer(
     future: "Future[Any]",
     model: Model,
     tools: Mapping[str, AnyTool],
-    run_calls: Callable[[list[ToolCall]], tuple[Json, ...]],
     *,
     name: str,
     case: Case,
     repeat: int,
-) -> Trial:
+) -> Scored:
     """Return the trial of an answer, scored and without secrets.
 
     Args:
         future: The answer and its seconds, or the error of the model or the network.
         model: The model that was asked.
         tools: The offered tools, by name.
-        run_calls: Runs the calls of a scored answer, and returns their results.
         name: The name of the model.
         case: The case with the prompt.
         repeat: The number of the answer among the answers of this model to this case, from 1.
     """
+    facts: dict[str, Any] = {}
     try:
         answer, seconds = future.result()
         calls = parse_tool_calls(
@@ -152,19 +160,17 @@ def trial_of(
             provider=model.provider,
             written_calls=writes_calls(model),
         )
-        usage = None if answer.usage is None else answer.usage.checked()
+        facts["seconds"] = round(seconds, 6)
+        if answer.usage is not None:
+            usage = answer.usage.checked()
+            facts["input_tokens"] = usage.input_tokens
+            facts["output_tokens"] = usage.output_tokens
+            facts["cost"] = usage.cost
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a client may raise any error
-        hide = redactor_of(case, [], tools)
-        why = hide.text(_sentence(model, error))
-        return Trial(name, case, repeat, error=why, **_shown(case, hide))
-    facts: dict[str, Any] = {
-        "seconds": round(seconds, 6),
-        "input_tokens": usage and usage.input_tokens,
-        "output_tokens": usage and usage.output_tokens,
-        "cost": usage and usage.cost,
-    }
+        why = _sentence(model, error)
+        return _without_answer(name, case, repeat, tools, why)
     try:
         redactor = redactor_of(case, calls, tools)
         scored = scores(case, calls, redactor)
@@ -174,39 +180,36 @@ def trial_of(
         kept = without_unread(
             answer.parsed, tools.values(), are_written_calls_read=writes_calls(model)
         )
+        whole = plain(answer.message)
         if kept is not answer.parsed:
             answer = with_message(answer, kept)
-        message = hide_all.value(plain(answer.message))
+        facts["message"] = hide_all.value(plain(answer.message))
         facts["finish_reason"] = _word(answer.finish_reason, hide_all)
     except Exception as error:  # noqa: BLE001 - a person's rule may raise any error
+        facts.pop("message", None)
         why = f"The answer could not be scored: {_sentence(model, error)}"
-        hide = redactor_of(case, [], tools)
-        texts = _shown(case, hide)
-        return Trial(name, case, repeat, error=hide.text(why), **facts, **texts)
-    return Trial(
-        name,
-        case,
-        repeat,
-        **scored,
-        **facts,
-        **_shown(case, redactor),
-        message=message,
-        results=run_calls(calls),
-    )
+        return _without_answer(name, case, repeat, tools, why, **facts)
+    trial = Trial(name, case, repeat, **scored, **facts, **_shown(case, redactor))
+    return Scored(trial, calls, trial.message == whole)
 
 
-def is_whole(line: Json) -> bool:
-    """Tell whether *line* of a file has a whole answer: no error, and nothing of it is hidden."""
-    return "error" not in line and "message" in line and MARK not in json.dumps(line["message"])
+def _without_answer(
+    name: str, case: Case, repeat: int, tools: Mapping[str, AnyTool], why: str, **facts: Any
+) -> Scored:
+    """Return the trial of a request without an answer, or with one that cannot be scored."""
+    hide = redactor_of(case, [], tools)
+    trial = Trial(name, case, repeat, error=hide.text(why), **facts, **_shown(case, hide))
+    return Scored(trial, [], is_whole=True)
 
 
-def saved_answer(line: Json) -> "Future[Any]":
-    """Return the answer in *line* of a file and its seconds, as `trial_of` takes them."""
-    counts = {key: line.get(key) for key in ("input_tokens", "output_tokens", "cost")}
-    usage = Usage(**counts) if any(n is not None for n in counts.values()) else None
-    answer = Answer(line["message"], usage=usage, finish_reason=line.get("finish_reason"))
+def as_answered(trial: Trial) -> "Future[Any]":
+    """Return the answer of *trial*, from a file, and its seconds, as `scored_answer` takes them."""
+    usage = None
+    if (trial.input_tokens, trial.output_tokens, trial.cost) != (None, None, None):
+        usage = Usage(trial.input_tokens, trial.output_tokens, trial.cost)
+    answer = Answer(dict(trial.message or {}), usage=usage, finish_reason=trial.finish_reason)
     future: Future[Any] = Future()
-    future.set_result((answer, line.get("seconds", 0.0)))
+    future.set_result((answer, trial.seconds))
     return future
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from itertools import islice
 from threading import Event
 from time import perf_counter
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, TypeAdapter
 
 from toolbench.core.coercion import ResultObservation, is_drawn
 from toolbench.core.content import ImageContent
@@ -28,12 +29,8 @@ OWN_COLUMNS = ("repeat", "state", "error", "seconds")
 """The columns about the call itself."""
 
 
-class _SavedTable(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    columns: list[str]
-    rows: list[list[str]]
-    shape: str
+LOST = "lost"
+"""The state of a call whose worker failed, so that its result is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,49 +43,32 @@ class Row:
     state: str
     """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker failed)."""
     seconds: float
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any] = field(default_factory=dict)
     """The parts of the result by name, if the result is an object; else the whole result as
     `result`."""
     text: str = ""
     """The text for a model; empty if `result` is the only field."""
     error: str | None = None
-    images: Sequence[str] = ()
+    images: tuple[str, ...] = ()
     """Images as `data:` or `https:` URLs."""
-    table: Json | None = None
+    table: Mapping[str, str | list[str] | list[list[str]]] | None = None
     """The first rows of a returned table: `columns`, `rows`, `shape`."""
     warning: str = ""
     """How a server's result differs from what its tool declares; empty if it does not."""
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]) -> "Row":
-        """Return the row of a *result* from `make_calls` or from a file."""
-        return cls(
-            arguments,
-            repeat,
-            str(result.get("state", "error")),
-            float(result.get("seconds", 0.0)),
-            result.get("fields") or {},
-            result.get("text", ""),
-            result.get("error"),
-            tuple(result.get("images", ())),
-            result.get("table"),
-            result.get("warning", ""),
-        )
+    def from_dict(cls, data: Mapping[str, Any], arguments: Mapping[str, Any], repeat: int) -> "Row":
+        """Return the row of a line of a file.
+
+        Raises:
+            ValidationError: If the line has no row.
+        """
+        return _adapter().validate_python({**data, "arguments": arguments, "repeat": repeat})
 
 
-class SavedRow(BaseModel):
-    """The fields that a line of a file needs to become a row."""
-
-    model_config = ConfigDict(strict=True)
-
-    state: str
-    seconds: float
-    fields: dict[str, Any] | None = None
-    text: str = ""
-    error: str | None = None
-    images: list[str] = []
-    table: _SavedTable | None = None
-    warning: str = ""
+@cache
+def _adapter() -> TypeAdapter[Row]:
+    return TypeAdapter(Row)
 
 
 # Characters of a result that are kept
@@ -177,7 +157,7 @@ def _read(observation: Observation) -> Result:
         if len(url) <= _IMAGE
     ]
     if images:
-        result["images"] = images[:_IMAGES]
+        result["images"] = tuple(images[:_IMAGES])
     if not observation._is_as_declared:
         result["warning"] = " ".join(observation._asides)[:_TEXT]
     returned = returned_frame(observation)

@@ -216,38 +216,6 @@ class SweepReport(ReportEntries[Row]):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": self.to_text(), "text/html": sweep_html(self)}
 
-    def heatmap(self, value: str | None = None, *, x: str = "", y: str = "") -> Any:
-        """Return a matplotlib figure: *value* (the mean of repeats) as colour over two arguments.
-
-        Args:
-            value: A column of numbers; the first result if left out.
-            x: The argument along the bottom; the second axis of the grid if left out.
-            y: The argument up the side; the first axis of the grid if left out.
-
-        Raises:
-            CaseError: If there are no such columns, or they hold no numbers.
-            MissingExtraError: If matplotlib is not installed.
-        """
-        from toolbench.evals import plots  # noqa: PLC0415 - matplotlib is optional
-
-        return plots.heatmap(self, value, x, y)
-
-    def plot(self, value: str | None = None, *, x: str = "", by: str = "") -> Any:
-        """Return a matplotlib figure: *value* over one argument, a line for each value of another.
-
-        Args:
-            value: A column of numbers; the first result if left out.
-            x: The argument along the bottom; the first axis of the grid if left out.
-            by: The argument with a line for each value; the second axis if left out.
-
-        Raises:
-            CaseError: If there are no such columns, or they hold no numbers.
-            MissingExtraError: If matplotlib is not installed.
-        """
-        from toolbench.evals import plots  # noqa: PLC0415 - as above
-
-        return plots.lines(self, value, x, by)
-
 
 def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> list[str]:
     """Return all keys of *rows*; the keys in *order* come first."""

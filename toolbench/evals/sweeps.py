@@ -13,6 +13,8 @@ from threading import Event
 from time import perf_counter
 from typing import Any
 
+from pydantic import ValidationError
+
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.functions import tool as tool_of
 from toolbench.core.registry import the_tool
@@ -20,15 +22,14 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.consent import ask_for_all
 from toolbench.evals.grid import Calls
-from toolbench.evals.identity import note_of, tool_identity, value_text
+from toolbench.evals.identity import tool_text, value_text
 from toolbench.evals.progress import ProgressLine, announce
-from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.sweep_call import Result, Row, SavedRow, make_calls
+from toolbench.evals.saved_lines import SavedLines, problem_of
+from toolbench.evals.sweep_call import LOST, Result, Row, make_calls
 from toolbench.evals.sweep_report import SweepReport
 from toolbench.evals.workers import (
     InThisThread,
     Lane,
-    LastingExecutor,
     cancel,
     check_options,
     completed,
@@ -53,16 +54,6 @@ _ALOFT = 0.05
 _LARGEST = 256
 # Workers of a cluster that does not report how many it has
 _WIDTH = 8
-# How often to begin a call whose worker dies
-_TRIES = 2
-
-
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """Calls that are sent to an executor together."""
-
-    calls: tuple["_Call", ...]
-    tries: int = 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -76,6 +67,10 @@ class _Call:
     key: str
 
 
+# Calls that are sent to an executor together
+_Batch = tuple[_Call, ...]
+
+
 def sweep(
     tool: Any,
     inputs: Any,
@@ -83,6 +78,7 @@ def sweep(
     executor: Executor | None = None,
     save: str | PathLike[str] | None = None,
     resume: bool = True,
+    version: str | None = None,
     repeats: int = 1,
     workers: int = 4,
     retry_errors: bool = False,
@@ -104,15 +100,13 @@ def sweep(
             calls it. On a cluster each worker has its own copy of the tool, or its own
             session with the tool's server.
         save: A JSONL file with one call per line.
-        resume: Whether to take finished calls from the file, if the arguments and the tool are
-            the same. A tool is the same if it has the same schema and the same entry in its
-            server's list. A tool of this process needs the same schema, the same code (also of
-            your modules, not of installed packages), the same state of its executor, and the same
-            values that its code reads from outside: plain values, arrays, tables, and objects of
-            your classes. Values that the tool changes itself, such as a counter, do not count, and
-            neither does a global object that cannot be compared, such as a connection: if calls are
-            taken then, a notice of the report names them. If a tool itself holds such an object,
-            its calls are taken only in the session that made them.
+        resume: Whether to take finished calls from the file: those with the same arguments of the
+            same tool. A tool is the same if its name, schema, `version` and source are, or, for
+            one of a server, the configuration of the server. The source is that of the function, or
+            of the methods of the executor's class.
+        version: A label for all that the source does not show: values and functions that it reads,
+            files, the state of an executor. Give another one when they have changed. If left out,
+            the label of the tool, `meta={"version": "2"}`, or of its server.
         repeats: How often each call is made.
         workers: The number of threads.
         retry_errors: Whether to make a call again if the file has an error for it.
@@ -137,8 +131,8 @@ def sweep(
     with ExitStack() as undo:
         work = _Sweep(tool, calls, repeats)
         if save is not None:
-            lines = undo.enter_context(SavedLines(Path(save)))
-            work.resume(lines, is_wanted=resume, with_errors=not retry_errors)
+            lines = undo.enter_context(SavedLines(Path(save), "sweep"))
+            work.resume(lines, version, is_wanted=resume, with_errors=not retry_errors)
             announce(work.notes, on_progress)
         return work.run(executor, workers, on_progress, confirm=confirm)
 
@@ -157,10 +151,11 @@ class _Sweep:
         """Notes for a person, to show before the first call."""
         # Notes for the report alone
         self._remarks: list[str] = []
+        # Whether the calls are made in threads of this process
+        self._is_near = True
         # Calls of the next batch
         self._size = 1
         self._stop = Event()
-        self._again: list[_Batch] = []
         # Why the work ended early
         self._ended: str | None = None
 
@@ -199,28 +194,31 @@ class _Sweep:
         masked: Mapping[str, Any] = plain(secrecy.hide(arguments)[0])
         return masked
 
-    def resume(self, lines: SavedLines, *, is_wanted: bool, with_errors: bool) -> None:
+    def resume(
+        self, lines: SavedLines, version: str | None, *, is_wanted: bool, with_errors: bool
+    ) -> None:
         """Save new rows in *lines*. If *is_wanted*, take finished calls from *lines*."""
         self._lines = lines
-        identity = tool_identity(self._tool)
-        self._digest = lines.stretched(identity.text)
+        self._digest = lines.stretched(tool_text(self._tool, version))
         if not is_wanted:
             return
-
-        def is_row(line: Json) -> bool:
+        known: dict[str, Json] = {}
+        for number, line in lines.lines():
             has_parts = not line.keys().isdisjoint(("state", "arguments"))
-            return has_parts and (with_errors or line.get("state") == "ok")
-
-        known = {line["key"]: line for line in lines.fitting(SavedRow, is_row)}
+            is_wanted = with_errors or line.get("state") == "ok"
+            if has_parts and is_wanted and lines.is_used(line, number, _problem(line)):
+                known[line["key"]] = line
         if known:
             for call in self._calls():
-                if (line := known.get(call.key)) is not None:
-                    self._rows[call.place] = Row.of(call.masked, call.repeat, line)
+                if call.key in known:
+                    line = known[call.key]
+                    self._rows[call.place] = Row.from_dict(line, call.masked, call.repeat)
         self.notes += lines.notes
-        if self._rows and identity.left_out:
-            source = f"Taken from {lines.path}: {counted(len(self._rows), 'row')}"
-            note = note_of(identity.left_out, source)
-            self._remarks.append(f"{note} resume=False makes all calls again.")
+        if self._rows:
+            self._remarks.append(
+                f"Taken from {lines.path}: {counted(len(self._rows), 'row')} of the same source and "
+                "version. If anything else has changed that the tool reads, give another version=."
+            )
 
     def run(
         self,
@@ -286,20 +284,20 @@ class _Sweep:
             pool = ThreadPoolExecutor(workers, thread_name_prefix="toolbench-sweep")
             undo.callback(pool.shutdown, wait=False, cancel_futures=True)
             return Lane(pool, batches, submit, workers + 1)
-        is_near = isinstance(executor, ThreadPoolExecutor)
+        self._is_near = isinstance(executor, ThreadPoolExecutor)
         tool: Any = self._tool
-        if not is_near:
+        if not self._is_near:
             tool = getattr(tool, "for_workers", lambda: tool)()
         if tool is self._tool and is_process_pool(executor):
             tool = for_processes(tool)
         width = 2 * (getattr(executor, "_max_workers", None) or _WIDTH)
-        submit = partial(self._submit, tool, self._stop if is_near else None)
-        return Lane(LastingExecutor(executor, undo.callback), batches, submit, width)
+        submit = partial(self._submit, tool, self._stop if self._is_near else None)
+        return Lane(executor, batches, submit, width)
 
     def _submit(
         self, tool: Any, stop: Event | None, executor: Executor, batch: _Batch
     ) -> "Future[list[Result]]":
-        arguments = [dict(call.arguments) for call in batch.calls]
+        arguments = [dict(call.arguments) for call in batch]
         is_near = stop is not None
         return submitted(executor, make_calls, tool, arguments, stop, is_near=is_near)
 
@@ -313,10 +311,10 @@ class _Sweep:
             if len(waiting) >= self._size:
                 if self._has_changed():
                     return
-                yield _Batch(tuple(waiting))
+                yield tuple(waiting)
                 waiting = []
         if waiting and not self._has_changed():
-            yield _Batch(tuple(waiting))
+            yield tuple(waiting)
 
     def _has_changed(self) -> bool:
         """Tell whether the server has changed the tool, or left it out: then no more calls are made."""
@@ -325,42 +323,36 @@ class _Sweep:
         return self._ended is not None
 
     def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
-        """Make all calls, and make the calls of failed workers again.
-
-        Return why the work ended early; None if it did not.
-        """
-        width = lane.width
-        while True:
-            for batch, future in completed([lane], draw=line.draw):
-                try:
-                    results: list[Result] = future.result()
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:  # noqa: BLE001 - a cluster may raise any error
-                    if getattr(lane.executor, "is_broken", False):
-                        return f"The executor broke ({sentence_of(error)})"
-                    self._lost(batch, error, line, is_alone=lane.width == 1)
-                    width = 1
-                    continue
-                self._add(batch, results, line)
-            if not self._again or self._ended:
-                return self._ended
-            again, self._again = self._again, []
-            lane.tasks, lane.width = iter(again), width
+        """Make all calls. Return why the work ended early; None if it did not."""
+        for batch, future in completed([lane], draw=line.draw):
+            try:
+                results: list[Result] = future.result()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - a cluster may raise any error
+                why = f"Its worker failed: {sentence_of(error)}"
+                lost: Result = {"state": LOST, "error": why, "seconds": 0.0}
+                results = [lost] * len(batch)
+            self._add(batch, results, line)
+        if lane.broken:
+            return f"The executor broke ({lane.broken})"
+        return self._ended
 
     def _add(self, batch: _Batch, results: list[Result], line: ProgressLine) -> None:
-        for call, result in zip(batch.calls, results, strict=False):
+        for call, result in zip(batch, results, strict=False):
             if call.place in self._rows:
                 # It was kept before an interrupt
                 continue
-            row = Row.of(call.masked, call.repeat, result)
-            self._rows[call.place] = row
-            if self._lines is not None:
+            row = Row(call.masked, call.repeat, **result)
+            # A lost call is made again on resume
+            if self._lines is not None and row.state != LOST:
                 self._lines.add(call.key, {"arguments": call.masked, **result})
+            self._rows[call.place] = row
             line.errors += row.error is not None
         line.done += len(results)
         line.draw()
-        self._adapt(sum(result["seconds"] for result in results), len(results))
+        if not self._is_near:
+            self._adapt(sum(result["seconds"] for result in results), len(results))
 
     def _adapt(self, seconds: float, calls: int) -> None:
         """Choose the size of the next batches from the time that the last calls took."""
@@ -369,32 +361,14 @@ class _Sweep:
             target_size = int(_ALOFT / each) if each else _LARGEST
             self._size = max(1, min(target_size, 2 * self._size, _LARGEST))
 
-    def _lost(
-        self,
-        batch: _Batch,
-        error: BaseException,
-        line: ProgressLine,
-        *,
-        is_alone: bool,
-    ) -> None:
-        """Plan each call of *batch* again, alone, because the worker of *batch* failed.
 
-        A call that keeps failing becomes a row with an error.
-
-        A try counts only if one call ran alone: with several calls, it is not known which one ended
-        the worker.
-        """
-        is_alone = is_alone and len(batch.calls) == 1
-        if batch.tries < _TRIES or not is_alone:
-            tries = batch.tries + is_alone
-            self._again += [_Batch((call,), tries) for call in batch.calls]
-            return
-        result = {
-            "state": "lost",
-            "error": f"Its worker failed: {sentence_of(error)}",
-            "seconds": 0.0,
-        }
-        self._add(batch, [result] * len(batch.calls), line)
+def _problem(line: Json) -> str:
+    """Return what is wrong with *line* of a file; empty if it has a row."""
+    try:
+        Row.from_dict(line, {}, 1)
+    except ValidationError as error:
+        return problem_of(error)
+    return ""
 
 
 def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:

@@ -1,63 +1,16 @@
 """One answer of a model to one case, and its score."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import TypeAdapter
 
 from toolbench.evals.case import Case
 from toolbench.jsonschema.types import Json
 
-_FIELDS = (
-    *("called", "calls", "picked", "filled", "called_when_none", "forbidden"),
-    *("repaired", "problems", "error", "seconds", "input_tokens"),
-    *("output_tokens", "cost", "message", "results", "finish_reason"),
-)
-
-
-class _SavedCall(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    name: str
-    arguments: dict[str, Any]
-    repairs: list[str] = []
-
-
-class _SavedResult(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    run: int | None
-    name: str
-    state: str
-    text: str
-
-
-class SavedTrial(BaseModel):
-    """The fields that a line of a file needs to become a trial."""
-
-    model_config = ConfigDict(strict=True)
-
-    model: str
-    case: str
-    repeat: int
-    prompt: str = ""
-    called: list[str] = []
-    calls: list[_SavedCall] = []
-    picked: bool | None = None
-    filled: bool | None = None
-    called_when_none: bool | None = None
-    forbidden: bool | None = None
-    repaired: bool | None = None
-    problems: list[str] = []
-    error: str | None = None
-    seconds: float = 0.0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
-    message: dict[str, Any] | None = None
-    results: list[_SavedResult] = []
-    finish_reason: str | None = None
+_EMPTY: tuple[Any, ...] = (None, (), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +81,25 @@ class Trial:
 
     def to_dict(self) -> Json:
         """Return the trial as JSON data, without the prompt if the prompt is the same as in the case."""
-        fields = {name: getattr(self, name) for name in _FIELDS}
-        filled = {k: v for k, v in fields.items() if v not in (None, (), "")}
-        return {
-            "model": self.model,
-            "case": self.title,
-            "repeat": self.repeat,
-            **filled,
-            **({} if self.prompt == self.case.prompt else {"prompt": self.prompt}),
-        }
+        data: Json = {"model": self.model, "case": self.title, "repeat": self.repeat}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name not in ("case", "title", "prompt") and value not in _EMPTY:
+                data[each.name] = value
+        if self.prompt != self.case.prompt:
+            data["prompt"] = self.prompt
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], case: Case) -> "Trial":
-        """Return the trial of *case* from the data of `to_dict`."""
-        fields = {name: data[name] for name in _FIELDS if name in data}
-        for name in ("called", "calls", "problems", "results"):
-            fields[name] = tuple(fields.get(name, ()))
-        texts = {"title": data["case"], "prompt": data.get("prompt", "")}
-        return cls(data["model"], case, data["repeat"], **fields, **texts)
+        """Return the trial of *case* from the data of `to_dict`.
+
+        Raises:
+            ValidationError: If the data is not that of a trial.
+        """
+        return _adapter().validate_python({**data, "case": case, "title": data.get("case")})
+
+
+@cache
+def _adapter() -> TypeAdapter[Trial]:
+    return TypeAdapter(Trial)

@@ -85,6 +85,8 @@ class Lane(Generic[Task]):
     running: dict[Task, "Future[Any]"] = field(default_factory=dict)
     next_task: Task | None = None
     """The next task; None if it is not known yet, or if there are no more."""
+    broken: str = ""
+    """Why the executor does no more work, such as a pool whose process died; empty if it does."""
 
     def fill(
         self,
@@ -95,7 +97,7 @@ class Lane(Generic[Task]):
 
         *on_end* gets this lane and the task when a task has ended.
         """
-        while len(self.running) < self.width:
+        while len(self.running) < self.width and not self.broken:
             if self.next_task is None:
                 self.next_task = next(self.tasks, None)
             if (task := self.next_task) is None or not may_begin(task):
@@ -131,7 +133,10 @@ def completed(
         if not any(lane.running for lane in lanes):
             return
         lane, task = wait(queue, draw)
-        yield task, lane.running[task]
+        future = lane.running[task]
+        if not future.cancelled() and isinstance(error := future.exception(), BrokenExecutor):
+            lane.broken = sentence_of(error)
+        yield task, future
         # Only now: an interrupt before this loses no task
         del lane.running[task]
 
@@ -152,10 +157,6 @@ def cancel(lanes: list[Lane[Any]]) -> None:
         for future in lane.running.values():
             future.cancel()
 
-
-_IN_A_ROW = 20
-"""How often pools may break one after another, without a finished call in between. If they break
-more often, the cause is not a single call."""
 
 # Requests given to a cluster at once
 _WIDTH = 64
@@ -217,51 +218,3 @@ def room(executor: Executor) -> int:
     """
     workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
     return 2 * workers
-
-
-class LastingExecutor(Executor):
-    """An executor that goes on in a new pool of processes after its pool broke.
-
-    Work that was in the broken pool has failed: its futures hold the error.
-    """
-
-    def __init__(self, executor: Executor, shut_down_later: Callable[..., object]) -> None:
-        """Work in *executor*; let *shut_down_later* shut down each new pool at the end."""
-        self._executor, self._shut_down_later = executor, shut_down_later
-        self._breaks = 0
-        self.is_broken = False
-        """Whether the broken executor is not replaced: too many pools broke, or it was not a
-        pool."""
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Submit the work. If the pool broke and cannot be replaced, the future has the error."""
-        try:
-            future = self._executor.submit(function, *args, **kwargs)
-        except BrokenExecutor as error:
-            if not self._renew():
-                failed: Future[Any] = Future()
-                failed.set_exception(error)
-                return failed
-            future = self._executor.submit(function, *args, **kwargs)
-        future.add_done_callback(self._note)
-        return future
-
-    def _renew(self) -> bool:
-        """Replace the broken pool by a new pool with the same settings; return False if not possible."""
-        self._breaks += 1
-        pool: Any = self._executor
-        if not is_process_pool(pool) or self._breaks > _IN_A_ROW:
-            self.is_broken = True
-            return False
-        self._executor = type(pool)(
-            pool._max_workers,
-            mp_context=pool._mp_context,
-            initializer=pool._initializer,
-            initargs=pool._initargs,
-        )
-        self._shut_down_later(self._executor.shutdown, wait=False, cancel_futures=True)
-        return True
-
-    def _note(self, future: "Future[Any]") -> None:
-        if not future.cancelled() and future.exception() is None:
-            self._breaks = 0

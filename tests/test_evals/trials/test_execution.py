@@ -1,5 +1,7 @@
 """Calls of answers run only as far as a person agreed, and not after an interrupt."""
 
+import subprocess
+import sys
 from concurrent.futures import Executor, Future
 
 import pytest
@@ -152,22 +154,121 @@ def test_an_interrupt_in_the_calls_of_the_last_answer_is_told_as_such():
     assert "1 of 1 answers" not in report.to_text()
 
 
-def test_an_answer_whose_call_was_interrupted_is_not_done(tmp_path):
-    """The call that a person stops, and those behind it, are made another time."""
-    began = []
+@pytest.fixture
+def counter(tmp_path):
+    """A file with the numbers of the calls that ran, and the tool that writes them there."""
+    path = tmp_path / "ran"
+    path.touch()
+    stops = {1}
 
-    @tool(read_only=True)
+    @tool(destructive=True)
     def act(n: int) -> int:
-        """Act; a person presses Stop in the second call."""
-        began.append(n)
-        if len(began) == 2:
+        """Act; a person presses Stop in the first call with 1."""
+        if n in stops:
+            stops.remove(n)
             raise KeyboardInterrupt
+        with path.open("a") as file:
+            file.write(f"{n} ")
         return n
 
-    answer = message(*[("act", {"n": n}) for n in range(3)])
+    return path, act
+
+
+ACTS = message(*[("act", {"n": n}) for n in range(3)])
+EXPECTED = [{"name": "act", "arguments": {"n": n}} for n in range(3)]
+
+
+def test_a_call_that_ran_never_runs_again(counter, tmp_path):
+    """Not after an interrupt in the middle, nor for a mended case: the file has what it returned."""
+    ran, act = counter
     options = {"execute": True, "save": tmp_path / "trials.jsonl"}
-    [first] = evaluate(ScriptedModel([answer]), [act], [Case("Act")], **options)
-    assert [result["state"] for result in first.results][::2] == ["ok", "not run"]
-    assert began == [0, 1]
-    [second] = evaluate(ScriptedModel([answer]), [act], [Case("Act")], **options)
-    assert [result["state"] for result in second.results] == ["ok"] * 3
+    wrong = [{"name": "act", "arguments": {"n": 9}}, *EXPECTED[1:]]
+    with answering(True):
+        [first] = evaluate(ScriptedModel([ACTS]), [act], [Case("Act", wrong)], **options)
+    assert [result["state"] for result in first.results] == ["ok", "cancelled", "not run"]
+    assert ran.read_text() == "0 "
+    # The model has nothing more to say: it is not asked
+    with answering(True):
+        [second] = evaluate(ScriptedModel([]), [act], [Case("Act", wrong)], **options)
+    assert [result["text"] for result in second.results] == ["0", "1", "2"]
+    assert (second.passed, ran.read_text()) == (False, "0 1 2 ")
+    # Nobody is asked for consent either
+    [third] = evaluate(ScriptedModel([]), [act], [Case("Act", EXPECTED)], **options)
+    assert (third.passed, third.results) == (True, second.results)
+    [fourth] = evaluate(ScriptedModel([]), [act], [Case("Act", EXPECTED)], save=options["save"])
+    assert (fourth.passed, fourth.results) == (True, ())
+    assert ran.read_text() == "0 1 2 "
+
+
+def test_a_call_of_an_answer_that_was_only_scored_runs_later(counter, tmp_path):
+    """The file has the answer, so `execute=True` asks for nothing but consent."""
+    ran, act = counter
+    path = tmp_path / "trials.jsonl"
+    answer = message(("act", {"n": 0}))
+    evaluate(ScriptedModel([answer]), [act], [Case("Act", EXPECTED[:1])], save=path)
+    assert ran.read_text() == ""
+    with answering(True):
+        evaluate(ScriptedModel([]), [act], [Case("Act", EXPECTED[:1])], save=path, execute=True)
+    assert ran.read_text() == "0 "
+
+
+def test_an_answer_with_a_hidden_secret_is_asked_for_again_if_its_calls_did_not_run(tmp_path):
+    """The file does not have what such a call needs."""
+    requests = []
+
+    @tool(read_only=True)
+    def log_in(password: str) -> str:
+        """Log in; a person presses Stop in the first call."""
+        if len(requests) == 1:
+            raise KeyboardInterrupt
+        return "welcome"
+
+    def model(messages, tools):
+        requests.append(1)
+        return message(("log_in", {"password": "planted-1234"}))
+
+    for state in ("cancelled", "ok", "ok"):
+        [trial] = evaluate(
+            model, [log_in], [Case("Log in")], execute=True, save=tmp_path / "trials.jsonl"
+        )
+        assert [result["state"] for result in trial.results] == [state]
+        assert trial.called == ("log_in",)
+    assert len(requests) == 2
+    assert "planted-1234" not in (tmp_path / "trials.jsonl").read_text()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from tests.test_evals.sample_tools import message
+from toolbench import tool
+from toolbench.evals import Case, evaluate
+
+folder = Path(sys.argv[1])
+
+@tool(read_only=True)
+def act(n: int) -> int:
+    "Act; the process is killed in the second call of the first process."
+    if n == 1 and not (folder / "killed").exists():
+        (folder / "killed").touch()
+        os.kill(os.getpid(), 9)
+    with (folder / "ran").open("a") as file:
+        file.write(f"{n} ")
+    return n
+
+def model(messages, tools):
+    with (folder / "ran").open("a") as file:
+        file.write("asked ")
+    return message(*[("act", {"n": n}) for n in range(3)])
+
+evaluate(model, [act], [Case("Act")], execute=True, save=folder / "trials.jsonl")
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_process_loses_only_the_call_that_ran(tmp_path):
+    """The next one asks for nothing, and goes on with that call."""
+    for code in (-9, 0, 0):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+        assert done.returncode == code
+    assert (tmp_path / "ran").read_text() == "asked 0 1 2 "

@@ -60,19 +60,19 @@ def test_a_damaged_answer_is_asked_for_again(old, new, tmp_path):
     cases, path = [Case(f"Hello {n}") for n in range(3)], tmp_path / "trials.jsonl"
     noted(cases, path, workers=1)
     lines = path.read_text().splitlines()
-    assert old in lines[1]
-    lines[1] = lines[1].replace(old, new)
+    assert old in lines[2]
+    lines[2] = lines[2].replace(old, new)
     path.write_text("\n".join(lines) + "\n" + '{"key": ' + "[" * 100_000 + "\n")
     report, text = noted(cases, path, workers=1)
     assert len(report) == 3
     assert not report.errors
     assert "1 line of" in text
-    assert "line 2 (" in text
+    assert "line 3 (" in text
     assert "Evaluation: 1 request" in text
-    assert "line 2 (" in report.to_text()
-    assert path.read_text().splitlines()[:3] == lines
+    assert "line 3 (" in report.to_text()
+    assert path.read_text().splitlines()[:4] == lines
     _, text = noted(cases, path, workers=1)
     # It was made again before: nothing is asked
     assert text == ""
     report, _ = noted(cases, path, workers=1)
-    assert not any("line 2" in notice for notice in report.notices)
+    assert not any("line 3" in notice for notice in report.notices)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import SecretStr
 
@@ -149,14 +149,11 @@ Transport = Literal["stdio", "http", "sse", "memory", "replay"]
 class ServerEntry:
     """The configuration of one server. Its variables (`${NAME}`) are not replaced yet."""
 
-    EARLIER_FIELDS: ClassVar = ("fastmcp",)
-    """Fields that are gone, and were None: work that was saved with them is still used."""
-
     transport: Transport
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    env_file: EnvFile | None = field(default=None, metadata={"left_out_if_none": True})
+    env_file: EnvFile | None = None
     """A file with more variables for the process; those of `env` come first."""
     cwd: str | None = None
     """The folder in which the process starts, perhaps relative to `base`."""

@@ -1,0 +1,156 @@
+"""The answers of an evaluation in a file, and what their calls did: nothing is asked or run twice.
+
+An answer has a line of its own, and so has each call that ran for it. Scores are made anew from the
+answer; those in its line count only if a secret is hidden in it, for the case that it was scored by.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from toolbench.evals.case import Case
+from toolbench.evals.execution import can_run
+from toolbench.evals.identity import model_text, value_text
+from toolbench.evals.saved_lines import SavedLines, problem_of
+from toolbench.evals.scoring import AnyTool, Scored, redactor_of
+from toolbench.evals.trial import Trial
+from toolbench.jsonschema.types import Json
+from toolbench.llm.models import Model
+
+Task = tuple[str, int, int]
+"""The name of a model, the index of a case, and the number of the answer, from 1."""
+Results = dict[int, Json]
+"""The results of the calls of one answer that have ended, by the places of the calls."""
+_OF_A_RESULT = ("run", "name", "state", "text")
+
+
+class SavedAnswer(NamedTuple):
+    """An answer of the file."""
+
+    task: Task
+    trial: Trial
+    """The answer, with the scores that it had."""
+    results: Results
+    is_whole: bool
+    """Whether nothing of the answer is hidden, so that it can be scored anew."""
+
+
+class SavedAnswers:
+    """Reads and writes the answers of one evaluation.
+
+    A request is the same if the model, its options, the messages and the offered tools are.
+    """
+
+    def __init__(
+        self,
+        lines: SavedLines,
+        models: Mapping[str, Model],
+        offered: Mapping[str, Any],
+        tools: Mapping[str, AnyTool],
+        cases: Sequence[Case],
+        *,
+        system_prompt: str | None,
+    ) -> None:
+        """Make the parts of the keys; *offered* has the tools as each model gets them."""
+        self.lines, self._cases = lines, cases
+        self._scored_for: list[str] = []
+        self._prompts: list[str] = []
+        # Of an answer, so that no other answer has its results
+        self._ids: dict[Task, str] = {}
+        self._models: dict[str, str] = {}
+        for name, model in models.items():
+            request = (name, model_text(model), offered[name], system_prompt)
+            self._models[name] = lines.stretched(*request)
+        times: Counter[str] = Counter()
+        for case in cases:
+            hashed = lines.key
+            if redactor_of(case, [], tools).secrets:
+                # A slow hash: a secret is not found by trying many values
+                hashed = lines.stretched
+            self._scored_for.append(hashed(value_text(case.to_dict())))
+            prompt = hashed(case.prompt)
+            times[prompt] += 1
+            self._prompts.append(f"{prompt} {times[prompt]}")
+
+    def _key(self, task: Task) -> str:
+        model, case, repeat = task
+        return self.lines.key(self._models[model], self._prompts[case], repeat)
+
+    def read(
+        self, plan: Iterable[Task], *, with_errors: bool, is_run: bool
+    ) -> Iterator[SavedAnswer]:
+        """Yield the answers of the file to the requests of *plan*.
+
+        `SavedLines.notes` then names the lines that cannot be used.
+
+        Args:
+            plan: The requests.
+            with_errors: Whether a request that has only an error counts as answered.
+            is_run: Whether the calls of answers run.
+
+        Raises:
+            ToolbenchError: If the file cannot be read.
+        """
+        tasks = {self._key(task): task for task in plan}
+        results: defaultdict[str, Results] = defaultdict(dict)
+        # The one answer to each request: the last one, and no error if there is another
+        chosen: dict[str, Json] = {}
+        for number, line in self.lines.lines():
+            if line["key"] not in tasks or not self.lines.is_used(line, number, _problem(line)):
+                continue
+            if "result" in line:
+                results[line["answer"]][line["call"]] = line["result"]
+            elif "error" not in line:
+                chosen[line["key"]] = {"answer": line["answer"]}
+            elif with_errors:
+                chosen.setdefault(line["key"], {"answer": line["answer"]})
+        # Once more, because not all answers have a place in memory
+        for _, line in self.lines.lines():
+            is_chosen = chosen.get(line["key"], {}).get("answer") == line.get("answer")
+            if not is_chosen or "result" in line or _problem(line):
+                continue
+            task = tasks[line["key"]]
+            known = results[line["answer"]]
+            is_whole = "scored_for" not in line
+            if not is_whole and self._scored_for[task[1]] != line["scored_for"]:
+                continue
+            if not is_whole and is_run and len(known) < line["to_run"]:
+                # Its other calls cannot run: they have a secret, which is hidden
+                continue
+            self._ids[task] = line["answer"]
+            trial = Trial.from_dict(line, self._cases[task[1]])
+            yield SavedAnswer(task, trial, known, is_whole)
+
+    def add(self, task: Task, scored: Scored) -> None:
+        """Save an answer, before its calls run."""
+        answer = self._ids.setdefault(task, token_hex(8))
+        line = {"answer": answer, **scored.trial.to_dict()}
+        if not scored.is_whole:
+            line["scored_for"] = self._scored_for[task[1]]
+            line["to_run"] = sum(map(can_run, scored.calls))
+        self.lines.add(self._key(task), line)
+
+    def add_result(self, task: Task, place: int, result: Json) -> None:
+        """Save the result of the call at *place* of an answer."""
+        line = {"answer": self._ids[task], "call": place, "result": result}
+        self.lines.add(self._key(task), line)
+
+
+def _problem(line: Json) -> str:
+    """Return what is wrong with *line*; empty if nothing is."""
+    if not isinstance(line.get("answer"), str):
+        return "answer: Should be a string"
+    if "result" in line:
+        result = line["result"]
+        if isinstance(result, dict) and isinstance(line.get("call"), int):
+            missing = [name for name in _OF_A_RESULT if name not in result]
+            return ", ".join(f"result.{name}: Field required" for name in missing)
+        return "result: Should be an object, with the place of its call"
+    try:
+        Trial.from_dict(line, Case("-"))
+    except ValidationError as error:
+        return problem_of(error)
+    return ""
