@@ -5,6 +5,7 @@
 // What is read of ipywidgets with `_` is not public: without it the click goes as it always did.
 
 import { endWaiting, isAlive, isWaiting, type Model, type Models, type View } from "./connection";
+import { COPY_CALL, copyCall } from "./copy_call";
 import { say, sayNothing } from "./notices";
 import { ourTarget } from "./ours";
 import { RESULT, SAVE, saveWhole, WIDGET } from "./saving";
@@ -135,7 +136,9 @@ async function send(message: string, element: Element, box: Element): Promise<bo
     if (changed.length > 0) await answered(changed, element, kernel);
     if ([...lost].some((field) => box.contains(field))) say(element, REFUSED);
     else if (element.isConnected && !element.matches(":disabled")) {
-      view.model.send({ event: message, settled: true }, view.callbacks());
+      const content = { event: message, settled: true };
+      if (element.matches(COPY_CALL)) void copyCall(view, kernel, content);
+      else view.model.send(content, view.callbacks());
     }
     return true;
   }

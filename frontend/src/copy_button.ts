@@ -31,7 +31,8 @@ export function button(text: string, name: string, act: () => void): HTMLButtonE
   return made;
 }
 
-function say(place: HTMLElement, text: string): void {
+/** Show *text* in *place* for a moment. */
+export function say(place: HTMLElement, text: string): void {
   place.textContent = text;
   setTimeout(() => {
     if (place.textContent === text) place.textContent = "";

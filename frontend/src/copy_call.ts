@@ -1,38 +1,23 @@
-// "Copy call": after a click the kernel writes the call into the page, and this module copies it. The
-// call stays in the kernel's widget. So a page that is loaded again gets it without a click; such a call
-// is not copied.
+// "Copy call": the page asks the kernel for the call, which answers by the button, and copies it.
 
 import { copyText } from "./clipboard";
-import { ourTarget } from "./ours";
+import type { Models, View } from "./connection";
+import { say } from "./copy_button";
+import { ask } from "./exchange";
 
-const CALL = "[data-toolbench-copy]";
-const BUTTON = ".toolbench-copy-call";
-const ROW = ".toolbench-actions";
-const SHOWN_MILLISECONDS = 1500;
-const clicked = new WeakSet<Element>(); // the rows whose button waits for the kernel
+/** The button that copies a call. */
+export const COPY_CALL = ".toolbench-copy-call";
+const places = new WeakMap<Element, HTMLElement>(); // where each button says what it did
 
-/** Note the clicks on "Copy call". Call this before `holdClicks`, which stops every click. */
-export function noteCopyClicks(): void {
-  addEventListener(
-    "click",
-    (event) => {
-      const row = ourTarget(event)?.closest(BUTTON)?.closest(ROW);
-      if (row) clicked.add(row);
-    },
-    { capture: true },
-  );
-}
-
-/** Copy each call that a click in this page requested, once for each click. */
-export function copyCalls(): void {
-  for (const place of document.querySelectorAll<HTMLElement>(CALL)) {
-    const call = place.dataset.toolbenchCopy ?? '""';
-    place.removeAttribute("data-toolbench-copy");
-    const row = place.closest(ROW);
-    if (!row || !clicked.delete(row)) continue;
-    void copyText(JSON.parse(call) as string).then((isCopied) => {
-      place.textContent = isCopied ? "Copied" : "The browser did not let it be copied";
-      setTimeout(() => (place.textContent = ""), SHOWN_MILLISECONDS);
-    });
-  }
+/** Send *click* by the button of the view, and copy what it answers. */
+export async function copyCall({ el, model }: View, kernel: Models, click: object): Promise<void> {
+  const isCall = (news: { copy?: string }): boolean => typeof news.copy === "string";
+  const answer = await ask<{ copy: string }>(model, kernel, click, isCall);
+  if (!answer) return;
+  const said = places.get(el) ?? document.createElement("span");
+  places.set(el, said);
+  said.className = "toolbench-said toolbench-copied";
+  said.setAttribute("role", "status");
+  el.parentElement?.append(said);
+  say(said, (await copyText(answer.content.copy)) ? "Copied" : "The browser did not let it be copied");
 }

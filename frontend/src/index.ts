@@ -1,7 +1,6 @@
 // What toolbench adds to a page, once for each page, however many notebooks and kernels it shows.
 
 import { connectApps, type Kernel } from "./apps";
-import { copyCalls, noteCopyClicks } from "./copy_call";
 import { enhanceCards } from "./card_toolbar";
 import { holdClicks } from "./clicks";
 import type { Models } from "./connection";
@@ -28,7 +27,6 @@ function start(css: string): void {
   if (document.documentElement.classList.contains(LIVE)) return;
   document.documentElement.classList.add(LIVE);
   addStyle(css);
-  noteCopyClicks();
   keepKeys();
   keepFocus();
   zoomImages();
@@ -43,7 +41,6 @@ function enhance(): void {
   complete(document);
   enhancePickers();
   enhanceTraffic();
-  copyCalls();
   focusRefusals();
   holdAgreements();
   focusLogs();

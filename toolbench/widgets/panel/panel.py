@@ -93,7 +93,7 @@ class ToolPanel(LiveView):
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over)
-        self.copy_button = CopyButton(self, parts, self._add)
+        self.copy_button = CopyButton(self, parts)
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
         self._bar = parts.row(*self._beside_run(), kind="toolbench-actions")

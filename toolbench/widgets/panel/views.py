@@ -1,14 +1,13 @@
 """The views of a panel: the tool in providers' formats, the call as code, earlier runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from json import dumps
 from typing import Any, Protocol
 
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.escape import Html, ascii_json, escape
+from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
 from toolbench.display.page import Card, cards_html, notice, short
@@ -173,21 +172,18 @@ def _refused_html(form: SchemaForm) -> Html:
 class CopyButton:
     """A button that copies a call of the tool with the form's values. Secrets are hidden.
 
-    After a click, the kernel writes the text and our JavaScript module copies it.
+    After a click, the kernel sends the call by the button, and our JavaScript module copies it.
     Without the module the button is hidden.
     """
 
-    def __init__(self, panel: Panel, parts: Parts, add: Callable[[Any], object]) -> None:
-        """Make the button for *panel*. *add* shows a new widget beside the buttons."""
-        self._panel, self._parts, self._add = panel, parts, add
+    def __init__(self, panel: Panel, parts: Parts) -> None:
+        """Make the button for *panel*."""
+        self._panel = panel
         self._kind = next(iter(SNIPPETS))
         self.button = parts.button("Copy call", kind="toolbench-copy-call")
         self.button.tooltip = self._tip
         """The button to show."""
-        # Made with the first click: the copied text, its state
-        self._text: Any = None
-        self._clicks = 0
-        self.button.on_click(lambda _: panel.controls.when_quiet(self._write))
+        self.button.on_click(lambda _: panel.controls.when_quiet(self._send))
 
     @property
     def kind(self) -> str:
@@ -203,26 +199,13 @@ class CopyButton:
     def _tip(self) -> str:
         return f"Copy the call as {self._kind}; choose another kind in the tab Code"
 
-    def _write(self) -> None:
-        """Write the call for the module to copy, and the number of the click.
-
-        The number shows the module that the same call must be copied again.
-        """
+    def _send(self) -> None:
+        """Send the call for the module to copy."""
         try:
             call = SNIPPETS[self._kind](self._panel.tool, _arguments(self._panel))
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
-        self._clicks += 1
-        text = ascii_json(call)
-        place = Html(
-            f'<span role="status" class="toolbench-said" data-toolbench-copy="{text}"'
-            f' data-click="{self._clicks}"></span>'
-        )
-        if self._text is None:
-            self._text = self._parts.html(place, kind="toolbench-copied")
-            self._add(self._text)
-        else:
-            self._text.value = place
+        self.button.send({"copy": call})
 
 
 class HistoryView(View):
