@@ -21,6 +21,7 @@ import { enhanceTables } from "./table";
 import { enhanceTraffic } from "./traffic";
 import { nameUploads } from "./uploads";
 
+const PICKS = "toolbench-picks"; // beside it, where the page can tell a kernel what is picked in its lists
 const LIVE = "toolbench-live"; // on the root element: style sheets do without what this module does
 
 function start(css: string): void {
@@ -39,11 +40,17 @@ function enhance(): void {
   enhanceFields();
   describeFields();
   complete(document);
-  enhancePickers();
-  enhanceTraffic();
+  if (canPick()) {
+    enhancePickers();
+    enhanceTraffic();
+  }
   focusRefusals();
   holdAgreements();
   focusLogs();
+}
+
+function canPick(): boolean {
+  return document.documentElement.classList.contains(PICKS);
 }
 
 /** Complete the results and the buttons in *root*. */
@@ -54,7 +61,7 @@ function complete(root: ParentNode): void {
   enhanceTables(root);
   fadeEdges(root);
   enhanceCards(root);
-  enhanceRuns(root);
+  if (canPick()) enhanceRuns(root);
   nameImages(root);
 }
 
@@ -105,6 +112,7 @@ interface Initialized {
 /** Called once for each kernel of the page; *signal* says when its widgets are gone. Nothing here may wait. */
 function initialize({ model, signal = new AbortController().signal }: Initialized): void {
   const models = model.widget_manager;
+  if (models?._models) document.documentElement.classList.add(PICKS);
   start(String(model.get("css") ?? ""));
   holdClicks(models, signal);
   endQuestions(models, signal);

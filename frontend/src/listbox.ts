@@ -1,6 +1,7 @@
 // A list of rows to choose from, even if there are very many. It works with the keyboard and with
-// screen readers. The key of the chosen row is written into a hidden text field of ipywidgets.
+// screen readers. The kernel is told the key of the chosen row.
 
+import { pick } from "./clicks";
 import { type Row, VirtualList } from "./virtual";
 
 const PAGE = 8; // rows that Page Up and Page Down pass
@@ -22,7 +23,7 @@ export class ListBox {
   #active: string | null = null;
   #isPressed = false;
 
-  /** Make a list called *label*. The chosen key is written into the field of *owner*. */
+  /** Make a list called *label*. The widget at *owner* is told the chosen key. */
   constructor(owner: HTMLElement, label: string) {
     this.#owner = owner;
     this.element.className = "toolbench-items";
@@ -133,12 +134,10 @@ export class ListBox {
   }
 
   #choose(key: string | null): void {
-    const field = this.#owner.querySelector<HTMLInputElement>(".toolbench-key input");
-    if (!field || key === null) return;
+    if (key === null) return;
     this.#chosen = this.#active = key;
     this.#mark();
-    field.value = key;
-    field.dispatchEvent(new Event("change", { bubbles: true }));
+    pick(this.#owner, key);
   }
 }
 

@@ -1,8 +1,10 @@
-// The table of earlier runs. A click on a row or its button chooses the run in the hidden list of
-// ipywidgets. Times are shown in the time zone of the browser. A new run makes a new table: the focus
-// stays on the button of its run, and the list stays where it was scrolled to.
+// The table of earlier runs. The kernel is told the run whose row or button is clicked. Times are shown
+// in the time zone of the browser. A new run makes a new table: the focus stays on the button of its run,
+// and the list stays where it was scrolled to.
 
+import { pick } from "./clicks";
 import { allIn } from "./ours";
+import { WIDGET } from "./saving";
 
 const TABLE = "[data-toolbench-runs]";
 const VIEW = ".toolbench-runs";
@@ -68,16 +70,10 @@ function enhance(row: HTMLTableRowElement, rows: HTMLTableRowElement[]): void {
   time.replaceWith(button);
   button.append(time);
   row.addEventListener("click", () => {
-    choose(row);
+    const table = row.closest(WIDGET);
+    if (table) pick(table, row.dataset.toolbenchRun ?? "");
     mark(rows, row);
   });
-}
-
-function choose(row: HTMLTableRowElement): void {
-  const list = row.closest(VIEW)?.querySelector("select");
-  if (!list) return;
-  list.selectedIndex = Number(row.dataset.toolbenchRun);
-  list.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 function mark(rows: HTMLTableRowElement[], chosen?: HTMLTableRowElement): void {

@@ -160,7 +160,7 @@ def change_branches(at: FormPage) -> None:
 
 def type_json(at: FormPage) -> None:
     """Pasted JSON fills the form; half-typed JSON stays as typed, says so, and blocks."""
-    area = at.notebook.output(FORM_AT).get_by_label("Arguments as JSON")
+    area = at.notebook.output(FORM_AT).get_by_role("textbox", name="Arguments as JSON")
     assert SECRET not in text_in(area)
     area.click()
     at.keys.press("Control+A")

@@ -210,7 +210,7 @@ class TestPanel:
             panel.get_by_role("tab", name=tab).click()
             lab.wait_for_text(text, within=panel)
             look(lab, PANEL, f"tab-{tab.lower()}")
-        code = panel.get_by_label("Code")
+        code = panel.get_by_role("textbox", name="Code")
         panel.get_by_role("tab", name="Code").click()
         assert "run_tool(index, {'folder': '/srv/data'})" in text_in(code)
         panel.get_by_role("tab", name="Form").click()

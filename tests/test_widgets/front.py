@@ -146,9 +146,10 @@ def search_field(view: Any, label: str = "") -> Any:
     )
 
 
-def key_field(view: Any) -> Any:
-    """Return the field in which the page's module writes the key of what it picks."""
-    return next(w for w in walk(root_of(view)) if is_of(w, "toolbench-key"))
+def pick_in_page(view: Any, key: str) -> None:
+    """Pick the item with this *key* in the list that the page's module draws."""
+    picker = next(w for w in walk(root_of(view)) if is_of(w, "toolbench-picker"))
+    deliver(picker, {"method": "custom", "content": {"picked": key}})
 
 
 def root_of(view: Any) -> w.Widget:

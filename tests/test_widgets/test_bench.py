@@ -12,13 +12,12 @@ from test_mcp.peers import light
 
 from test_widgets.front import (
     click,
-    key_field,
     labels,
     listing,
     named,
     page,
     pick,
-    receive,
+    pick_in_page,
     search_field,
     type_into,
     walk,
@@ -195,7 +194,7 @@ class TestBench:
             client.connect("shop", light("shop", "buy"))
             mixed = Bench([add, *client.servers["shop"].tools])
             assert "connected" not in page(mixed)
-            receive(key_field(mixed), value="1")
+            pick_in_page(mixed, "1")
             assert "connected" in page(mixed)
             mixed.close()
 

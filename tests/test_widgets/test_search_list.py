@@ -13,11 +13,11 @@ from test_display.inert import problems
 from test_widgets.front import (
     deliver,
     is_of,
-    key_field,
     labels,
     listing,
     page,
     pick,
+    pick_in_page,
     receive,
     search_field,
     type_into,
@@ -95,8 +95,8 @@ class TestPick:
     def test_may_come_from_the_page(self):
         """The page's own list writes the key of what is picked; one it never had does nothing."""
         picks, picked = pick_list("read", "write")
-        receive(key_field(picks), value="write")
-        receive(key_field(picks), value="delete")
+        pick_in_page(picks, "write")
+        pick_in_page(picks, "delete")
         assert picked == ["write"]
         assert listing(picks).index == 1
 
@@ -104,7 +104,7 @@ class TestPick:
         """Where the holder wants no empty page; what was picked before stays."""
         picks, picked = pick_list("read", "write")
         picks.pick_first()
-        receive(key_field(picks), value="write")
+        pick_in_page(picks, "write")
         picks.pick_first()
         assert picked == ["read", "write"]
 
@@ -128,7 +128,7 @@ class TestTextsForThePage:
         element = sent_items(picks)
         type_into(search_field(picks), "add")
         assert state(picks) == [[[0, 0], [2, 2]], None]
-        receive(key_field(picks), value="2")
+        pick_in_page(picks, "2")
         assert state(picks)[1] == "2"
         assert sent_items(picks) is element
 
@@ -146,7 +146,7 @@ class TestTextsForThePage:
         picks, picked = pick_list()
         picks.offer([Item(payload or "x", payload, payload, group=payload)], "None.")
         assert problems(page(picks.widget)) == []
-        receive(key_field(picks), value=texts(picks)[0][0])
+        pick_in_page(picks, texts(picks)[0][0])
         assert picked == [payload or "x"]
 
 

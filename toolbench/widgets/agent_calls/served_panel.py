@@ -17,7 +17,7 @@ from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
 from toolbench.widgets.kit.notebook_variables import Variables
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
@@ -77,6 +77,7 @@ class ServedPanel(LiveView):
             *("toolbench-box", "toolbench-traffic", "toolbench-calls"),
             children=(*self._lines.widgets, self._number),
         )
+        on_pick(lines, self._open_picked)
         super().__init__(
             parts,
             self._lock,
@@ -90,6 +91,9 @@ class ServedPanel(LiveView):
         self._forget = served.listen(self._heard)
         self._news = {call.id: call for call in served.calls}
         self.refresh()
+
+    def _open_picked(self, number: str) -> None:
+        self._number.value = number
 
     def _button(self, label: str, act: Callable[[], object]) -> w.Button:
         button: w.Button = self._parts.button(label)

@@ -1,5 +1,6 @@
 """Make the simple widgets of a panel: buttons, texts, drop-down lists, columns and rows."""
 
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as w
@@ -33,6 +34,17 @@ def mark(widget: Any, name: str, *, is_marked: bool) -> None:
     classes = (*classes, name) if is_marked else classes
     if widget._dom_classes != classes:
         widget._dom_classes = classes
+
+
+def on_pick(widget: Any, react: Callable[[str], object]) -> None:
+    """Call *react* with each key that a person picks in what our JavaScript module draws in *widget*."""
+
+    def heard(_: Any, content: Any, buffers: Any) -> None:
+        match content:
+            case {"picked": str(key)}:
+                react(key)
+
+    widget.on_msg(heard)
 
 
 class Parts(Pool):

@@ -1,8 +1,8 @@
 """A list with a search field, to pick one item.
 
 With our JavaScript module (`frontend/src/picker.ts`) the page draws a fast list with two lines for
-each item. The module reads the texts from hidden elements. Without the module, a list of ipywidgets
-shows the first items.
+each item, and sends what is picked. It reads the texts from hidden elements. Without the module, a
+list of ipywidgets shows the first items.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import Html, ascii_json, escape, visible
 from toolbench.display.page import notice
 from toolbench.widgets.kit.debounce import Debounce, message_of_page
-from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
+from toolbench.widgets.kit.parts import HIDDEN, Parts, on_pick, put, show_if
 
 # Lines in the list of ipywidgets
 MAX_LINES = 200
@@ -122,15 +122,14 @@ class PickList:
         self._count = parts.html()
         self._texts = parts.html()
         self._state = parts.html()
-        self._key = parts.make(w.Text, "toolbench-key", HIDDEN, continuous_update=False)
         self._search.observe(lambda _: self._filter(), "value")
-        self._key.observe(lambda _: self._chosen_by_module(), "value")
         on_enter(self._search, self._next)
         self.widget = parts.column(
-            *(self._search, self._texts, self._state, self._key),
+            *(self._search, self._texts, self._state),
             *(*(x.widget for x in self._lines), self._count),
             kind="toolbench-picker",
         )
+        on_pick(self.widget, self._chosen_by_module)
         """The widget that contains the search field, the list and the note."""
 
     def _new_lines(self, parts: Parts, label: str) -> _Lines:
@@ -232,7 +231,6 @@ class PickList:
     def _show_picked(self) -> None:
         """Mark the picked item in the list of ipywidgets and in the list of our JavaScript module."""
         self._list.index = self._place
-        self._key.value = self.picked or ""
         put(self._state, _state_html(self._matches, self.picked))
 
     @property
@@ -247,11 +245,10 @@ class PickList:
             if not self._filling and index is not None:
                 self._take(lines.items[index].key)
 
-    def _chosen_by_module(self) -> None:
-        """Pick the item with the key that our JavaScript module has sent."""
+    def _chosen_by_module(self, key: str) -> None:
+        """Pick the item with the *key* that our JavaScript module has sent."""
         with self._lock:
-            if self._key.value:
-                self._take(self._key.value)
+            self._take(key)
 
     def _next(self) -> None:
         """Pick the next match, after the key Enter.

@@ -21,7 +21,7 @@ def runs_table(records: Sequence[RunRecord], chosen: int = 0) -> Html:
     Our JavaScript module marks the row with the number *chosen*.
     """
     heads = "".join(f'<th scope="col" style="{_side(h)}">{h}</th>' for h in _HEADS)
-    rows = "".join(_row(index, record) for index, record in enumerate(records))
+    rows = "".join(map(_row, records))
     return Html(
         f'<div {NO_MATHS} style="overflow:auto;max-height:16em" role="group" '
         f'aria-label="Runs" tabindex="0"><table data-toolbench-runs="{chosen}" style="{TABLE};{TEXT_FONT};font-size:12px;width:100%">'
@@ -30,7 +30,7 @@ def runs_table(records: Sequence[RunRecord], chosen: int = 0) -> Html:
     )
 
 
-def _row(index: int, record: RunRecord) -> str:
+def _row(record: RunRecord) -> str:
     begun = record.started.astimezone()
     time = f'<time datetime="{record.started.isoformat()}">{begun:%H:%M:%S}</time>'
     cells = (
@@ -42,7 +42,13 @@ def _row(index: int, record: RunRecord) -> str:
     )
     row = zip(_HEADS, cells, strict=True)
     body = "".join(f'<td style="{_cell(head)}">{cell}</td>' for head, cell in row)
-    return f'<tr data-toolbench-run="{index}">{body}</tr>'
+    return f'<tr data-toolbench-run="{escape(run_key(record))}">{body}</tr>'
+
+
+def run_key(record: RunRecord) -> str:
+    """Return the name by which the page tells *record* from all other runs."""
+    session, number = record.key
+    return f"{session} {number}"
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:

@@ -18,9 +18,9 @@ from toolbench.runs.history import history
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.widgets.panel.controls import RunControls
-from toolbench.widgets.panel.runs_table import runs_table
+from toolbench.widgets.panel.runs_table import run_key, runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted, estimate_tokens
 
@@ -225,6 +225,7 @@ class HistoryView(View):
         self._html = parts.html()
         self._is_filling = False
         self._runs.observe(lambda _: self._chosen(), "value")
+        on_pick(self._table, self._choose)
         self._back.on_click(lambda _: panel.controls.when_quiet(self._fill))
         choice = parts.row(self._runs, self._back)
         self.widget = parts.column(self._table, choice, self._html, kind="toolbench-runs")
@@ -263,6 +264,12 @@ class HistoryView(View):
     def _chosen(self) -> None:
         if not self._is_filling:
             self._show()
+
+    def _choose(self, key: str) -> None:
+        """Choose the run of the clicked row, if the list still has it."""
+        for record in history().of(self._panel.tool):
+            if run_key(record) == key and record.key in dict(self._runs.options).values():
+                self._runs.value = record.key
 
     @property
     def _record(self) -> RunRecord | None:

@@ -14,7 +14,7 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.traffic_view.open_message import OpenMessage, UseTool
 from toolbench.widgets.explorer.traffic_view.traffic_lines import traffic_lines
-from toolbench.widgets.kit.parts import put
+from toolbench.widgets.kit.parts import on_pick, put
 from toolbench.wording import counted
 
 # Characters of the text to copy, at most
@@ -74,9 +74,11 @@ class TrafficPane(Pane):
         self.on(self._opened.edit, self._opened.start_editing)
         self.on(self._opened.send, self._opened.send_edited)
         self.on(self._opened.close, self._close_message)
+        messages = parts.column(*self._lines.widgets, self._number, kind="toolbench-traffic")
+        on_pick(messages, self._open_picked)
         self.widget = parts.column(
             parts.row(self._kind, self._text, kind="toolbench-filters"),
-            parts.column(*self._lines.widgets, self._number, kind="toolbench-traffic"),
+            messages,
             self._opened.widget,
             parts.row(self._as_text),
             self._whole,
@@ -96,6 +98,9 @@ class TrafficPane(Pane):
         self._lines.add([exchange for exchange in changed if self._fits(exchange)])
         if self._opened.number in {exchange.id for exchange in changed}:
             self._opened.refresh()
+
+    def _open_picked(self, number: str) -> None:
+        self._number.value = number
 
     def _forget_old(self, oldest: int) -> None:
         """Remove the exchanges that the session does not have any more.
