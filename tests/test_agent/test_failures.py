@@ -246,13 +246,13 @@ class TestRecovery:
     def test_asks_to_reflect_once(self):
         """The first failure of a tool comes with a request to think."""
         script = [
-            calls(call("fail")),
+            calls(call("fail"), call("add", {"a": 1}, id="c1")),
             calls(call("fail"), call("add", {"a": "x"}, id="c2")),
         ]
         c = talk(script, [fail, add], reflect=True)
         c.step(), c.step()
         texts = [e.answer.text for e in of(c, (ObservationEvent, AgentErrorEvent))]
-        assert [("Before you call" in text) for text in texts] == [True, True, False]
+        assert [("Before you call" in text) for text in texts] == [True, False, True, False]
         assert len(of(c, NoticeEvent)) == 2
 
 

@@ -143,6 +143,7 @@ class TestImagesOfTheModel:
         again = Conversation.load(tmp_path / "talk.jsonl", agent=Agent(model, [add]))
         again.send_message("What colour?")
         assert again.run() == "answered"
+        assert "It is red." in again.to_html()
         wire = WIRES[other]
         body = wire.request("m", [wire.read(message) for message in sent(again)], [], {})
         kind, turns = typed(other, body)
@@ -326,6 +327,7 @@ def test_a_conversation_with_gemini_goes_on_with_another_provider(provider, tmp_
     script = [calls_of("gemini", ("add", {"a": 1}), ("add", {"a": 1})), "Twice."]
     for part in script[0]["parts"]:
         part["functionCall"].pop("id", None)
+    script[0]["parts"].insert(0, {"text": "I add."})
     c = talk(ScriptedModel(script, provider="gemini"))
     c.run()
     c.save(tmp_path / "talk.jsonl")
@@ -335,6 +337,7 @@ def test_a_conversation_with_gemini_goes_on_with_another_provider(provider, tmp_
     assert loaded.run() == "answered"
     check_answered(loaded)
     assert "tool_response" not in str(sent(loaded))
+    assert "I add." in str(sent(loaded))
     if provider == "openai":
         check_sent(sent(loaded))
     # Gemini gets back the calls that it sent, so their results have no ids either

@@ -31,6 +31,14 @@ class TestGemini:
             ),
             ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
             (
+                {"type": ["string", "integer", "null"]},
+                {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]},
+            ),
+            (
+                {"type": ["string", "integer"]},
+                {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            ),
+            (
                 {"anyOf": [{"type": "integer"}, {"type": "null"}]},
                 {"type": "integer", "nullable": True},
             ),

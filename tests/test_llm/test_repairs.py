@@ -126,6 +126,10 @@ class TestText:
         """The error says where the text goes wrong, without a piece of it: it may hold a secret."""
         with pytest.raises(NotJsonError, match=r"ends too early, after 27 characters$"):
             read_json('{"command": "rm -rf /tmp/fo')
+        with pytest.raises(NotJsonError, match=r"ends too early, after 5 characters$"):
+            read_json('{"a":')
+        with pytest.raises(NotJsonError, match=r"at character 2$"):
+            read_json("{'a': 1} \"and what follows")
         with pytest.raises(NotJsonError, match=r"at character 14$"):
             read_json('{"a": "said "hi" to"}')
 

@@ -35,6 +35,7 @@ WRITINGS = {
     "words of thinking, opened by the template": f"I look for it</think>\n\n{CALL}",
     "words and an answer it made up": f"I look for it. <tool_call>{CALL}</tool_call>\n"
     "<tool_response>9 matches</tool_response> There are 9.",
+    "words with a fence, and tag": f"I look for it:\n```\nls\n```\n<tool_call>{CALL}</tool_call>",
     "Llama": f"<|python_tag|>{PARAMETERS}<|eom_id|>",
     "Mistral": f"[TOOL_CALLS] [{CALL}]</s>",
     "Granite": f"<|tool_call|>[{CALL}]",

@@ -451,20 +451,19 @@ class Copy:
     ) -> Message:
         images: list[str] = []
         if event.message is not None:
-            sent = read_message(dict(event.message)).message
-            if self._is_own(event, sent):
+            if self._is_own(event, event.message):
                 return WIRES[self._provider].read(event.message)
-            images = sent.images
+            images = read_message(event.message).message.images
         return assistant_message(text, calls, self._provider, images)
 
-    def _is_own(self, event: MessageEvent | ActionEvent, message: Message) -> bool:
+    def _is_own(self, event: MessageEvent | ActionEvent, message: Mapping[str, Any]) -> bool:
         """Tell whether the present provider wrote *message*: an earlier model may have had another one."""
-        provider = message.provider
         if isinstance(event, ActionEvent) and event.metadata is not None:
-            provider = event.metadata.provider
-        elif _is_text_blocks((event.message or {}).get("content")):
+            return event.metadata.provider == self._provider
+        if _is_text_blocks(message.get("content")):
             # It can be read as OpenAI's too, but may have fields that only Anthropic takes
-            provider = "anthropic"
+            return self._provider == "anthropic"
+        provider = read_message(message).message.provider
         if provider is None:
             # Text alone, which only Gemini writes in another way
             return self._provider != "gemini"

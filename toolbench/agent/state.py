@@ -422,7 +422,7 @@ class AgentState:
             return
         # First the end: after an interrupt, calls that are in the context are not closed again
         if self.repeats.is_stuck:
-            self.end("repeated", "the same call, three times in a row")
+            self.end("repeated")
         elif current.is_finished:
             self.end("finished")
         self.context.add(current.messages(), current.event_ids)

@@ -87,6 +87,7 @@ def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
         NotJsonError: If *value* is not an object; the error says why.
     """
     repairs: list[str] = []
+    is_checked = isinstance(value, str)
     if isinstance(value, str) and not value.strip():
         value = None
     for is_nested in (False, True):
@@ -102,6 +103,8 @@ def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
     if value is None:
         return {}, repairs
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        if is_checked:
+            return value, repairs
         try:
             return dict(_sendable(value)), repairs
         except (ValueError, RecursionError) as error:

@@ -251,18 +251,21 @@ def _call(
         model=response.model,
         finish=response.finish,
     )
-    call = ToolCall(id=sent.id, name=name, metadata=metadata)
-    if sent.id is not None:
-        call = replace(call, id=str(sent.id))
+    id_, thought = sent.id, ""
+    if id_ is not None:
+        id_ = str(id_)
     if index == 0:
-        call = replace(call, thought=response.message.thought)
+        thought = response.message.thought
     repairs = [Repair((), text) for text in response.repairs]
     tool, is_exact = _meant(name, offered, provider, aliases)
     if tool is not None:
-        call = replace(call, name=tool.name, tool=tool)
         if not is_exact:
             repairs.append(Repair((), f"the tool {name!r} was read as {tool.name!r}"))
-    return _checked(replace(call, repairs=tuple(repairs)), sent, offered)
+        name = tool.name
+    call = ToolCall(
+        id=id_, name=name, tool=tool, thought=thought, repairs=tuple(repairs), metadata=metadata
+    )
+    return _checked(call, sent, offered)
 
 
 def _meant(
@@ -302,10 +305,9 @@ def _checked(call: ToolCall, sent: ToolCallPart, offered: Tools) -> ToolCall:
         if any(tool.secrecy.has_secrets for tool in offered.values() if call.tool in (tool, None)):
             problem = _UNQUOTED
         return replace(call, error=_misfit(facts, problem))
-    repairs = [*call.repairs]
-    for repair in mended:
-        repairs.append(Repair((), repair))
-    call = replace(call, repairs=tuple(repairs))
+    if mended:
+        repairs = [Repair((), repair) for repair in mended]
+        call = replace(call, repairs=(*call.repairs, *repairs))
     if call.tool is None:
         known = _by_sent_name(offered, facts.provider)
         return replace(
@@ -338,7 +340,6 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
         action = tool.action_from_arguments(arguments)
     except ArgumentsError as error:
         problems += error.problems
-    call = replace(call, arguments=arguments, **asides)
     if problems:
         names = sent_names(tool, facts.provider)
         told: list[Problem] = []
@@ -346,8 +347,9 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
             path = tuple(names.get(str(part), part) for part in problem.path)
             told.append(Problem(path, problem.message))
         failed = FunctionCallValidationError(facts.sent_name, told)
-        return replace(call, error=failed, repairs=tuple(repairs))
-    return replace(call, action=action, repairs=(*repairs, *mending.odd))
+        return replace(call, arguments=arguments, error=failed, repairs=tuple(repairs), **asides)
+    repairs += mending.odd
+    return replace(call, arguments=arguments, action=action, repairs=tuple(repairs), **asides)
 
 
 def _asides(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from itertools import zip_longest
 from threading import Lock
 from typing import Any
 
@@ -95,13 +94,13 @@ class ScriptedModel:
 
 
 def _shared(items: Sequence[Mapping[str, Any]], last: list[Json]) -> list[Json]:
-    """Return copies of *items*; if *last* has an equal item at the same place, use that item.
+    """Return copies of *items*; if they begin with the items of *last*, use those.
 
     This avoids a copy of a long conversation with each request.
     """
-    shared: list[Json] = []
-    for item, known in zip_longest(items, last[: len(items)]):
-        if item != known:
-            known = copied(item)
-        shared.append(known)
+    shared = list(last)
+    if list(items[: len(last)]) != last:
+        shared = []
+    for item in items[len(shared) :]:
+        shared.append(copied(item))
     return shared
