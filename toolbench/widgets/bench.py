@@ -151,7 +151,7 @@ class Bench(LiveView):
             return ()
         if tool.source not in self._servers:
             # only for a tool of a server: this loads toolbench.mcp
-            from toolbench.widgets.explorer.server_view import (  # noqa: PLC0415
+            from toolbench.widgets.explorer.server_details import (  # noqa: PLC0415
                 server_view_of,
             )
 

@@ -10,10 +10,10 @@ import ipywidgets as w
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
+from toolbench.runs.record import RunRecord
 from toolbench.serving.call import ServedCall
 from toolbench.serving.served_tools import Served
-from toolbench.serving.served_view import clients_html, head_html, served_bundle
-from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
+from toolbench.serving.served_view import call_whole, clients_html, head_html, served_bundle
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
 from toolbench.widgets.kit.notebook_variables import Variables
@@ -21,7 +21,58 @@ from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
+from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
 from toolbench.wording import counted
+
+# Characters of each view of the result, and of the printed output
+_LIMIT = 20_000
+
+
+class ArrivedCall:
+    """The details of one call, with buttons to open the call in a panel and to close this view."""
+
+    def __init__(self, call: ServedCall, variables: Variables, close: Callable[[], object]) -> None:
+        """Show *call*. A person can keep the result of the call in *variables*.
+
+        The button `Close` calls *close*.
+        """
+        self.call, self._variables = call, variables
+        self._parts = parts = Parts()
+        self._whole = parts.html()
+        self._panel = CallButton(
+            lambda label, tip: parts.button(label, tip=tip),
+            ("Open in panel", "Close panel"),
+            call.tool,
+            self._opened,
+            self._arrange,
+        )
+        leave = parts.button("Close", tip=f"Close call {call.id}")
+        leave.on_click(lambda _: close())
+        self._place = parts.column()
+        head = parts.html(Html(f'<div class="toolbench-head"><strong>#{call.id}</strong></div>'))
+        self.widget: Any = parts.column(
+            parts.row(head, self._panel.button, leave), self._whole, self._place
+        )
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the present state of the call."""
+        put(self._whole, call_whole(self.call, limit=_LIMIT))
+
+    def _opened(self) -> OpenedCall:
+        run, result = self.call.run, self.call.observation
+        arguments = RunRecord.of(run).known_arguments
+        return OpenedCall(run.tool.latest(), arguments, result, self._variables)
+
+    def _arrange(self) -> None:
+        opened = self._panel.opened
+        self._place.children = () if opened is None else (opened.widget,)
+
+    def close(self) -> None:
+        """Close all widgets of this view."""
+        self._panel.close()
+        self._parts.close()
+
 
 MOST = 10
 """The maximum number of calls with buttons. Waiting calls come before running calls, and older calls first."""

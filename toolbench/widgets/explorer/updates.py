@@ -1,14 +1,20 @@
-"""Show changes of a server and results of requests to it, always in the ticker's thread."""
+"""Show changes of a server and results of requests to it, always in the ticker's thread.
+
+A server may ask questions while a request runs; they are shown too.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Generic, TypeVar
 
 from toolbench.errors import ToolbenchError
+from toolbench.mcp.elicitation import Answer, Question, answering, for_person
 from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.ticker import ticker
 
 T = TypeVar("T")
@@ -91,3 +97,34 @@ class ServerRequest(Generic[T]):
             if turn == self._turn:
                 show(result)
         return False
+
+
+class ServerQuestions:
+    """Shows the questions that a server asks while one request runs, and takes the answers."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the place for questions. It is empty until the server asks a question."""
+        self._box = QuestionBox(parts)
+        self.widget = self._box.widget
+        self._left = Event()
+
+    def around(self, ask: Callable[[], T]) -> Callable[[], T]:
+        """Return a function that calls *ask* and meanwhile shows the server's questions here.
+
+        If a question of an earlier request is open, cancel it now.
+        """
+        self.leave()
+        self._left = left = Event()
+
+        def answer(question: Question) -> Answer:
+            return self._box.ask(for_person(question), left.is_set)
+
+        def answered() -> T:
+            with answering(answer):
+                return ask()
+
+        return answered
+
+    def leave(self) -> None:
+        """Cancel the open question."""
+        self._left.set()

@@ -18,8 +18,7 @@ from toolbench.mcp.servers import connected
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolExecutor
 from toolbench.redaction.redactor import Redactor
-from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
-from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.explorer.updates import Failure, ServerQuestions, ServerRequest
 from toolbench.widgets.fields import notes
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.resource_views.resource_contents import contents_html

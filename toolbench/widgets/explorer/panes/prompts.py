@@ -1,6 +1,5 @@
 """The tab of a server's prompts: a form for the arguments, and the messages."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,9 +18,8 @@ from toolbench.widgets.explorer.panes.pane import (
     ListPane,
     Lock,
 )
-from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
-from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
-from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.explorer.panes.request_form import PickedForm, proposals
+from toolbench.widgets.explorer.updates import Failure, ServerQuestions, ServerRequest
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.resource_views.linked_resources import LinkedResources
 
@@ -41,10 +39,6 @@ class PromptsPane(ListPane):
         self._prompts: dict[str, Prompt] = {}
         self._lists: ServerRequest[list[Prompt]] = ServerRequest(self._lock)
         self._writing: ServerRequest[MCPPromptObservation] = ServerRequest(self._lock)
-        self._form: RequestForm | None = None
-        # By the name of the prompt: what was typed before another one was picked
-        self._typed: dict[str, Mapping[str, str]] = {}
-        self._shown = ""
         self._notes = ListNotes(parts, session, "prompts")
         self._list = PickList(parts, "Prompts", self._pick, lock)
         self._about = parts.html()
@@ -53,7 +47,8 @@ class PromptsPane(ListPane):
         self._result = parts.html()
         self._links = LinkedResources(parts, lock)
         self.detail = parts.column(self._notes.empty, kind="toolbench-page")
-        self.on(self._write, self._ask)
+        self._picked = PickedForm(self.detail, lock)
+        self.on(self._write, partial(self._picked.when_quiet, self._ask))
         self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 
@@ -73,32 +68,27 @@ class PromptsPane(ListPane):
 
     def _pick(self, name: str) -> None:
         prompt = self._prompts[name]
-        self._drop_form()
-        self._shown = name
+        self._leave_prompt()
         self._result.value = Html("")
         self._links.clear()
         self._about.value = _about_html(prompt)
-        typed = self._typed.get(name, {})
-        self._form = RequestForm(prompt.schema, proposals(self.session, prompt), typed)
-        fields = [self._form.widget] if prompt.arguments else []
+        form = self._picked.open(name, prompt.schema, proposals(self.session, prompt))
+        fields = []
+        if prompt.arguments:
+            fields.append(form.widget)
         self.detail.children = [
             *(self._about, *fields, self._write),
             *(self._questions.widget, self._result, self._links.widget),
         ]
 
     def _ask(self) -> None:
-        if self._form is not None:
-            self._form.when_quiet(self._send, self._form)
-
-    def _send(self, form: RequestForm) -> None:
-        """Ask the server for the messages, if *form* is still the shown form and has no errors."""
-        with self._lock:
-            name = self._list.picked
-            if form is self._form and name is not None and form.is_ready:
-                self._result.value = notice("Asking the server …", "neutral")
-                self._links.clear()
-                write = partial(self.session.get_prompt, name, **form.values)
-                self._writing.start(self._questions.around(write), self._show)
+        """Ask the server for the messages, if the form has no errors."""
+        name, form = self._list.picked, self._picked.form
+        if name is not None and form is not None and form.is_ready:
+            self._result.value = notice("Asking the server …", "neutral")
+            self._links.clear()
+            write = partial(self.session.get_prompt, name, **form.values)
+            self._writing.start(self._questions.around(write), self._show)
 
     def _show(self, result: MCPPromptObservation | Failure) -> None:
         if isinstance(result, Failure):
@@ -109,20 +99,16 @@ class PromptsPane(ListPane):
             self._result.value = _messages_html(result, known)
             self._links.offer(self.session, result, redactor_of(result))
 
-    def _drop_form(self) -> None:
+    def _leave_prompt(self) -> None:
         self._writing.forget()
         self._questions.leave()
-        if self._form is not None:
-            self._typed[self._shown] = self._form.values
-            self.detail.children = ()
-            self._form.close()
-            self._form = None
+        self._picked.drop()
 
     def close(self) -> None:
         """Close the tab and its form; results of requests that still run are ignored."""
         self._lists.forget()
         self._links.leave()
-        self._drop_form()
+        self._leave_prompt()
         super().close()
 
 

@@ -1,7 +1,7 @@
 """A form for the text arguments of prompts and resource templates, with the server's completions."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 from typing import Any, ParamSpec
 
@@ -132,6 +132,53 @@ class RequestForm:
         self._server_request.forget()
         self._propose = None
         self.form.close()
+
+
+class PickedForm:
+    """The form of the item that is picked in a list. What was typed for the other items is kept.
+
+    Attributes:
+        form: The form; None if no item is picked, or if the item has no arguments.
+    """
+
+    def __init__(self, detail: Any, lock: AbstractContextManager[Any]) -> None:
+        """Show no form yet.
+
+        Args:
+            detail: The box with the form. It is emptied before a form is closed.
+            lock: A lock that is held while something is done with the form.
+        """
+        self._detail, self._lock = detail, lock
+        self.form: RequestForm | None = None
+        self._key = ""
+        self._typed: dict[str, Mapping[str, str]] = {}
+
+    def open(self, key: str, schema: Mapping[str, Any], propose: Propose | None) -> RequestForm:
+        """Return a new form for the item *key*, with what was typed for this item before."""
+        self.drop()
+        self._key = key
+        self.form = RequestForm(schema, propose, self._typed.get(key, {}))
+        return self.form
+
+    def drop(self) -> None:
+        """Close the form, if there is one, and keep what was typed."""
+        if self.form is not None:
+            self._typed[self._key] = self.form.values
+            self._detail.children = ()
+            self.form.close()
+            self.form = None
+
+    def when_quiet(self, act: Callable[[], object]) -> None:
+        """Call *act* when the last typed keys have arrived, unless another item is picked first."""
+        if self.form is None:
+            act()
+        else:
+            self.form.when_quiet(self._act_in, self.form, act)
+
+    def _act_in(self, form: RequestForm, act: Callable[[], object]) -> None:
+        with self._lock:
+            if form is self.form:
+                act()
 
 
 def proposals(session: MCPServerSession, target: Prompt | ResourceTemplate) -> Propose | None:

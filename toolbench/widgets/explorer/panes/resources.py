@@ -1,6 +1,5 @@
 """The tab of a server's resources: list, read and subscribe to them."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -22,9 +21,8 @@ from toolbench.widgets.explorer.panes.pane import (
     ListPane,
     Lock,
 )
-from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
-from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
-from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.explorer.panes.request_form import PickedForm, proposals
+from toolbench.widgets.explorer.updates import Failure, ServerQuestions, ServerRequest
 from toolbench.widgets.kit.parts import show_if
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.resource_views.resource_contents import contents_html
@@ -48,10 +46,6 @@ class ResourcesPane(ListPane):
         self._lists: ServerRequest[list[Offer]] = ServerRequest(self._lock)
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(self._lock)
         self._following: ServerRequest[None] = ServerRequest(self._lock)
-        self._form: RequestForm | None = None
-        # By the template: what was typed before another item was picked
-        self._typed: dict[str, Mapping[str, str]] = {}
-        self._shown = ""
         self._uri = ""
         self._subscribed: set[str] = set()
         self._last_update = _last_message(session)
@@ -65,8 +59,9 @@ class ResourcesPane(ListPane):
         self._updates = parts.html()
         self._result = parts.html()
         self.detail = parts.column(self._notes.empty, kind="toolbench-page")
-        self.on(self._read, partial(self._when_quiet, self._ask))
-        self.on(self._follow, partial(self._when_quiet, self._subscribe))
+        self._picked = PickedForm(self.detail, lock)
+        self.on(self._read, partial(self._picked.when_quiet, self._ask))
+        self.on(self._follow, partial(self._picked.when_quiet, self._subscribe))
         self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 
@@ -96,15 +91,13 @@ class ResourcesPane(ListPane):
         offer = self._offers[key]
         self._reading.forget()
         self._questions.leave()
-        self._drop_form()
-        self._shown = key
+        self._picked.drop()
         self._about.value = _about_html(offer)
         self._result.value = self._updates.value = Html("")
         fields = []
         if isinstance(offer, ResourceTemplate):
             propose = proposals(self.session, offer)
-            self._form = RequestForm(offer.schema, propose, self._typed.get(key, {}))
-            fields = [self._form.widget]
+            fields.append(self._picked.open(key, offer.schema, propose).widget)
         else:
             self._uri = offer.uri
         self._show_subscription()
@@ -118,30 +111,17 @@ class ResourcesPane(ListPane):
 
         Return None if no valid URI can be made.
         """
-        if self._form is None:
+        form = self._picked.form
+        if form is None:
             return self._uri
         template = self._offers.get(self._list.picked or "")
-        if not isinstance(template, ResourceTemplate) or not self._form.is_ready:
+        if not isinstance(template, ResourceTemplate) or not form.is_ready:
             return None
         # In the URI no name shows that one is a secret
-        secrets = Secrecy(template.schema).secrets_in(self._form.values)
+        secrets = Secrecy(template.schema).secrets_in(form.values)
         self.session.keep_secret(secrets)
-        self._uri = template.expand(**self._form.values)
+        self._uri = template.expand(**form.values)
         return self._uri
-
-    def _when_quiet(self, act: Callable[[], None]) -> None:
-        """Call *act* when the last typed keys have arrived, unless another item is picked first."""
-        form = self._form
-        if form is None:
-            act()
-        else:
-            form.when_quiet(self._act_in, form, act)
-
-    def _act_in(self, form: RequestForm, act: Callable[[], None]) -> None:
-        """Call *act* if *form* is still shown."""
-        with self._lock:
-            if form is self._form:
-                act()
 
     def _ask(self) -> None:
         uri = self._wanted()
@@ -195,19 +175,12 @@ class ResourcesPane(ListPane):
             text = f"Changed on the server: {names}. Read it again."
             self._updates.value = notice(text, "info")
 
-    def _drop_form(self) -> None:
-        if self._form is not None:
-            self._typed[self._shown] = self._form.values
-            self.detail.children = ()
-            self._form.close()
-            self._form = None
-
     def close(self) -> None:
         """Close the tab and its form; results of requests that still run are ignored."""
         for request in (self._lists, self._reading, self._following):
             request.forget()
         self._questions.leave()
-        self._drop_form()
+        self._picked.drop()
         super().close()
 
 

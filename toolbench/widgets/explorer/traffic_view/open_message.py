@@ -13,8 +13,7 @@ from toolbench.display.page import Card, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Message, params_of
 from toolbench.mcp.session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
-from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
-from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.explorer.updates import Failure, ServerQuestions, ServerRequest
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.wording import counted
