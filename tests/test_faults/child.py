@@ -47,7 +47,7 @@ def main(kind: str, name: str, directory: str) -> None:
             observation = observed(deed)
         is_told = observation.is_error or UNREAD in observation.text
         failed += is_told
-        laws = list(laws_broken(deed, observation, allowed_files(kind, observation, before, done)))
+        laws = list(laws_broken(deed, observation, allowed_files(observation, before, done)))
         if is_told and not meeting.times:
             laws.append("it fails, and no fault was met")
         deed.check(observation)
@@ -87,19 +87,14 @@ def observed(deed: Deed) -> Observation:
         return Observation.from_text(f"raised:\n{error!r}", is_error=True)
 
 
-def allowed_files(
-    kind: str, observation: Observation, before: Files, done: Files
-) -> tuple[Files, ...]:
-    """Return the files there may be: what failed changed nothing.
-
-    But where memory is missing for the answer, the work is done already.
-    """
-    if not observation.is_error:
-        return (done,)
-    return (before, done) if kind == "memory" else (before,)
+def allowed_files(observation: Observation, before: Files, done: Files) -> Files:
+    """Return the files there may be: what failed changed nothing."""
+    if observation.is_error:
+        return before
+    return done
 
 
-def laws_broken(deed: Deed, observation: Observation, allowed: tuple[Files, ...]) -> Iterator[str]:
+def laws_broken(deed: Deed, observation: Observation, allowed: Files) -> Iterator[str]:
     """Yield which laws an answer, and the files after it, break."""
     if observation.is_error and not re.fullmatch(r"[^\n]{10,500}", observation.text):
         yield "the error is no sentence"
@@ -107,7 +102,7 @@ def laws_broken(deed: Deed, observation: Observation, allowed: tuple[Files, ...]
         yield "the error is a traceback"
     there = deed.files()
     files = {name: data for name, data in there.items() if ".toolbench-" not in name}
-    if files not in allowed:
+    if files != allowed:
         yield f"the files are neither as before nor as after: {list(files)}"
     if len(files) < len(there):
         yield f"left behind: {there.keys() - files.keys()}"

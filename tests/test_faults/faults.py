@@ -1,8 +1,7 @@
 """The kinds of fault a child works under; each number is one moment, or one limit.
 
 Descriptors and the size of files are real limits of the system, which the shim counts. The disk
-that fails (EIO), and memory that is missing, the shim injects (see `shim.c`): a real limit of
-memory is met at another place in each run, or at none.
+that fails (EIO) the shim injects (see `shim.c`).
 """
 
 import ctypes
@@ -14,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 # As in shim.c
-_EIO, _MEMORY, _COUNTED = 1, 2, 3
+_EIO, _COUNTED = 1, 2
 
 
 class Meeting:
@@ -74,11 +73,6 @@ def size(number: int, directory: Path) -> Iterator[Meeting]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 
 
-def memory(number: int, directory: Path) -> AbstractContextManager[Meeting]:
-    """The large block, thread or fork of that *number* finds no memory."""
-    return _armed(_MEMORY, number, directory)
-
-
 def eio(number: int, directory: Path) -> AbstractContextManager[Meeting]:
     """The call of that *number* that touches the directory fails."""
     return _armed(_EIO, number, directory)
@@ -87,8 +81,7 @@ def eio(number: int, directory: Path) -> AbstractContextManager[Meeting]:
 FAULTS: dict[str, Callable[[int, Path], AbstractContextManager[Meeting]]] = {
     "descriptors": descriptors,
     "size": size,
-    "memory": memory,
     "eio": eio,
 }
-MOST = {"descriptors": 100, "size": 30, "memory": 600, "eio": 600}
+MOST = {"descriptors": 100, "size": 30, "eio": 600}
 """The last number that is tried; a deed is done with long before."""

@@ -22,17 +22,11 @@ from toolbench.tools import TaskTrackerTool
 
 
 def outcome(work: Any) -> Observation:
-    """Do *work*, which raises one sentence where it fails.
-
-    Where memory is missing it may be Python's own word: MemoryError, that there is no thread, or,
-    from C code of CPython 3.12 that lost its MemoryError, SystemError.
-    """
+    """Do *work*, which raises one sentence where it fails."""
     try:
         work()
     except ToolbenchError as error:
         return Observation.from_text(str(error), is_error=True)
-    except (MemoryError, RuntimeError, SystemError):
-        return Observation.from_text("There is too little memory.", is_error=True)
     return Observation.from_text("done")
 
 

@@ -2,8 +2,6 @@
  *
  * fault_arm(kind, n, "/directory") arms one; fault_met() counts the calls that failed by it:
  *   EIO      the n-th call that touches a file below the directory fails with EIO.
- *   MEMORY   the n-th of these finds no memory: a block of Python of at least LARGE bytes, a
- *            thread, a fork.
  *   COUNTED  nothing is injected: calls that fail with the errno n are counted, as where a limit
  *            of the system is met.
  * fault_place() tells which call failed first. */
@@ -13,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <pty.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,14 +21,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define LARGE 4000
-enum { NONE, EIO_AT, MEMORY_AT, COUNTED };
+enum { NONE, EIO_AT, COUNTED };
 
 static char below[PATH_MAX];
 static int kind = NONE, left = 0, met = 0;
 static const char *place = "";
-
-static void hook_memory(void);
 
 void fault_arm(int what, int n, const char *directory)
 {
@@ -40,7 +34,6 @@ void fault_arm(int what, int n, const char *directory)
     place = "";
     snprintf(below, sizeof below, "%s", directory);
     left = n;
-    if (what == MEMORY_AT) hook_memory();
     kind = what;
 }
 
@@ -86,13 +79,6 @@ static int hit_at(int directory, const char *path, const char *call)
     if (kind != EIO_AT) return 0;
     if (path[0] == '/' || directory == AT_FDCWD) return hit(path, call);
     return hit_descriptor(directory, call);
-}
-
-static int hit_memory(const char *call)
-{
-    if (kind != MEMORY_AT || !is_next()) return 0;
-    note(call);
-    return 1;
 }
 
 #define REAL(result, name, ...) \
@@ -236,62 +222,4 @@ int socketpair(int domain, int type, int protocol, int fds[2])
 {
     REAL(int, "socketpair", int, int, int, int *);
     return counted(real(domain, type, protocol, fds), "socketpair");
-}
-
-/* --- what takes memory --------------------------------------------------------------- */
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *data)
-{
-    REAL(int, "pthread_create", pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    return hit_memory("pthread_create") ? EAGAIN : real(thread, how, work, data);
-}
-
-pid_t fork(void)
-{
-    REAL(pid_t, "fork", void);
-    if (hit_memory("fork")) { errno = ENOMEM; return -1; }
-    return real();
-}
-
-/* Python's own blocks, by the public PyMem_SetAllocator; its three domains are 0 to 2. */
-typedef struct {
-    void *ctx;
-    void *(*malloc)(void *, size_t);
-    void *(*calloc)(void *, size_t, size_t);
-    void *(*realloc)(void *, void *, size_t);
-    void (*free)(void *, void *);
-} Allocator;
-static Allocator before[3];
-
-#define OF(ctx) ((Allocator *) (ctx))
-static int is_refused(size_t size) { return size >= LARGE && hit_memory("block"); }
-
-static void *block(void *ctx, size_t size)
-{
-    return is_refused(size) ? NULL : OF(ctx)->malloc(OF(ctx)->ctx, size);
-}
-
-static void *blocks(void *ctx, size_t count, size_t size)
-{
-    return is_refused(count * size) ? NULL : OF(ctx)->calloc(OF(ctx)->ctx, count, size);
-}
-
-static void *larger(void *ctx, void *old, size_t size)
-{
-    return is_refused(size) ? NULL : OF(ctx)->realloc(OF(ctx)->ctx, old, size);
-}
-
-static void given_back(void *ctx, void *old) { OF(ctx)->free(OF(ctx)->ctx, old); }
-
-static void hook_memory(void)
-{
-    void (*get)(int, Allocator *) = (void (*)(int, Allocator *)) dlsym(RTLD_DEFAULT, "PyMem_GetAllocator");
-    void (*set)(int, Allocator *) = (void (*)(int, Allocator *)) dlsym(RTLD_DEFAULT, "PyMem_SetAllocator");
-    static int is_hooked = 0;
-    for (int domain = 0; domain < 3 && !is_hooked; domain++) {
-        get(domain, &before[domain]);
-        Allocator ours = {&before[domain], block, blocks, larger, given_back};
-        set(domain, &ours);
-    }
-    is_hooked = 1;
 }

@@ -14,7 +14,7 @@ from toolbench.tools import (
 )
 
 # What a search that succeeds says of the rest
-UNREAD = "could not be read"
+UNREAD = "Could not be read"
 OLD, NEW = "old\n" * 1_200, "new\n" * 2_000
 MANY = [f"file_{number:02}_{'x' * 80}" for number in range(50)]
 PATCH = """\

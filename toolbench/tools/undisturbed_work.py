@@ -7,19 +7,17 @@ processes runs in a thread that no signal interrupts. The caller waits in one ca
 which can be interrupted safely.
 """
 
-import errno
-from _thread import LockType, allocate_lock, start_new_thread
+from _thread import start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, TypeVar
-from weakref import ref
 
 T = TypeVar("T")
-LOOK_AGAIN = 0.5
-"""The seconds between two checks that a thread is alive."""
+# Seconds of one wait: in between a run that is cancelled hears of it
+_STEP = 0.5
 
 
 class _Outcome(NamedTuple):
@@ -33,9 +31,6 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
     Args:
         work: The function to run, in the context of the caller.
         when_abandoned: A function that is called in another thread if an exception ends the wait.
-
-    Raises:
-        MemoryError: If the thread had too little memory to run.
     """
     outcome: SimpleQueue[_Outcome] = SimpleQueue()
 
@@ -48,12 +43,8 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
             outcome.put(_Outcome(result))
 
     try:
-        thread = partial(copy_context().run, run)
-        is_alive = ref(thread)
-        in_background(thread)
-        # Now only the thread has a reference
-        del run, thread
-        result, error = _awaited(outcome, is_alive)
+        in_background(partial(copy_context().run, run))
+        result, error = _awaited(outcome)
     except BaseException:
         # Also an interrupt: the caller does not wait any more
         in_background(when_abandoned)
@@ -63,18 +54,10 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
     return result  # type: ignore[return-value]  # what work() returned
 
 
-def _awaited(outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]) -> _Outcome:
-    """Wait for the first item of *outcome*, and return it.
-
-    Raises:
-        MemoryError: If the thread died without an item.
-    """
+def _awaited(outcome: SimpleQueue[_Outcome]) -> _Outcome:
     while True:
         with suppress(Empty):
-            return outcome.get(timeout=LOOK_AGAIN)
-        if not is_alive() and outcome.empty():
-            msg = "Too little memory was left for the call. Free some and try again."
-            raise MemoryError(msg)
+            return outcome.get(timeout=_STEP)
 
 
 def in_background(work: Callable[[], object]) -> None:
@@ -84,46 +67,3 @@ def in_background(work: Callable[[], object]) -> None:
         start_new_thread(work, ())
     except RuntimeError:
         work()
-
-
-class WatchedThread:
-    """Work in a daemon thread. Its end is always noticed, even if the thread had no memory to run.
-
-    A `threading.Thread` is not used: if it gets no memory for its first step, its `start()` waits
-    for ever.
-    """
-
-    def __init__(self, work: Callable[[], object]) -> None:
-        """Start a thread for *work*, a function that must not raise an error.
-
-        Raises:
-            OSError: If the system cannot start a thread.
-        """
-        self._running = allocate_lock()
-        self._running.acquire()
-        body = partial(_released_after, work, self._running)
-        # The thread has the only other reference
-        self._body = ref(body)
-        try:
-            start_new_thread(body, ())
-        except RuntimeError as error:
-            raise OSError(errno.EAGAIN, str(error)) from None
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the thread may still be running."""
-        return self._body() is not None
-
-    def join(self) -> None:
-        """Wait until the thread has ended."""
-        while not self._running.acquire(timeout=LOOK_AGAIN):
-            if not self.is_alive:
-                return
-        self._running.release()
-
-
-def _released_after(work: Callable[[], object], lock: LockType) -> None:
-    try:
-        work()
-    finally:
-        lock.release()

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from toolbench.core.executor import ActionT, ObservationT, ToolExecutor
-from toolbench.tools.failure_sentence import RunError, readable
+from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.files.regular_file import read_regular
 from toolbench.tools.search.globs import Glob
@@ -155,13 +155,16 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         with self._lock:
             if self._interrupts != begun:
                 raise _interrupted()
-            process = subprocess.Popen(  # noqa: S603 - no shell; what a model writes is no option
-                [find_ripgrep() or "rg", *words],
-                cwd=base,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+            try:
+                process = subprocess.Popen(  # noqa: S603 - no shell; what a model writes is no option
+                    [find_ripgrep() or "rg", *words],
+                    cwd=base,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+            except OSError as error:
+                raise run_error(error, "start ripgrep") from None
             self._running.add(process)
         with process:
             try:

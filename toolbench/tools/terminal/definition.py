@@ -1,6 +1,5 @@
 """The definition of the terminal tool: its action, observation and description."""
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.threads import NO_THREADS, have_threads
+from toolbench.tools.posix import termios
 from toolbench.wording import CROSS
 
 # Seconds without output after which a call returns
@@ -178,8 +178,11 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Tell whether the system has threads, bash and pseudo-terminals."""
         if not have_threads():
             return Unusable(f"The terminal needs processes and threads, but {NO_THREADS}.")
-        if os.name != "posix":
-            return Unusable("The terminal needs the pseudo-terminals of Linux or macOS: use WSL.")
+        if termios is None:
+            return Unusable(
+                "The terminal needs the pseudo-terminals of Linux or macOS, and this Python has no "
+                "termios: use WSL."
+            )
         if shutil.which("bash") is None:
             return Unusable("The terminal needs bash, and there is none on the PATH.")
         return True

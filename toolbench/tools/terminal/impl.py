@@ -183,8 +183,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if action.reset:
             return self._start_over(call)
         shell = self._shell
-        if shell is not None and shell.is_unread:
-            raise self._unread_error()
         if shell is not None and (
             not shell.settled or (self._untold and not action.command and not action.is_input)
         ):
@@ -292,8 +290,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         )
         if pause == "stopped":
             pause = _stop(shell)
-        if pause == "unread":
-            raise self._unread_error()
         # If no caller waits, the next call reports the end
         _check_wanted(call)
         observation = observe(
@@ -318,8 +314,9 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                     bash=self._bash,
                     max_processes=self._max_processes,
                 )
-            except OSError as error:
-                where, why = self.setting.working_dir, error.strerror or error
+            except (OSError, RuntimeError) as error:
+                # Of a thread it is a RuntimeError
+                where, why = self.setting.working_dir, getattr(error, "strerror", None) or error
                 msg = f"No shell could be started in {where!r}: {why}."
                 raise RunError(msg) from error
         return self._shell
@@ -329,16 +326,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._untold = False
         if shell is not None:
             shell.close()
-
-    def _unread_error(self) -> RunError:
-        """End a shell whose output cannot be read any more, and return the error for the model."""
-        command = self._command
-        self._drop()
-        msg = (
-            f"{command!r} was ended, with its shell: there was too little memory to read what it "
-            "prints. Free some, and run it again in a new shell."
-        )
-        return RunError(msg)
 
     def _new_output(self) -> HeadAndTail:
         name = f"output_{self._name}_{next(self._numbers)}.txt"

@@ -1,14 +1,12 @@
 """Start bash on a pseudo-terminal, and end bash with all processes that it started."""
 
 import errno
-import fcntl
 import getpass
 import os
 import signal
 import struct
 import subprocess
 import sys
-import termios
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
@@ -16,13 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from shutil import which
+from threading import Thread
 from typing import Any
 
 import psutil
 
 from toolbench.errors import indefinite
 from toolbench.processes.guard import process_guard
-from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
+from toolbench.tools.posix import fcntl, termios
 
 # Descriptors in the shell. They are below `ulimit -n 64`, and bash takes others from 10 and from 63.
 # The one to which it writes records of ended commands
@@ -169,7 +168,7 @@ def _default_hang_up() -> tuple[str, ...]:
 
 def launch_in_thread(
     begin: Callable[[], Launched], when_over: Callable[[], object]
-) -> tuple[Launched, WatchedThread]:
+) -> tuple[Launched, Thread]:
     """Start a shell in a new thread that lasts until the shell ends; return the shell and the thread.
 
     The shell ends with this process, even if this process is killed.
@@ -198,21 +197,11 @@ def launch_in_thread(
             process_guard.discard(launched.process.pid)
             when_over()
 
-    keeper = WatchedThread(live)
-    while not outcome.done():
-        # It is raised below
-        with suppress(Exception):
-            outcome.result(LOOK_AGAIN)
-        if not keeper.is_alive and not outcome.done():
-            raise no_memory()
+    keeper = Thread(target=live, daemon=True)
+    keeper.start()
     if outcome.exception() is not None:
         keeper.join()
     return outcome.result(), keeper
-
-
-def no_memory() -> OSError:
-    """Return the error that the system gives for too little memory."""
-    return OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
 def _moved(descriptor: int) -> int:

@@ -3,13 +3,14 @@
 import os
 import selectors
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from secrets import token_hex
-from threading import Condition
+from threading import TIMEOUT_MAX, Condition, Thread
 from time import monotonic
 from typing import Literal, NamedTuple
 
@@ -20,12 +21,9 @@ from toolbench.tools.terminal.launch import (
     end_session,
     launch,
     launch_in_thread,
-    no_memory,
     tidy,
 )
 from toolbench.tools.terminal.screen_text import clean
-from toolbench.tools.terminal.shell_descriptors import close_all, ready, selector
-from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
 _CHUNK = 1 << 16
 _MARK = len(shell_protocol.mark(token_hex(8)))
@@ -41,7 +39,7 @@ _BEGINNING = 5.0
 _SETTLING = 1.0
 _TRIES = 5
 
-Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped", "unread"]
+Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped"]
 
 
 class Look(NamedTuple):
@@ -101,9 +99,9 @@ class PtyShell:
         self._recent = b""
         self._last_output = 0.0
         self._total_at_input = 0
-        self._closing = self._is_broken = False
+        self._closing = False
         self._wake_read, self._wake = os.pipe()
-        self._threads: list[WatchedThread] = []
+        self._threads: list[Thread] = []
         begin = partial(launch, working_dir, env, bash=bash, max_processes=max_processes)
         try:
             self._launched, self._keeper = launch_in_thread(begin, self._wake_up)
@@ -112,12 +110,12 @@ class PtyShell:
             close_all(self._wake_read, self._wake)
             raise
         try:
-            self._threads.append(WatchedThread(self._read))
-            self._threads.append(WatchedThread(self._write_marks))
+            for work in (self._read, self._write_marks):
+                thread = Thread(target=work, daemon=True)
+                thread.start()
+                self._threads.append(thread)
             self.send(shell_protocol.SETUP, HeadAndTail())
             pause = self.wait(silence=_PATIENCE)
-            if pause == "unread":
-                raise no_memory()
             if pause != "finished":
                 text = clean(self.look().output.head).strip()
                 msg = f"{bash} did not start: {text or 'it says nothing'}"
@@ -145,17 +143,8 @@ class PtyShell:
 
     @property
     def settled(self) -> bool:
-        """Whether there is no command to wait for.
-
-        Either no command runs, or no thread reads the shell's output any more.
-        """
-        return self.ended is not None or self.exit_code is not None or self.is_unread
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether the shell still runs, but a thread has died, so the end of no command is noticed."""
-        is_dead = not all(thread.is_alive for thread in self._threads)
-        return (is_dead or self._is_broken) and self.exit_code is None
+        """Whether there is no command to wait for: none runs, or the shell itself has ended."""
+        return self.ended is not None or self.exit_code is not None
 
     # --- commands and input -----------------------------------------------------------
 
@@ -183,7 +172,7 @@ class PtyShell:
         with self._news:
             end = monotonic() + _BEGINNING
             while not (self._begun or self.settled) and monotonic() < end:
-                self._news.wait(LOOK_AGAIN)
+                self._news.wait(end - monotonic())
 
     def _expect(self, output: HeadAndTail) -> None:
         """Make a new token for the next command's report; all output goes to *output* from now on."""
@@ -311,9 +300,7 @@ class PtyShell:
                 look_again = min(end, quiet_since + silence)
                 if prompts:
                     look_again = min(look_again, now + (step if step > 0 else _PROMPT))
-                self._news.wait(min(look_again - now, LOOK_AGAIN))
-            if self.is_unread and self.ended is None:
-                return "unread"
+                self._news.wait(min(look_again - now, TIMEOUT_MAX))
             return "died" if self.exit_code is not None else "finished"
 
     def _line_is_open(self) -> bool:
@@ -327,14 +314,7 @@ class PtyShell:
         os.write(self._wake, b"!")
 
     def _read(self) -> None:
-        """Read the shell's output until the shell ends; after an error, make `is_unread` true."""
-        try:
-            self._read_all()
-        except BaseException:  # noqa: BLE001 - the thread has no caller to raise it to
-            self._is_broken = True
-            self.look_up()
-
-    def _read_all(self) -> None:
+        """Read the shell's output until the shell ends."""
         screen, records = self._launched.screen, self._launched.records
         with selector() as readable:
             for descriptor in (screen, records, self._wake_read):
@@ -423,3 +403,24 @@ class PtyShell:
             ours = self._launched
             close_all(ours.commands, ours.records, ours.screen, ours.keyboard)
             close_all(self._wake_read, self._wake)
+
+
+def close_all(*descriptors: int) -> None:
+    """Close *descriptors*."""
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def selector() -> selectors.BaseSelector:
+    """Return a new selector. On Linux the selector works even if no descriptor is free."""
+    if sys.platform == "linux":
+        return selectors.PollSelector()
+    # poll() of macOS does not work with terminals
+    return selectors.DefaultSelector()
+
+
+def ready(descriptor: int, event: int, seconds: float) -> bool:
+    """Wait for *event* on *descriptor*; return False if it does not happen within *seconds*."""
+    with selector() as one:
+        one.register(descriptor, event)
+        return bool(one.select(max(0.0, seconds)))
