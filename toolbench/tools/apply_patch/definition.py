@@ -119,7 +119,10 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
         """Return the folder, and a line for each file that the patch adds, changes, moves or deletes."""
         preview = getattr(self.executor, "preview", None)
         # As above
-        return () if preview is None else preview(action.patch)
+        if preview is None:
+            return ()
+        lines: Sequence[str] = preview(action.patch)
+        return lines
 
     @classmethod
     def create(

@@ -54,7 +54,9 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
             at = _below(path, bare, part, heading, at)
     if not part.old:
         is_open = part.headings and not part.ends_file
-        return at if is_open else len(bare) - (bare[-1] == "")
+        if is_open:
+            return at
+        return len(bare) - (bare[-1] == "")
     for reading in _READINGS:
         index = _find([*map(reading, bare)], [*map(reading, part.old)], at, part)
         if index is not None:

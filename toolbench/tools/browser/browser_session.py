@@ -132,7 +132,9 @@ class Session:
     async def page(self) -> Page:
         """Return the page that is shown, the newest open page; if there is none, open an empty page."""
         pages = self._context.pages
-        return pages[-1] if pages else await self._context.new_page()
+        if pages:
+            return pages[-1]
+        return await self._context.new_page()
 
     def why(self, error: Error) -> str:
         """Return *error* of a step as a sentence: why its host was not reached, if that is known."""

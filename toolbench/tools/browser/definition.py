@@ -114,7 +114,9 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
     def preview(self, action: BrowserAction) -> Sequence[str]:
         """Return the files that are uploaded, with their sizes."""
         files = files_in(action.code)
-        return ["uploads these files:", *map(_file_line, files)] if files else ()
+        if files:
+            return ["uploads these files:", *map(_file_line, files)]
+        return ()
 
     @classmethod
     def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:

@@ -128,4 +128,6 @@ def _shape(function: Function) -> type[BaseModel]:
 
 
 def _brief(code: str, limit: int = 100) -> str:
-    return code if len(code) <= limit else f"{code[: limit - 1]}…"
+    if len(code) <= limit:
+        return code
+    return f"{code[: limit - 1]}…"

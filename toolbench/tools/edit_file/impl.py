@@ -149,7 +149,9 @@ def _fitting(before: str, after: str, file: TextFile) -> str:
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text
-    return text.replace("\n", "\r\n") if file.newline == "\r\n" else text
+    if file.newline == "\r\n":
+        return text.replace("\n", "\r\n")
+    return text
 
 
 def _change(text: str, start: int, end: int, line: int, new: str) -> Change:

@@ -44,7 +44,9 @@ class SecretMarks:
 
 
 def _mark(number: int, *, is_only: bool) -> str:
-    return MARK if is_only else f"{_STEM}-{number}>"
+    if is_only:
+        return MARK
+    return f"{_STEM}-{number}>"
 
 
 _STEM = MARK.removesuffix(">")

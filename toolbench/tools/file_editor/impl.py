@@ -283,7 +283,9 @@ def _text(path: Path, data: bytes, read: Callable[[bytes], T]) -> T:
 def _image(data: bytes) -> ImageContent | None:
     """Return *data* as an image; `None` if *data* is not an image."""
     block = contents_of(data)[0]
-    return block if isinstance(block, ImageContent) else None
+    if isinstance(block, ImageContent):
+        return block
+    return None
 
 
 def _numbered(action: FileEditorAction, lines: Lines, traits: str) -> str:

@@ -32,7 +32,9 @@ def diff(old: str, new: str) -> Text:
 
 
 def _split(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n") if text else []
+    if text:
+        return text.removesuffix("\n").split("\n")
+    return []
 
 
 def _lines(old: list[str], new: list[str]) -> Iterator[tuple[str, int, str]]:

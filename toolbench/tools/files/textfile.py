@@ -76,7 +76,9 @@ def newline_of(text: Text) -> str:
     if "\r" not in text:
         return "\n"
     crlf = text.count("\r\n")
-    return "\r\n" if crlf and crlf == text.count("\n") else "\n"
+    if crlf and crlf == text.count("\n"):
+        return "\r\n"
+    return "\n"
 
 
 def to_show(data: bytes) -> tuple[Text, str]:
@@ -154,7 +156,9 @@ def _guess(data: bytes) -> str:
         return "cp1252"
     contains_ascii = _ASCII.encode(likely, "replace") == _ASCII.encode()
     # Few bytes may look like UTF-16
-    return likely if contains_ascii else "latin-1"
+    if contains_ascii:
+        return likely
+    return "latin-1"
 
 
 def _is_sprinkled(data: bytes) -> bool:

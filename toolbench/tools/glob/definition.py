@@ -24,7 +24,9 @@ class GlobAction(Action):
     def visualize(self) -> RenderableType:
         """The pattern and the directory."""
         view = Text.assemble(("glob ", "bold"), (self.pattern, "cyan"))
-        return view.append(f" in {self.path}") if self.path else view
+        if self.path:
+            return view.append(f" in {self.path}")
+        return view
 
 
 class GlobObservation(Observation):

@@ -79,7 +79,9 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
         finally:
             # Plots are displayed here
             shell.events.trigger("post_execute")
-    return None if code.rstrip().endswith(";") else value
+    if code.rstrip().endswith(";"):
+        return None
+    return value
 
 
 def _evaluate(shell: Any, compiled: CodeType) -> Any:

@@ -198,7 +198,9 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Return the folder in which the shell is."""
         folder = getattr(self.executor, "folder", None)
         # An executor of another library
-        return () if folder is None else [f"in the folder {folder}"]
+        if folder is None:
+            return ()
+        return [f"in the folder {folder}"]
 
     @classmethod
     def create(

@@ -134,7 +134,9 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     def folder(self) -> str:
         """The folder in which the shell was after its last command, or will start."""
         shell = self._shell
-        return self.setting.working_dir if shell is None else shell.place.working_dir
+        if shell is None:
+            return self.setting.working_dir
+        return shell.place.working_dir
 
     def interrupt(self) -> None:
         """Stop the command for which a call waits now: first by C-c, then by a kill."""
@@ -193,7 +195,9 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                 "Run a command first, without is_input."
             )
             raise RunError(msg)
-        return self._run(call) if action.command.strip() else self._between(shell)
+        if action.command.strip():
+            return self._run(call)
+        return self._between(shell)
 
     def _start_over(self, call: _Call) -> TerminalObservation:
         """Check the command of *call*, end the shell, and run the command in a new shell."""
@@ -251,7 +255,9 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if self._untold:
             code = look.exit_code if look.ended is None else look.ended.exit_code
             return f"[{self._command!r} ended meanwhile with exit code {code}.]\n{text}"
-        return f"[From background jobs, before this command:]\n{text}" if text else ""
+        if text:
+            return f"[From background jobs, before this command:]\n{text}"
+        return ""
 
     def _go_on(self, shell: PtyShell, call: _Call) -> TerminalObservation:
         """Type the input of *call*, if any, and wait for the command that runs in *shell*."""

@@ -301,7 +301,9 @@ class PtyShell:
                 if prompts:
                     look_again = min(look_again, now + (step if step > 0 else _PROMPT))
                 self._news.wait(min(look_again - now, TIMEOUT_MAX))
-            return "died" if self.exit_code is not None else "finished"
+            if self.exit_code is not None:
+                return "died"
+            return "finished"
 
     def _line_is_open(self) -> bool:
         """Tell whether there was output after the last typed input, and it ends inside a line."""

@@ -39,7 +39,9 @@ def decode(data: bytes, declared: str | None) -> str:
 
 def _declared_in(pattern: re.Pattern[bytes], data: bytes) -> str | None:
     match = pattern.search(data[:_LOOK])
-    return match[1].decode("ascii") if match else None
+    if match:
+        return match[1].decode("ascii")
+    return None
 
 
 def _known(name: str) -> str | None:
@@ -52,4 +54,6 @@ def _known(name: str) -> str | None:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
         return None
-    return info.name if getattr(info, "_is_text_encoding", True) else None
+    if getattr(info, "_is_text_encoding", True):
+        return info.name
+    return None

@@ -34,7 +34,9 @@ class WebReadAction(Action):
     def visualize(self) -> RenderableType:
         """The address, and the start of the part."""
         view = Text.assemble(("Read ", "bold"), (self.url, "cyan"))
-        return view.append(f" from {self.start:,}") if self.start else view
+        if self.start:
+            return view.append(f" from {self.start:,}")
+        return view
 
 
 class WebReadObservation(Observation):
