@@ -3,75 +3,12 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from math import isclose, isfinite
 from typing import Any
 
 from toolbench.errors import CaseError, Path, Problem, did_you_mean
 from toolbench.redaction.detect import BY_NAMES
 from toolbench.values import clip
-
-
-def most_pairs(rows: int, columns: int, fits: Callable[[int, int], bool]) -> dict[int, int]:
-    """Return the index of a fitting column for as many rows as possible; no column is used twice.
-
-    Source: Kuhn's algorithm for matchings in bipartite graphs, without recursion.
-    """
-    owner: dict[int, int] = {}
-    for row in range(rows):
-        # for each column, the column before it on the path along which pairs are swapped
-        via: dict[int, int | None] = {}
-        todo: list[tuple[int, int | None]] = [(row, None)]
-        while todo:
-            want, through = todo.pop()
-            end = _reach(want, through, columns, fits, owner, via, todo)
-            if end is not None:
-                _swap(row, end, owner, via)
-                break
-    return {row: column for column, row in owner.items()}
-
-
-def _reach(
-    want: int,
-    through: int | None,
-    columns: int,
-    fits: Callable[[int, int], bool],
-    owner: dict[int, int],
-    via: dict[int, int | None],
-    todo: list[tuple[int, int | None]],
-) -> int | None:
-    """Return a free column that fits the row *want*; None if no free column fits.
-
-    In that case, add to *todo* the rows that own a fitting column. *through* is the column that
-    leads to *want*.
-    """
-    owned: list[int] = []
-    for column in range(columns):
-        if column in via:
-            continue
-        if column in owner:
-            owned.append(column)
-        elif fits(want, column):
-            via[column] = through
-            return column
-    for column in owned:
-        if fits(want, column):
-            via[column] = through
-            todo.append((owner[column], column))
-    return None
-
-
-def _swap(row: int, end: int, owner: dict[int, int], via: dict[int, int | None]) -> None:
-    """Move each row on the path to its next column, up to the free column *end*.
-
-    *row* gets the first column.
-    """
-    column: int | None = end
-    while column is not None:
-        before = via[column]
-        owner[column] = row if before is None else owner[before]
-        column = before
-
 
 # Tolerance of `approx`, because models round numbers
 _RELATIVE = 1e-3
@@ -254,7 +191,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
     if isinstance(expected, str) and isinstance(actual, str):
         return expected in actual
     items = expected if _is_list(expected) else [expected]
-    return _is_list(actual) and _paired(items, actual, equal_json)
+    return _is_list(actual) and _are_in(items, actual)
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
@@ -264,7 +201,7 @@ def _subset(_: Any, expected: Any, actual: Any) -> bool:
             key in actual and _subset(_, value, actual[key]) for key, value in expected.items()
         )
     if _is_list(expected) and _is_list(actual):
-        return _paired(expected, actual, lambda e, a: _subset(_, e, a))
+        return _fit_in(expected, actual)
     return equal_json(expected, actual)
 
 
@@ -272,21 +209,50 @@ def _unordered(_: Any, expected: Any, actual: Any) -> bool:
     """Tell whether two lists have the same items, equally often, in any order."""
     if not (_is_list(expected) and _is_list(actual)):
         return equal_json(expected, actual)
-    return len(expected) == len(actual) and _paired(expected, actual, equal_json)
+    return len(expected) == len(actual) and _are_in(expected, actual)
 
 
-def _paired(
-    expected_items: Sequence[Any],
-    items: Sequence[Any],
-    fits: Callable[[Any, Any], bool],
+def _are_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
+    """Tell whether *items* has each of the *expected* items, as often as they do."""
+    left = list(items)
+    for want in expected:
+        for place, item in enumerate(left):
+            if equal_json(want, item):
+                del left[place]
+                break
+        else:
+            return False
+    return True
+
+
+def _fit_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
+    """Tell whether each of *expected* is a subset of an item of its own.
+
+    Source: Kuhn's algorithm for matchings in bipartite graphs.
+    """
+    fitting = []
+    for want in expected:
+        fitting.append([n for n, item in enumerate(items) if _subset(None, want, item)])
+    owner: dict[int, int] = {}
+    return all(_has_place(place, fitting, owner, set()) for place in range(len(expected)))
+
+
+def _has_place(
+    place: int, fitting: Sequence[Sequence[int]], owner: dict[int, int], tried: set[int]
 ) -> bool:
-    """Tell whether each expected item can get its own fitting item; no item is used twice."""
-    partners = most_pairs(
-        len(expected_items),
-        len(items),
-        lambda want, index: fits(expected_items[want], items[index]),
-    )
-    return len(partners) == len(expected_items)
+    """Give the expected item at *place* an item that fits; others may have to move to another one."""
+    for number in fitting[place]:
+        if number not in owner:
+            owner[number] = place
+            return True
+    for number in fitting[place]:
+        if number in tried:
+            continue
+        tried.add(number)
+        if _has_place(owner[number], fitting, owner, tried):
+            owner[number] = place
+            return True
+    return False
 
 
 RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
@@ -311,9 +277,6 @@ def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
     """
     return {str(field): FieldRule.of(rule) for field, rule in match.items()}
 
-
-# Up to this number of calls of one tool, every order is tried
-_MOST = 5
 
 _ABSENT: Any = object()
 
@@ -455,51 +418,29 @@ def paired(
     sent: Sequence[SentCall],
     rules: Mapping[str, FieldRule],
 ) -> list[tuple[ExpectedCall, SentCall, list[Problem]]]:
-    """Pair expected and sent calls of the same tool so that few fields differ.
+    """Pair expected and sent calls of the same tool: those with the fewest differences first.
 
     The order of the calls of one answer does not matter: they run at the same time. A call
     without a partner is in no pair.
     """
-    pairs: list[tuple[ExpectedCall, SentCall, list[Problem]]] = []
-    for name in dict.fromkeys(call.name for call in expected):
-        calls_of_name = [call for call in expected if call.name == name]
-        got = [call for call in sent if call.name == name]
-        table = {
-            (i, j): misfits(one, other, rules)
-            for i, one in enumerate(calls_of_name)
-            for j, other in enumerate(got)
-        }
-        for i, j in _best(len(calls_of_name), len(got), table):
-            pairs.append((calls_of_name[i], got[j], table[i, j]))
+    candidates: list[tuple[int, int, int, int, list[Problem]]] = []
+    for place, call in enumerate(expected):
+        found: list[tuple[int, list[Problem]]] = []
+        for number, other in enumerate(sent):
+            if other.name == call.name:
+                found.append((number, misfits(call, other, rules)))
+        # Of equal pairs, that of the expected call comes first which fewer sent calls fit
+        choices = sum(not differences for _, differences in found)
+        for number, differences in found:
+            candidates.append((len(differences), choices, place, number, differences))
+    candidates.sort(key=lambda candidate: candidate[:4])
+    partners: dict[int, tuple[int, list[Problem]]] = {}
+    taken: set[int] = set()
+    for _, _, place, number, differences in candidates:
+        if place not in partners and number not in taken:
+            partners[place] = number, differences
+            taken.add(number)
+    pairs = []
+    for place, (number, differences) in sorted(partners.items()):
+        pairs.append((expected[place], sent[number], differences))
     return pairs
-
-
-def _best(
-    rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
-) -> list[tuple[int, int]]:
-    """Return pairs (row, column) with the fewest differences; *table* has the differences of each pair.
-
-    Rows are expected calls, and columns are sent calls. If there are many calls, first make as many
-    pairs without a difference as possible. Then pair each remaining call with the most similar call
-    that is still free.
-    """
-    if max(rows, columns) > _MOST:
-        return _most_right(rows, columns, table)
-    many = max(rows, columns)
-    orders = permutations(range(many))
-    candidates = [
-        [(i, j) for i, j in enumerate(order) if i < rows and j < columns] for order in orders
-    ]
-    return min(candidates, key=lambda pairs: sum(len(table[p]) for p in pairs))
-
-
-def _most_right(
-    rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
-) -> list[tuple[int, int]]:
-    right = most_pairs(rows, columns, lambda i, j: not table[i, j])
-    free = [j for j in range(columns) if j not in set(right.values())]
-    for i in range(rows):
-        if free and i not in right:
-            right[i] = min(free, key=lambda j: len(table[i, j]))
-            free.remove(right[i])
-    return sorted(right.items())
