@@ -9,7 +9,7 @@ from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.match import ExpectedCall, FieldRule, rules_of
 from toolbench.llm.calls import ToolCall
 from toolbench.redaction.detect import BY_NAMES
-from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.redaction.redactor import Redactor
 from toolbench.values import clip, plain
 
 PROPOSAL = "proposal"
@@ -116,7 +116,7 @@ class Case:
     def _redactor(self) -> Redactor:
         """The redactor for expected arguments that are named like a secret, such as `password`."""
         secrets = [s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)]
-        return Redactor(secrets) if secrets else NO_SECRETS
+        return Redactor(secrets)
 
     def __repr__(self) -> str:
         facts = (

@@ -27,7 +27,9 @@ class _Dumper(yaml.SafeDumper):
     """Writes a text with U+0085 so that it is read as it was; otherwise it is a line end there."""
 
     def represent_str(self, text: str) -> yaml.ScalarNode:
-        style = '"' if "\x85" in text else None
+        style = None
+        if "\x85" in text:
+            style = '"'
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

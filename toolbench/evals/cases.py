@@ -63,7 +63,9 @@ def _row(case: Case) -> list[str]:
 
 def _rest(cases: Sequence[Case]) -> list[str]:
     count = len(cases) - _LINES
-    return [f"{counted(count, 'more case')}."] if count > 0 else []
+    if count < 1:
+        return []
+    return [f"{counted(count, 'more case')}."]
 
 
 _TABLE = ("prompt", "tool", "arguments", "forbid", "match", "name", "tags")
@@ -297,7 +299,9 @@ class Cases(MutableSequence[Case]):
 
     def __repr__(self) -> str:
         proposals = sum(case.is_proposal for case in self._cases)
-        suffix = f", {counted(proposals, 'proposal')}" if proposals else ""
+        suffix = ""
+        if proposals:
+            suffix = f", {counted(proposals, 'proposal')}"
         return f"<Cases: {counted(len(self), 'case')}{suffix}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

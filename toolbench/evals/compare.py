@@ -84,7 +84,9 @@ class Comparison(tuple[ModelChange, ...]):
             if rows:
                 cells = [(w, c.case, str(c.before), str(c.after)) for w, c in rows]
                 parts.append(text_table(("", "case", "before", "after"), cells))
-        return Html("".join(parts)) if parts else escape(repr(self))
+        if not parts:
+            return escape(repr(self))
+        return Html("".join(parts))
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.to_html()}

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -202,7 +202,7 @@ def evaluate(
             system_prompt=system_prompt,
         )
         if save is not None:
-            lines = undo.enter_context(SavedLines(Path(save), "evaluate"))
+            lines = undo.enter_context(closing(SavedLines(Path(save), "evaluate")))
             evaluation.resume(lines, with_errors=not retry_errors)
         announce(evaluation.notes, on_progress)
         return evaluation.run(executor, workers, Budget(max_cost), on_progress)
@@ -456,11 +456,9 @@ class _Evaluation:
         failures = sum(trial.passed is False for trial in self._trials.values())
         if self._kept_whole < _FAILURES or failures == _FAILURES:
             return []
-        place = (
-            "`save=` keeps all of them in a file"
-            if self._saved is None
-            else f"all of them are in {self._saved.lines.path}"
-        )
+        place = "`save=` keeps all of them in a file"
+        if self._saved is not None:
+            place = f"all of them are in {self._saved.lines.path}"
         return [
             f"The report has the texts of the first {_FAILURES:,} of {failures:,} failures; {place}."
         ]

@@ -83,7 +83,9 @@ class CallRunner:
             return ""
         if call.name in self._judged and has_changed(self._judged[call.name]):
             return _CHANGED
-        return _TOO_MANY if limit < 1 else ""
+        if limit < 1:
+            return _TOO_MANY
+        return ""
 
     def _needs_consent(self, call: ToolCall) -> bool:
         tool: AnyTool = call.tool  # type: ignore[assignment]

@@ -54,7 +54,9 @@ class Calls:
 
         A wrong name in only some rows is an error of these rows.
         """
-        return set.intersection(*map(set, self._rows)) if self._rows else set()
+        if not self._rows:
+            return set()
+        return set.intersection(*map(set, self._rows))
 
     def __len__(self) -> int:
         if self._axes is None:
@@ -106,16 +108,12 @@ def _rows_of(frame: Frame) -> list[dict[str, Any]]:
 
 def _as_python(value: Any) -> Any:
     """Turn a number of NumPy into a number of Python."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "shape", None) == () else value
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return value.item()
+    return value
 
 
 def _is_empty(value: Any) -> bool:
-    if value is None:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    same: Any = value == value
-    return not isinstance(same, bool | int) or not same if _is_scalar(value) else False
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, float) or type(value).__name__ in ("NAType", "NaTType")
+    return isinstance(value, float) and value != value

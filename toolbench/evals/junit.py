@@ -58,10 +58,9 @@ def _case(trial: Trial) -> str:
     if trial.passed:
         return f"{head}/>\n"
     calls = "\n".join(clip(call, _LONGEST) for call in trial.calls) or "no call"
-    first = trial.problems[0] if trial.problems else "not as expected"
     problems = (problem[:_LONGEST] for problem in trial.problems[:_MOST])
     text = "\n".join([*problems, "", calls])
-    return f"{head}>{_result('failure', first, text)}</testcase>\n"
+    return f"{head}>{_result('failure', trial.problem, text)}</testcase>\n"
 
 
 def _result(kind: str, message: str, text: str) -> str:

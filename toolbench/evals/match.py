@@ -67,7 +67,9 @@ class FieldRule:
     @property
     def written(self) -> Any:
         """The rule as JSON data, as in a case."""
-        return self.kind if self.value is None else {self.kind: self.value}
+        if self.value is None:
+            return self.kind
+        return {self.kind: self.value}
 
     def matches(self, expected: Any, actual: Any) -> bool:
         """Tell whether *actual* fits *expected*, the value in the case, by this rule."""
@@ -157,13 +159,12 @@ def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
     The pattern is *pattern*, the rule's own value, or else *expected*.
     """
     compiled = _compiled(expected if pattern is None else pattern)
-    text = actual if isinstance(actual, str) else None
-    if text is None and isinstance(actual, int | float):
-        text = json.dumps(actual)
-    if text is None:
+    if isinstance(actual, int | float):
+        actual = json.dumps(actual)
+    if not isinstance(actual, str):
         return False
     try:
-        return compiled.search(text, timeout=_PATIENCE) is not None
+        return compiled.search(actual, timeout=_PATIENCE) is not None
     except TimeoutError:
         return False
 
@@ -394,8 +395,13 @@ def _rule(path: Path, rules: Mapping[str, FieldRule]) -> FieldRule | None:
 
 def _pattern(path: Path) -> str:
     """Return *path* without the indexes of lists: `items[].price`."""
-    parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
-    return "".join(parts).removeprefix(".")
+    pattern = ""
+    for part in path:
+        if isinstance(part, int):
+            pattern += "[]"
+        else:
+            pattern += f".{part}"
+    return pattern.removeprefix(".")
 
 
 def _has_rules_below(path: Path, rules: Mapping[str, FieldRule]) -> bool:
@@ -404,7 +410,9 @@ def _has_rules_below(path: Path, rules: Mapping[str, FieldRule]) -> bool:
 
 
 def _sentence(rule: FieldRule | None, target: Any, actual: Any) -> str:
-    sent = "was not sent" if actual is _ABSENT else f"{clip(actual)} was sent"
+    sent = "was not sent"
+    if actual is not _ABSENT:
+        sent = f"{clip(actual)} was sent"
     if target is _ABSENT and (rule is None or rule.needs_expected):
         return f"nothing was expected, and {sent}"
     if rule is None or rule.kind == "equal":

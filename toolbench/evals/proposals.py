@@ -138,7 +138,9 @@ def _text(node: Node, random: Random) -> str:
     longest = node.limit("maxLength")
     shortest = int(node.limit("minLength") or 0)
     text = text.ljust(shortest, "x")
-    return text if longest is None else text[: int(longest)]
+    if longest is None:
+        return text
+    return text[: int(longest)]
 
 
 def _prompt(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
@@ -149,4 +151,6 @@ def _prompt(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str
         f"{' '.join(words_of(name)) or name} {clip(value, 200)}"
         for name, value in arguments.items()
     )
-    return f"{task}: {details}." if details else f"{task}."
+    if details:
+        task = f"{task}: {details}"
+    return f"{task}."

@@ -103,12 +103,9 @@ class EvalReport(ReportEntries[Trial]):
         """Notes that a reader needs to judge the numbers."""
         notices = [*self._notes]
         if self.stopped is not None:
-            is_late = self.stopped == "interrupted" and len(self) == self.planned
-            where = (
-                "while calls of its answers ran"
-                if is_late
-                else f"after {len(self):,} of {self.planned:,} answers"
-            )
+            where = f"after {len(self):,} of {self.planned:,} answers"
+            if self.stopped == "interrupted" and len(self) == self.planned:
+                where = "while calls of its answers ran"
             notices.append(f"{_STOPS[self.stopped]} {where}. {self._how_to_go_on}")
         if self._is_cost_unknown:
             notices.append("Some answers do not say what they cost: max_cost could not count them.")

@@ -206,7 +206,9 @@ def _hidden(call: ExpectedCall, report: "EvalReport") -> Any:
 
 def _answer(trial: Trial) -> str:
     text = answer_text(trial)
-    return notice(f"Answer: {text}", "neutral") if text else ""
+    if not text:
+        return ""
+    return notice(f"Answer: {text}", "neutral")
 
 
 def answer_text(trial: Trial) -> str:

@@ -7,7 +7,6 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
 from typing import Any
 
 from pydantic import ValidationError
@@ -161,17 +160,6 @@ class SavedLines:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "SavedLines":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _salt(first: bytes, kind: str) -> str:

@@ -36,30 +36,39 @@ def scores(case: Case, calls: list[ToolCall], redactor: Redactor) -> dict[str, A
         calls: The calls of the answer, from `parse_tool_calls`.
         redactor: Hides the secrets in the arguments.
     """
-    called = tuple(call.name for call in calls)
-    right, wrong = Counter(called), Counter(call.name for call in case.calls)
-    picked = right == wrong if case.calls else None
-    problems = _selection_problems(case, right, wrong)
-    pairs = paired(case.calls, [_sent(call) for call in calls], case.rules)
-    several = len(case.calls) > 1
-    for expected, _, differences in pairs:
-        head = f"{expected.name}: " if several else ""
-        problems += [f"{head}{problem}" for problem in differences]
-    problems += [str(call.error) for call in calls if call.error is not None]
-    fits = not any(differences for _, _, differences in pairs)
-    is_valid = all(call.error is None for call in calls)
+    called = [call.name for call in calls]
+    expected = Counter(call.name for call in case.calls)
+    problems = _selection_problems(case, Counter(called), expected)
+    fits = True
+    for partner, _, differences in paired(case.calls, [_sent(call) for call in calls], case.rules):
+        head = ""
+        if len(case.calls) > 1:
+            head = f"{partner.name}: "
+        for problem in differences:
+            fits = False
+            problems.append(f"{head}{problem}")
+    errors = [str(call.error) for call in calls if call.error is not None]
+    problems += errors
     forbidden = [name for name in called if name in case.forbid]
-    problems += [f"{name} is forbidden, and was called" for name in forbidden]
-    return {
+    for name in forbidden:
+        problems.append(f"{name} is forbidden, and was called")
+    scored: dict[str, Any] = {
         "called": tuple(shorten(name, _NAME) for name in called),
         "calls": tuple(_kept(call, redactor) for call in calls),
-        "picked": picked,
-        "filled": (fits and is_valid) if picked else None,
-        "called_when_none": None if case.calls else bool(calls),
-        "forbidden": bool(forbidden) if case.forbid else None,
-        "repaired": any(call.repairs for call in calls) if calls else None,
-        "problems": tuple(shorten(redactor.sentence(t), _PROBLEM) for t in problems),
+        "problems": tuple(shorten(redactor.sentence(text), _PROBLEM) for text in problems),
     }
+    # A score that does not apply is left out
+    if case.calls:
+        scored["picked"] = Counter(called) == expected
+    else:
+        scored["called_when_none"] = bool(calls)
+    if scored.get("picked"):
+        scored["filled"] = fits and not errors
+    if case.forbid:
+        scored["forbidden"] = bool(forbidden)
+    if calls:
+        scored["repaired"] = any(call.repairs for call in calls)
+    return scored
 
 
 def _selection_problems(case: Case, called: Counter[str], expected: Counter[str]) -> list[str]:
@@ -70,7 +79,9 @@ def _selection_problems(case: Case, called: Counter[str], expected: Counter[str]
         return [f"{_names(too_many)} was called, and {_names(missing)} was expected"]
     if missing:
         return [f"{_names(missing)} was expected, and was not called"]
-    return [f"{_names(too_many)} was called too often"] if too_many else []
+    if too_many:
+        return [f"{_names(too_many)} was called too often"]
+    return []
 
 
 def _names(names: Counter[str]) -> str:
@@ -84,7 +95,9 @@ def _sent(call: ToolCall) -> SentCall:
 
 def defaults_of(tool: AnyTool | None) -> Mapping[str, Any]:
     """Return the default values in the schema of *tool*, by argument; empty if *tool* is None."""
-    properties = {} if tool is None else tool.input_node.properties
+    if tool is None:
+        return {}
+    properties = tool.input_node.properties
     return {name: node.default for name, node in properties.items() if node.has_default}
 
 
@@ -94,8 +107,9 @@ def _kept(call: ToolCall, redactor: Redactor) -> Json:
         "name": shorten(call.name, _NAME),
         "arguments": redactor.value(plain(arguments)),
     }
-    repairs = [redactor.sentence(str(repair)) for repair in call.repairs]
-    return fields | ({"repairs": repairs} if repairs else {})
+    if call.repairs:
+        fields["repairs"] = [redactor.sentence(str(repair)) for repair in call.repairs]
+    return fields
 
 
 def secrecy_of(tool: AnyTool | None) -> Secrecy:
@@ -103,18 +117,20 @@ def secrecy_of(tool: AnyTool | None) -> Secrecy:
 
     Without a tool, an argument is a secret if its name looks like the name of a secret.
     """
-    return BY_NAMES if tool is None else tool.secrecy
+    if tool is None:
+        return BY_NAMES
+    return tool.secrecy
 
 
 def redactor_of(case: Case, calls: list[ToolCall], tools: Mapping[str, AnyTool]) -> Redactor:
     """Return a redactor for the secrets in the expected and sent arguments."""
-    secrets = [
-        secret for call in calls for secret in secrecy_of(call.tool).secrets_in(call.arguments)
-    ]
+    secrets: list[str] = []
+    for call in calls:
+        secrets += secrecy_of(call.tool).secrets_in(call.arguments)
     for expected in case.calls:
         secrecy = secrecy_of(tools.get(expected.name))
         secrets += secrecy.secrets_in(expected.arguments)
-    return Redactor(secrets) if secrets else NO_SECRETS
+    return Redactor(secrets)
 
 
 # Characters of a finish reason
@@ -215,7 +231,9 @@ def as_answered(trial: Trial) -> "Future[Any]":
 
 def _word(reason: Any, redactor: Redactor) -> str | None:
     """Return *reason*, why the model ended its answer, as a short text; it may be any value."""
-    return None if reason is None else shorten(redactor.text(str_of(reason)), _WORD)
+    if reason is None:
+        return None
+    return shorten(redactor.text(str_of(reason)), _WORD)
 
 
 def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
@@ -229,14 +247,17 @@ def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
 def _redactor(model: Model) -> Redactor:
     """Return the redactor for the key of *model*."""
     secrets = getattr(model, "secrets", None)
-    return NO_SECRETS if secrets is None else secrets.redactor
+    if secrets is None:
+        return NO_SECRETS
+    return secrets.redactor  # type: ignore[no-any-return]
 
 
 def _sentence(model: Model, error: BaseException) -> str:
     """Return why there is no answer, with the model's key hidden."""
     if isinstance(error, BodyError):
         text = f"The answer could not be read: {error}"
+    elif isinstance(error, CancelledError | AsyncCancelledError):
+        text = "It was cancelled."
     else:
-        is_cancelled = isinstance(error, CancelledError | AsyncCancelledError)
-        text = "It was cancelled." if is_cancelled else sentence_of(error)
+        text = sentence_of(error)
     return _redactor(model).text(text)

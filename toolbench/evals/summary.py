@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from typing import Any
 
 from toolbench.evals.intervals import Rate
@@ -31,9 +32,8 @@ class Confusion(Mapping[str, Mapping[str, int]]):
             self._count(name, name, count)
         missing = sorted((expected - called).elements())
         more = sorted((called - expected).elements())
-        while missing or more:
-            name = missing.pop(0) if missing else NO_CALL
-            self._count(name, more.pop(0) if more else NO_CALL, 1)
+        for name, other in zip_longest(missing, more, fillvalue=NO_CALL):
+            self._count(name, other, 1)
         if not expected and not called:
             self._count(NO_CALL, NO_CALL, 1)
 
@@ -59,19 +59,19 @@ class Confusion(Mapping[str, Mapping[str, int]]):
     @property
     def pairs(self) -> list[tuple[str, str, int]]:
         """The confused pairs: expected tool, called tool, count; the most frequent first."""
-        wrong = [
-            (expected, called, count)
-            for expected, counts in self._counts.items()
-            for called, count in counts.items()
-            if called != expected
-        ]
+        wrong: list[tuple[str, str, int]] = []
+        for expected, counts in self._counts.items():
+            for called, count in counts.items():
+                if called != expected:
+                    wrong.append((expected, called, count))
         return sorted(wrong, key=lambda pair: -pair[2])
 
     def __repr__(self) -> str:
-        return "\n".join(
-            f"{expected} -> {', '.join(f'{n} {c}' for n, c in counts.most_common())}"
-            for expected, counts in self._counts.items()
-        )
+        lines = []
+        for expected, counts in self._counts.items():
+            called = [f"{name} {count}" for name, count in counts.most_common()]
+            lines.append(f"{expected} -> {', '.join(called)}")
+        return "\n".join(lines)
 
 
 RATES = ("passed", "picked", "filled", "called_when_none", "forbidden", "repaired")
@@ -105,19 +105,27 @@ class ModelSummary:
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> "ModelSummary":
         """Return the summary of *trials*, of one model."""
-        trial_list = list(trials)
-        answered = [trial for trial in trial_list if trial.error is None]
-        tokens = [t.tokens for t in trial_list if t.tokens is not None]
-        costs = [t.cost for t in trial_list if t.cost is not None]
-        seconds = sum(trial.seconds for trial in answered)
-        rates = {name: _rate(answered, name) for name in RATES}
+        answered: list[Trial] = []
+        errors, seconds = 0, 0.0
+        tokens: int | None = None
+        cost: float | None = None
+        for trial in trials:
+            if trial.tokens is not None:
+                tokens = (tokens or 0) + trial.tokens
+            if trial.cost is not None:
+                cost = (cost or 0.0) + trial.cost
+            if trial.error is None:
+                answered.append(trial)
+                seconds += trial.seconds
+            else:
+                errors += 1
         return cls(
-            trials=len(trial_list),
-            errors=len(trial_list) - len(answered),
-            tokens=sum(tokens) if tokens else None,
-            cost=sum(costs) if costs else None,
-            seconds=seconds / len(answered) if answered else 0.0,
-            **rates,
+            trials=len(answered) + errors,
+            errors=errors,
+            tokens=tokens,
+            cost=cost,
+            seconds=seconds / max(1, len(answered)),
+            **{name: _rate(answered, name) for name in RATES},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,14 +173,14 @@ class Summary(Mapping[str, ModelSummary]):
         return [_row(name, summary) for name, summary in self.items()]
 
     def __repr__(self) -> str:
-        return "\n".join(
-            ", ".join(f"{key}: {text}" for key, text in row.items() if text != "-")
-            for row in self.rows()
-        )
+        lines = []
+        for row in self.rows():
+            lines.append(", ".join(f"{key}: {text}" for key, text in row.items() if text != "-"))
+        return "\n".join(lines)
 
 
 def _row(name: str, s: ModelSummary) -> dict[str, str]:
-    return {
+    row = {
         "model": name,
         "passed": str(s.passed),
         "right tool": str(s.picked),
@@ -180,8 +188,15 @@ def _row(name: str, s: ModelSummary) -> dict[str, str]:
         "called, none expected": str(s.called_when_none),
         "called what is forbidden": str(s.forbidden),
         "repaired": str(s.repaired),
-        "no answer": str(s.errors) if s.errors else "-",
-        "tokens": "-" if s.tokens is None else f"{s.tokens:,}",
-        "cost": "-" if s.cost is None else f"{s.cost:.4f}",
+        "no answer": "-",
+        "tokens": "-",
+        "cost": "-",
         "seconds": f"{s.seconds:.2f}",
     }
+    if s.errors:
+        row["no answer"] = str(s.errors)
+    if s.tokens is not None:
+        row["tokens"] = f"{s.tokens:,}"
+    if s.cost is not None:
+        row["cost"] = f"{s.cost:.4f}"
+    return row

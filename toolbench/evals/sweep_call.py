@@ -81,7 +81,7 @@ _IMAGE = 1_000_000
 _ROWS, _COLUMNS, _CELL = 20, 12, 100
 _OWN = frozenset({*Observation.model_fields, "kind"})
 # Facts that the sweep adds to a result
-_OURS = ("state", "seconds")
+_OURS = frozenset({"state", "seconds"})
 
 Result = dict[str, Any]
 """The result of a call as plain data: state, seconds, fields, text, images, table, warning."""
@@ -124,8 +124,9 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a tool may raise any error: it is a row
-            kind = "invalid" if isinstance(error, ToolbenchError) else "error"
-            result = {"state": kind, "error": sentence_of(error)}
+            result = {"state": "error", "error": sentence_of(error)}
+            if isinstance(error, ToolbenchError):
+                result["state"] = "invalid"
     result["seconds"] = perf_counter() - began
     return _hidden(result, secrets.redactor)
 
@@ -134,9 +135,9 @@ def _hidden(result: Result, redactor: Redactor) -> Result:
     """Return *result* with secrets hidden in the tool's values; the state and the keys stay."""
     if not redactor:
         return result
-    hidden = {
-        name: result[name] if name in _OURS else redactor.value(result[name]) for name in result
-    }
+    hidden = dict(result)
+    for name in result.keys() - _OURS:
+        hidden[name] = redactor.value(result[name])
     if (table := result.get("table")) is not None:
         hidden["table"] = {name: redactor.value(table[name]) for name in table}
     return hidden
@@ -169,20 +170,24 @@ def _read(observation: Observation) -> Result:
 def fields_of(observation: Observation) -> Json:
     """Return the fields of a result: the parts of an object, or only `result` for another value."""
     if isinstance(observation, ResultObservation):
-        is_text = is_drawn(observation.result)
-        return {"result": observation.text[:_TEXT]} if is_text else _parts(observation.result)
+        if is_drawn(observation.result):
+            return {"result": observation.text[:_TEXT]}
+        return _parts(observation.result)
     structured = getattr(observation, "structured", None)
     if isinstance(structured, Mapping):
-        inner = structured.get("result") if len(structured) == 1 else None
-        return _parts(inner if isinstance(inner, Mapping) else structured)
+        if len(structured) == 1 and isinstance(structured.get("result"), Mapping):
+            structured = structured["result"]
+        return _parts(structured)
     own = {
         name: plain(getattr(observation, name, None))
         for name in type(observation).model_fields
         if name not in _OWN
     }
     # Of a server's tool
-    known = getattr(observation, "blocks", None) is not None
-    return {"result": observation.text[:_TEXT]} if known or not own else own
+    is_known = getattr(observation, "blocks", None) is not None
+    if is_known or not own:
+        return {"result": observation.text[:_TEXT]}
+    return own
 
 
 def _parts(value: Any) -> Json:
@@ -197,8 +202,9 @@ def _parts(value: Any) -> Json:
     if isinstance(value, int | float | str | bool | None):
         return {"result": value}
     value_json = plain(value)
-    is_text = isinstance(value_json, str) and not isinstance(value, str)
-    return {"result": value_json[:_TEXT] if is_text else value_json}
+    if isinstance(value_json, str):
+        value_json = value_json[:_TEXT]
+    return {"result": value_json}
 
 
 def _table(frame: Frame) -> Json:

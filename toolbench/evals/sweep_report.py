@@ -211,7 +211,9 @@ class SweepReport(ReportEntries[Row]):
         lines += [
             text_line(f"{count:,} x {text}") for text, count in reasons.most_common(_MAX_ROWS)
         ]
-        return "\n".join([*lines, table_text(self, rows=_MAX_ROWS)] if len(self) else lines)
+        if len(self):
+            lines.append(table_text(self, rows=_MAX_ROWS))
+        return "\n".join(lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": self.to_text(), "text/html": sweep_html(self)}

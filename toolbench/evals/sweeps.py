@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -131,7 +131,7 @@ def sweep(
     with ExitStack() as undo:
         work = _Sweep(tool, calls, repeats)
         if save is not None:
-            lines = undo.enter_context(SavedLines(Path(save), "sweep"))
+            lines = undo.enter_context(closing(SavedLines(Path(save), "sweep")))
             work.resume(lines, version, is_wanted=resume, with_errors=not retry_errors)
             announce(work.notes, on_progress)
         return work.run(executor, workers, on_progress, confirm=confirm)
@@ -358,8 +358,10 @@ class _Sweep:
         """Choose the size of the next batches from the time that the last calls took."""
         if calls:
             each = seconds / calls
-            target_size = int(_ALOFT / each) if each else _LARGEST
-            self._size = max(1, min(target_size, 2 * self._size, _LARGEST))
+            largest = min(2 * self._size, _LARGEST)
+            if each:
+                largest = min(int(_ALOFT / each), largest)
+            self._size = max(1, largest)
 
 
 def _problem(line: Json) -> str:

@@ -65,19 +65,24 @@ class Trial:
         """Whether the answer is as the case expects; None if there was no answer."""
         if self.error is not None:
             return None
-        right = self.filled if self.case.calls else not self.called_when_none
-        return bool(right) and not self.forbidden
+        is_right = bool(self.filled)
+        if not self.case.calls:
+            is_right = not self.called_when_none
+        return is_right and not self.forbidden
 
     @property
     def problem(self) -> str:
         """The first difference of an answer that did not pass."""
-        return self.problems[0] if self.problems else "not as expected"
+        if not self.problems:
+            return "not as expected"
+        return self.problems[0]
 
     @property
     def tokens(self) -> int | None:
         """Tokens of request and answer; None if the model does not report them."""
-        known = [n for n in (self.input_tokens, self.output_tokens) if n is not None]
-        return sum(known) if known else None
+        if self.input_tokens is None and self.output_tokens is None:
+            return None
+        return (self.input_tokens or 0) + (self.output_tokens or 0)
 
     def to_dict(self) -> Json:
         """Return the trial as JSON data, without the prompt if the prompt is the same as in the case."""
