@@ -50,8 +50,7 @@ class _JSON:
     def mark(self, mark: str) -> None:
         """Take one of the marks `{}[],:`."""
         if mark in "{[":
-            self.open.append(_Open(mark == "{", "" if mark == "{" else 0))
-            self.wants = "name" if mark == "{" else "value"
+            self._begin(is_object=mark == "{")
         elif mark in "}]":
             del self.open[-1:]
             self.wants = "nothing"
@@ -59,9 +58,19 @@ class _JSON:
             self.wants = "value"
         elif mark == "," and self.open:
             here = self.open[-1]
-            self.wants = "name" if here.is_object else "value"
+            self.wants = "value"
+            if here.is_object:
+                self.wants = "name"
             if isinstance(here.key, int):
                 here.key += 1
+
+    def _begin(self, *, is_object: bool) -> None:
+        if is_object:
+            self.open.append(_Open(is_object=True, key=""))
+            self.wants = "name"
+        else:
+            self.open.append(_Open(is_object=False, key=0))
+            self.wants = "value"
 
     def word(self, text: str) -> None:
         """Take a whole string or number."""
@@ -133,32 +142,41 @@ def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult | No
         The completions; None if nothing can be inserted here.
     """
     place = place_in_json(text)
-    return _offer(place, schema, rest, _json) if place else None
+    if place is None:
+        return None
+    return _offer(place, schema, rest, _json)
 
 
 def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
     """Offer the continuations of *text*, the beginning of a YAML block; see `offer_in_json`."""
     place = place_in_yaml(text)
-    return _offer(place, schema, rest, _yaml) if place else None
+    if place is None:
+        return None
+    return _offer(place, schema, rest, _yaml)
 
 
 def _offer(
     place: Place, schema: Any, rest: str, write: Callable[[Any, str], str]
 ) -> SimpleMatcherResult:
     here = read(schema).at(*place.path)
-    quote = place.typed[:1] if place.typed[:1] in ('"', "'") else ""
+    quote = place.typed[:1]
+    if quote not in ('"', "'"):
+        quote = ""
     # The editor closed it
     is_closed = bool(quote) and rest.startswith(quote)
     if place.kind == "name":
         words = [name for name in here.names if name not in place.present]
-        kind, end = "param", "" if is_closed else ": "
+        kind, end = "param", ": "
+        if is_closed:
+            end = ""
     else:
         words, kind, end = here.choices, "value", ""
     offers = []
     for word in words:
         text = write(word, quote)
         if text.startswith(place.typed) or text.lstrip("\"'").startswith(place.typed):
-            text = text.removesuffix(quote) if is_closed else text
+            if is_closed:
+                text = text.removesuffix(quote)
             offers.append(text + end)
     return offered(offers, place.typed, kind)
 
@@ -181,7 +199,9 @@ def _yaml(word: Any, quote: str) -> str:
         return dumps(word, ensure_ascii=False)
     if quote:
         return "'" + word.replace("'", "''") + "'"
-    return word if _reads_as_itself(word) else dumps(word, ensure_ascii=False)
+    if _reads_as_itself(word):
+        return word
+    return dumps(word, ensure_ascii=False)
 
 
 def _reads_as_itself(word: str) -> bool:

@@ -105,7 +105,9 @@ def _outer_object(name: str, accepted: Node) -> str:
     """
     outer, dot, _ = name.partition(".")
     is_property = dot and name not in accepted.names and outer in accepted.names
-    return outer if is_property and accepted.at(outer).type == "object" else ""
+    if is_property and accepted.at(outer).type == "object":
+        return outer
+    return ""
 
 
 def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
@@ -113,13 +115,15 @@ def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
     outer, *steps, last = name.split(".")
     node = accepted.at(outer)
     for step in steps:
-        node, inner = node.at(step), values.get(step)
-        values[step] = inner if isinstance(inner, dict) else {}
+        node = node.at(step)
+        if not isinstance(values.get(step), dict):
+            values[step] = {}
         values = values[step]
     node = node.at(last)
     value = value_of(text, node)
-    is_text = value is text and node.type in _WITH_PARTS
-    values[last] = example_of(last, node) if is_text else value
+    if value is text and node.type in _WITH_PARTS:
+        value = example_of(last, node)
+    values[last] = value
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
@@ -176,8 +180,10 @@ def arguments_in(
         and problem.path[0] not in wrong
         and (is_all or problem.path[0] in arguments)
     ]
-    kind = UsageError if mistakes else BodyError
-    raise kind(in_lines([*wrong.values(), *others]))
+    sentences = in_lines([*wrong.values(), *others])
+    if mistakes:
+        raise UsageError(sentences)
+    raise BodyError(sentences)
 
 
 def _singles_for_parts(
@@ -189,10 +195,13 @@ def _singles_for_parts(
         value = arguments.get(name)
         is_single = isinstance(value, str | int | float) and not _is_variable(value)
         if is_single and accepted.at(name).type in _WITH_PARTS:
-            typed = value if isinstance(value, str) else text
+            typed = text
+            if isinstance(value, str):
+                typed = value
             sentences[name] = _how_to_write_word(name, accepted, typed)
-    problems = tool.problems(dict(arguments)) if sentences else []
-    refused = {problem.path for problem in problems}
+    if not sentences:
+        return {}
+    refused = {problem.path for problem in tool.problems(dict(arguments))}
     return {name: text for name, text in sentences.items() if (name,) in refused}
 
 
@@ -226,11 +235,15 @@ def check_parts(
         node = tool.input_node.at(name)
         is_single = isinstance(value, str | int | float) and not _is_variable(value)
         if is_single and node.type in _WITH_PARTS:
-            is_secret_text = hidden[name] != value
-            example = f"`{name}: {_as_yaml('' if is_secret_text else value, node)}`"
+            shown = value
+            # A secret text
+            if hidden[name] != value:
+                shown = ""
+            example = f"`{name}: {_as_yaml(shown, node)}`"
             advice[(name,)] = _how_to_write(name, node, example)
-    whole = {**arguments, **fill_in(dict(body), namespace)} if advice else {}
-    problems = tool.problems(whole) if advice else []
+    if not advice:
+        return
+    problems = tool.problems({**arguments, **fill_in(dict(body), namespace)})
     if any(problem.path in advice for problem in problems):
         lines = [advice.get(problem.path, str(problem)) for problem in problems]
         raise BodyError(in_lines(lines, "body"))
@@ -276,7 +289,9 @@ def from_text(
         BodyError: If the text cannot be read, or is not an object.
     """
     if form is None:
-        form = "json" if looks_like_json(text) else "yaml"
+        form = "yaml"
+        if looks_like_json(text):
+            form = "json"
     if form == "json":
         arguments = _json(text)
     elif form == "yaml":
@@ -401,7 +416,9 @@ def fill_in(value: Any, namespace: Mapping[str, Any]) -> Any:
 def value_of(text: str, node: Node) -> Any:
     """Return the value that *text* has for *node*: *text* itself where it takes text, else JSON if it can be."""
     if node.is_text:
-        return None if text == "null" and node.takes_null else text
+        if text == "null" and node.takes_null:
+            return None
+        return text
     try:
         return json.loads(text)
     except ValueError:
@@ -425,7 +442,9 @@ def content_of(text: str) -> str:
 def notebook_folder() -> Path:
     """Return the folder of the notebook, wherever `%cd` led since; the current one if no server says."""
     folder = Path(os.environ.get("JPY_SESSION_NAME", "")).parent
-    return folder if folder.is_absolute() and folder.is_dir() else Path.cwd()
+    if folder.is_absolute() and folder.is_dir():
+        return folder
+    return Path.cwd()
 
 
 def list_of(text: str, node: Node) -> list[Any] | None:
@@ -445,11 +464,15 @@ def list_of(text: str, node: Node) -> list[Any] | None:
     texts = [part.strip().strip("\"'") for part in text.split(",")]
     items = node.items
     values = [part if items is None else value_of(part, items) for part in texts if part]
-    return values if values and node.fits(values) else None
+    if values and node.fits(values):
+        return values
+    return None
 
 
 def example_of(name: str, node: Node) -> Any:
     """Return a value of the argument *name*, with parts as *node* has them."""
     if not is_secret(name, node):
         return example_values(node)[0]
-    return list(TEXTS) if node.type == "array" else TEXTS[0]
+    if node.type == "array":
+        return list(TEXTS)
+    return TEXTS[0]

@@ -202,7 +202,9 @@ class Catalog:
     def _at(self, address: str) -> Entry | None:
         """Return the tool of a server whose address is *address*, or None."""
         tool = tool_at(address, self._addresses().values())
-        return None if tool is None else _entry(tool, tool.source)
+        if tool is None:
+            return None
+        return _entry(tool, tool.source)
 
     def _addresses(self) -> dict[ToolAddress, AnyTool]:
         """Return the tools of servers by their addresses, also those whose names other tools have."""
@@ -220,7 +222,9 @@ class Catalog:
 
     def _all(self) -> Iterator[Entry]:
         for tool in _newest(tools_in(list(self._namespace.items()))):
-            source = "notebook" if tool.source == "native" else tool.source
+            source = tool.source
+            if source == "native":
+                source = "notebook"
             yield _entry(tool, source)
         client = self._client()
         for tool in client or ():
@@ -236,7 +240,9 @@ class Catalog:
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):
             return kind_of(recipe)
-        return recipe.__name__ if isclass(recipe) else ""
+        if isclass(recipe):
+            return recipe.__name__
+        return ""
 
     def _describe(self, name: str) -> str:
         recipe = self._registry.recipe(name)
@@ -311,7 +317,9 @@ def _kind_words(entry: Entry) -> str:
     if entry.source.startswith("mcp:"):
         address = ToolAddress.of(entry.make())
         return f"of the server {address.server!r} ({address})"
-    what = "of a function" if entry.kind == "function" else f"of the class {entry.kind}"
+    what = f"of the class {entry.kind}"
+    if entry.kind == "function":
+        what = "of a function"
     return f"{what} ({entry.source})"
 
 

@@ -147,8 +147,10 @@ def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherRes
     if form and form[1] == "py":
         return _nothing()
     is_json = looks_like_json(text) or (form and form[1] == "json")
-    offer = offer_in_json if is_json else offer_in_yaml
-    return offer(_schema(catalog, head.split()), text, rest) or _nothing()
+    schema = _schema(catalog, head.split())
+    if is_json:
+        return offer_in_json(schema, text, rest) or _nothing()
+    return offer_in_yaml(schema, text, rest) or _nothing()
 
 
 def _nothing() -> SimpleMatcherResult:

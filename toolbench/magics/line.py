@@ -85,7 +85,9 @@ def _start_of_json(line: str) -> int | None:
     start = line.find(" {")
     while start >= 0 and _is_quoted(line[:start]):
         start = line.find(" {", start + 2)
-    return None if start < 0 else start + 1
+    if start < 0:
+        return None
+    return start + 1
 
 
 def _end_of_json(line: str, start: int) -> int | None:

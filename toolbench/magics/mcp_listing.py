@@ -109,8 +109,10 @@ def summary(session: "MCPServerSession") -> str:
     offered, bill = list(session.tools), token_bill(session)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
     parts = [counted(len(offered), "tool")]
-    parts += [f"{undeclared:,} undeclared"] if undeclared else []
-    parts += [str(bill.total)] if bill.tools else []
+    if undeclared:
+        parts.append(f"{undeclared:,} undeclared")
+    if bill.tools:
+        parts.append(str(bill.total))
     return ", ".join(parts)
 
 
@@ -132,8 +134,9 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
             )
             notes.append(f"{tool.remote_name} is {tool.name} here; {others}.")
     more = len(notes) - _NAMES
-    rest = [f"{counted(more, 'more tool')} got the server's name in front."]
-    return [*notes[:_NAMES], *(rest if more > 0 else [])]
+    if more <= 0:
+        return notes
+    return [*notes[:_NAMES], f"{counted(more, 'more tool')} got the server's name in front."]
 
 
 def without_place(
@@ -238,7 +241,9 @@ def _problems(session: "MCPServerSession") -> list[str]:
     """Return the problems of a connected server, or why one whose tools are still known failed."""
     if session.error is None:
         return session.problems
-    return [_why(session)] if session.tools else []
+    if session.tools:
+        return [_why(session)]
+    return []
 
 
 def _note(session: "MCPServerSession") -> str:
@@ -340,7 +345,9 @@ def _beginning(name: str, words: int) -> str:
     """Return *name* up to the end of so many words; all of it if it has other letters than words have."""
     pattern = r"[\W_]*".join(["", *map(re.escape, words_of(name)[:words])])
     found = re.match(pattern, name, re.IGNORECASE)
-    return found[0] if found and words_of(found[0]) else name
+    if found and words_of(found[0]):
+        return found[0]
+    return name
 
 
 def _same_beginning(names: Sequence[Any]) -> int:

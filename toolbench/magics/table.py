@@ -69,4 +69,6 @@ class Listing:
             table.add_column(Text(column))
         for row in self.rows:
             table.add_row(*(Text(str_of(cell)) for cell in row))
-        return Group(table, *map(Text, self.notes)) if self.notes else table
+        if not self.notes:
+            return table
+        return Group(table, *map(Text, self.notes))

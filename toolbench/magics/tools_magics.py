@@ -187,8 +187,12 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
             mistakes[name] = f"{name!r} is given twice."
             continue
         try:
-            values = _values(name, text, node) if equals else None
-            grid[name] = [from_words([word], node)[name]] if values is None else values
+            values = None
+            if equals:
+                values = _values(name, text, node)
+            if values is None:
+                values = [from_words([word], node)[name]]
+            grid[name] = values
         except UsageError as error:
             mistakes[name] = str(error)
     if mistakes:
@@ -224,14 +228,19 @@ def _item(name: str, item: Any, node: Node) -> Any:
 
 def _range(name: str, first: str, last: str, step: str | None) -> list[Any]:
     low, high = Decimal(first), Decimal(last)
-    width = Decimal(step) if step else Decimal(1 if high >= low else -1)
+    width = Decimal(1)
+    if step:
+        width = Decimal(step)
+    elif high < low:
+        width = Decimal(-1)
     if not width or (high - low) / width < 0 or (high - low) / width > _MOST:
         msg = f"{name}={first}..{last}..{step or width} never ends, or has too many values."
         raise UsageError(msg)
     count = int((high - low) / width) + 1
     numbers = [low + width * place for place in range(count)]
-    is_whole = all("." not in text for text in (first, last, step or ""))
-    return [int(n) if is_whole else float(n) for n in numbers]
+    if any("." in text for text in (first, last, step or "")):
+        return [float(number) for number in numbers]
+    return [int(number) for number in numbers]
 
 
 _PATTERN = Argument(
