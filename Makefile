@@ -20,7 +20,11 @@ PARALLEL := -n $(WORKERS) --dist worksteal
 UNIT := $(PYTEST) -n $(WORKERS) --dist worksteal tests
 ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_site --ignore tests/laws
 # The rooms that depend on the version of Python.
-ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics tests/test_mcp
+ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics
+# Of MCP, what depends on asyncio, threads and processes; not files of configurations, trust, tokens.
+MCP := at_once client elicitation loss messages misbehaving open_calls presets recording results \
+	sampling sdk_session session tasks transports
+ROOMS += $(foreach name,$(MCP),$(wildcard tests/test_mcp/test_$(name) tests/test_mcp/test_$(name).py))
 
 .DEFAULT_GOAL := tour
 .PHONY: tour lab demo test quick pythons nightly resolve peers-begin check begin collected types style laws frontend frontend-check unit slow unit-and-slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
@@ -41,7 +45,7 @@ quick: .venv/.ready   ## the fast tests of the rooms that changed, while you wor
 
 pythons: .venv/.ready   ## the fast tests of the rooms that depend on the version, on Python 3.12 and 3.13; CI runs it last
 	-@sh scripts/chromium.sh
-	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 3 -n 2 --dist worksteal
+	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 2 -n 2 --dist worksteal
 
 # Each part runs, whatever failed before it; then `make` fails if one did.
 NIGHTLY := check frontend-check resolve peers-begin nightly-unit notebooks nightly-peers nightly-browser nightly-pythons stress mutants
