@@ -15,7 +15,7 @@ from toolbench.magics.settings import Toolbench
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.magics.tools_magics import ToolsMagics
 from toolbench.runs.control import INTERRUPTED, Stop, StopCause, active
-from toolbench.runs.kernel import cell_begins, cell_ends, running_cell
+from toolbench.runs.kernel import running_cell
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.redirect import CellErrors, forget_secrets
 from toolbench.runs.screen import flush_descriptors
@@ -137,15 +137,10 @@ class Workbench:
     def _before_cell(self, info: Any = None) -> None:
         """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
         active.watch.cell_begins()
-        cell_begins(self._shell, info)
         shown_views.begin(getattr(info, "cell_id", None))
 
     def _after_cell(self, result: Any = None) -> None:
-        """Store the id of the cell, also of the one with `%load_ext`; update the views of tools.
-
-        If the cell was interrupted, stop all runs.
-        """
-        cell_ends(self._shell, result)
+        """Update the views of tools; if the cell was interrupted, stop all runs."""
         shown_views.end()
         if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
             active.stop_all(INTERRUPTED)

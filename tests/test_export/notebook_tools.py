@@ -9,6 +9,8 @@ class NotebookTool(NamedTuple):
     variable: str
     cells: tuple[str, ...]
     calls: tuple[dict, ...] = ()
+    taken: tuple[int, ...] = ()
+    """The places of the cells that are named in the export."""
     sdk: bool = True
     """Whether it can be exported for the OpenHands SDK too."""
 
@@ -46,7 +48,7 @@ TOOLS = [
         (
             "from datetime import date\nimport toolbench",
             "NAMES = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']",
-            "@toolbench.tool\ndef weekday(day: date) -> str:\n    '''Say which day it is.'''\n"
+            "@toolbench.tool(read_only=True)\ndef weekday(day: date) -> str:\n    '''Say which day it is.'''\n"
             "    return NAMES[day.weekday()]",
         ),
         ({"day": "2026-11-23"},),
@@ -56,7 +58,7 @@ TOOLS = [
         (
             "from enum import Enum\nfrom toolbench import tool",
             "class Colour(Enum):\n    RED = 'red'\n    BLUE = 'blue'\n",
-            "@tool\ndef colour(which: Colour = Colour.RED) -> str:\n    '''Paint.'''\n"
+            "@tool(read_only=True)\ndef colour(which: Colour = Colour.RED) -> str:\n    '''Paint.'''\n"
             "    return which.name.lower()",
         ),
         ({"which": "blue"}, {}),
@@ -78,7 +80,7 @@ TOOLS = [
         (
             "from typing import Annotated, Literal\nfrom pydantic import Field\n"
             "from toolbench import tool",
-            "@tool\ndef limits(n: Annotated[int, Field(ge=1, le=5, description='A number.')],\n"
+            "@tool(read_only=True)\ndef limits(n: Annotated[int, Field(ge=1, le=5, description='A number.')],\n"
             "           mode: Literal['up', 'down'] = 'up', # which way\n           ) -> int:\n"
             "    '''Count.'''\n    return n + 1 if mode == 'up' else n - 1",
         ),
@@ -87,7 +89,7 @@ TOOLS = [
     NotebookTool(
         "implicit_none",
         (
-            "from toolbench import tool\n\n@tool\n"
+            "from toolbench import tool\n\n@tool(read_only=True)\n"
             "def implicit_none(a, b: int = None, *, c: list[str] = []) -> str:\n"
             "    '''Take what comes.'''\n    return f'{a} {b} {c}'",
         ),
@@ -96,7 +98,7 @@ TOOLS = [
     NotebookTool(
         "positional",
         (
-            "from toolbench import tool\n\n@tool\ndef positional(a: int, /, b: int) -> int:\n"
+            "from toolbench import tool\n\n@tool(read_only=True)\ndef positional(a: int, /, b: int) -> int:\n"
             "    '''Subtract.'''\n    return a - b",
         ),
         ({"a": 5, "b": 3},),
@@ -104,7 +106,7 @@ TOOLS = [
     NotebookTool(
         "odd_names",
         (
-            "from toolbench import tool\n\n@tool\n"
+            "from toolbench import tool\n\n@tool(read_only=True)\n"
             "def odd_names(model_config: str, copy: int = 1, schema: bool = True) -> str:\n"
             "    '''Names that classes have.'''\n    return f'{model_config} {copy} {schema}'",
         ),
@@ -113,7 +115,7 @@ TOOLS = [
     NotebookTool(
         "open_ended",
         (
-            "from toolbench import tool\n\n@tool\ndef open_ended(first: int, **rest: int) -> int:\n"
+            "from toolbench import tool\n\n@tool(read_only=True)\ndef open_ended(first: int, **rest: int) -> int:\n"
             "    '''Add them all.'''\n    return first + sum(rest.values())",
         ),
         ({"first": 1, "x": 2, "y": 3},),
@@ -123,7 +125,7 @@ TOOLS = [
         (
             "import asyncio\nfrom toolbench import tool",
             "async def later(x):\n    await asyncio.sleep(0)\n    return x * 2",
-            "@tool\nasync def fetch_later(x: int) -> int:\n    '''Double, after a while.'''\n"
+            "@tool(read_only=True)\nasync def fetch_later(x: int) -> int:\n    '''Double, after a while.'''\n"
             "    return await later(x)",
         ),
         ({"x": 21},),
@@ -131,7 +133,7 @@ TOOLS = [
     NotebookTool(
         "countdown",
         (
-            "from toolbench import tool\n\n@tool\ndef countdown(start: int):\n    '''Count down.'''\n"
+            "from toolbench import tool\n\n@tool(read_only=True)\ndef countdown(start: int):\n    '''Count down.'''\n"
             "    while start:\n        yield start\n        start -= 1",
         ),
         ({"start": 3},),
@@ -139,7 +141,7 @@ TOOLS = [
     NotebookTool(
         "ticks",
         (
-            "from toolbench import tool\n\n@tool\nasync def ticks(n: int):\n    '''Tick.'''\n"
+            "from toolbench import tool\n\n@tool(read_only=True)\nasync def ticks(n: int):\n    '''Tick.'''\n"
             "    for i in range(n):\n        yield f'tick {i}'",
         ),
         ({"n": 2},),
@@ -159,10 +161,11 @@ TOOLS = [
             "from toolbench import tool\nWORDS = {}",
             "WORDS['one'] = 1\nWORDS.update(two=2)",
             "for word, number in [('three', 3)]:\n    WORDS[word] = number",
-            "@tool\ndef vocabulary(word: str) -> int | None:\n    '''Look a word up.'''\n"
+            "@tool(read_only=True)\ndef vocabulary(word: str) -> int | None:\n    '''Look a word up.'''\n"
             "    return WORDS.get(word)",
         ),
         ({"word": "two"}, {"word": "three"}, {"word": "nine"}),
+        taken=(1,),
     ),
     NotebookTool(
         "dispatch",
@@ -170,7 +173,7 @@ TOOLS = [
             "from functools import singledispatch\nfrom toolbench import tool",
             "@singledispatch\ndef shown(x):\n    return f'<{x}>'",
             "@shown.register\ndef _(x: int):\n    return f'#{x}'",
-            "@tool\ndef dispatch(n: int, text: str) -> str:\n    '''Show both.'''\n"
+            "@tool(read_only=True)\ndef dispatch(n: int, text: str) -> str:\n    '''Show both.'''\n"
             "    return shown(n) + shown(text)",
         ),
         ({"n": 1, "text": "a"},),
@@ -179,7 +182,7 @@ TOOLS = [
         "remembered",
         (
             "from functools import lru_cache\nfrom toolbench import tool",
-            "@tool\n@lru_cache\ndef remembered(n: int) -> int:\n    '''Square it once.'''\n"
+            "@tool(read_only=True)\n@lru_cache\ndef remembered(n: int) -> int:\n    '''Square it once.'''\n"
             "    return n * n",
         ),
         ({"n": 7},),
@@ -190,7 +193,7 @@ TOOLS = [
             "from dataclasses import dataclass\nfrom toolbench import tool",
             "@dataclass\nclass Point:\n    x: int\n    y: int\n\n    def mirrored(self) -> 'Point':\n"
             "        return Point(self.y, self.x)",
-            "@tool\ndef dataclass_result(x: int, y: int) -> 'Point':\n    '''Mirror a point.'''\n"
+            "@tool(read_only=True)\ndef dataclass_result(x: int, y: int) -> 'Point':\n    '''Mirror a point.'''\n"
             "    return Point(x, y).mirrored()",
         ),
         ({"x": 1, "y": 2},),
@@ -202,7 +205,7 @@ TOOLS = [
             "class Weather(Observation):\n    degrees: int = Field(description='Celsius')\n\n"
             "    @property\n    def to_llm_content(self) -> Sequence[TextContent]:\n"
             "        return [TextContent(text=f'{self.degrees} degrees')]",
-            "@tool\ndef own_observation(city: str) -> Weather:\n    '''The weather.'''\n"
+            "@tool(read_only=True)\ndef own_observation(city: str) -> Weather:\n    '''The weather.'''\n"
             "    return Weather.from_text(f'{len(city)} C', degrees=len(city))",
         ),
         ({"city": "Rome"},),
@@ -220,7 +223,7 @@ TOOLS = [
         "starred",
         (
             "from math import *\nfrom toolbench import tool; SCALE = 10; UNUSED = open",
-            "@tool\ndef starred(x: float) -> float:\n    '''A root.'''\n"
+            "@tool(read_only=True)\ndef starred(x: float) -> float:\n    '''A root.'''\n"
             "    return floor(sqrt(x) * SCALE)",
         ),
         ({"x": 2.0},),
@@ -230,7 +233,7 @@ TOOLS = [
         (
             "from toolbench import tool",
             "%%time\nBASE = 5",
-            "@tool\ndef timed(n: int) -> int:\n    '''Add the base.'''\n    return n + BASE",
+            "@tool(read_only=True)\ndef timed(n: int) -> int:\n    '''Add the base.'''\n    return n + BASE",
         ),
         ({"n": 1},),
     ),
@@ -241,7 +244,7 @@ TOOLS = [
             "try:\n    import nothing_of_that_name as fast\nexcept ImportError:\n    fast = None",
             "if sys.version_info >= (3,):\n    LIMIT = 3\nelse:\n    LIMIT = 0",
             "with open('/dev/null') as empty:\n    HEAD = empty.read()",
-            "@tool\ndef conditional(n: int) -> str:\n    '''Compare.'''\n"
+            "@tool(read_only=True)\ndef conditional(n: int) -> str:\n    '''Compare.'''\n"
             "    return f'{n < LIMIT} {fast} {HEAD!r}'",
         ),
         ({"n": 1},),
@@ -270,7 +273,7 @@ TOOLS = [
         "needs_package",
         (
             "import yaml\nfrom toolbench import tool",
-            "@tool\ndef needs_package(text: str) -> dict:\n    '''Read YAML.'''\n"
+            "@tool(read_only=True)\ndef needs_package(text: str) -> dict:\n    '''Read YAML.'''\n"
             "    import regex\n    return yaml.safe_load(regex.sub('x', 'y', text))",
         ),
         ({"text": "a: x"},),
@@ -279,7 +282,7 @@ TOOLS = [
         "unicode_text",
         (
             "from toolbench import tool\nGREETING = 'Grüß \"Gott\" \\\\ '",
-            "@tool\ndef unicode_text(name: str = 'Ωmega \"quoted\"') -> str:\n"
+            "@tool(read_only=True)\ndef unicode_text(name: str = 'Ωmega \"quoted\"') -> str:\n"
             "    '''Say \\\\n \"hello\".\n\n    In two lines, é.'''\n    return GREETING + name",
         ),
         ({}, {"name": "日本"}),
@@ -377,7 +380,7 @@ TOOLS = [
         (
             "from __future__ import annotations\nfrom toolbench import tool",
             "class Later:\n    def me(self) -> Later:\n        return self",
-            "@tool\ndef postponed(n: list[int]) -> int:\n    '''Add.'''\n"
+            "@tool(read_only=True)\ndef postponed(n: list[int]) -> int:\n    '''Add.'''\n"
             "    Later().me()\n    return sum(n)",
         ),
         ({"n": [1, 2]},),

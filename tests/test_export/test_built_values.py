@@ -1,6 +1,7 @@
-"""What several cells make of a value is what the package has."""
+"""What several cells make of a value is what the package has, or the export says what it left out."""
 
 import json
+import re
 
 import pytest
 from forked import run_python
@@ -95,19 +96,62 @@ CELLS = {
 }  # fmt: skip
 
 
+# The statements that only touch the value: they are named, and `cells=` takes their cells
+NAMED = {
+    "popped": [],
+    "of_another_name": ["y.append(1)"],
+    "by_another_name": ["y.append(5)"],
+    "held_by_it": ["rows.append(1)"],
+    "by_a_function": ["load()"],
+    "by_a_function_of_a_function": ["outer()"],
+    "by_what_it_is_given_to": ["fill(x, 3)"],
+    "by_python": ["heapq.heappush(x, 2)", "heapq.heappush(x, 1)"],
+    "by_setattr": ["setattr(x, 'n', 4)"],
+    "by_its_method": ["x.up()"],
+    "by_its_class_method": ["Count.up()"],
+    "global_given_again": ["more()"],
+    "by_a_decorator": ["@known def double(n): return 2 * n"],
+    "by_a_subclass": ["class One(Base): pass"],
+    "by_sql": [
+        "x.executescript('create table t (n)')",
+        "with x: for n in range(3): x.execute(f'insert into t values ({n})')",
+        "pen = x.cursor()",
+        "pen.execute('insert into t values (7)')",
+        "x.commit()",
+        "count = x.execute('delete from t where n = 1').rowcount",
+        "x.execute('select unrelated from (select 1 as unrelated)').fetchall()",
+    ],
+    "by_sql_of_a_function": ["fill(x.db)", "x.add()"],
+    "random": ["random.seed(4)"],
+}
+
+
+def named_in(notes):
+    """The statements that *notes* name as left out, and the numbers of the cells to take."""
+    statements = re.findall(
+        r"^- Not in the package: `(.*)` of cells? [\d, ]+, which", notes, re.MULTILINE
+    )
+    numbers = re.findall(r"or `cells=\[([\d, ]+)\]`\.$", notes, re.MULTILINE)
+    return statements, [int(number) for number in ", ".join(numbers).split(", ") if number]
+
+
 @pytest.fixture(scope="module")
 def values_of_both(tmp_path_factory):
-    """What each tool shows in its notebook, and in its package."""
+    """What each tool shows in its notebook and in its package, and the statements that are named."""
     folder = tmp_path_factory.mktemp("built")
-    before = {}
+    before, named = {}, {}
     for name, cells in CELLS.items():
         what = cells[-1][2:] if cells[-1].startswith("# ") else "x"
         with new_notebook() as notebook:
             notebook.run("unrelated = object()", *cells, SHOW.format(name, what))
             tool = notebook[f"show_{name}"]
             before[name] = run_tool(tool).text
-            project = export_package(tool, folder / name, tests=())
+            taken = [3] if name == "declared_global" else []
+            project = export_package(tool, folder / name, tests=(), cells=taken)
             assert "unrelated" not in (project / f"show_{name}/impl.py").read_text()
+            named[name], taken = named_in((project / "README.md").read_text("utf-8"))
+            if taken:
+                export_package(tool, project, tests=(), cells=taken, overwrite=True)
     program = (
         f"import importlib, json, sys\nNAMES = {[*CELLS]}\nsys.path += NAMES\n"
         "makers = [importlib.import_module(f'show_{n}').create_tools for n in NAMES]\n"
@@ -115,29 +159,52 @@ def values_of_both(tmp_path_factory):
     )
     done = run_python(program, folder)
     assert done.returncode == 0, done.stderr
-    return before, dict(zip(CELLS, json.loads(done.stdout), strict=True))
+    return before, dict(zip(CELLS, json.loads(done.stdout), strict=True)), named
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_value_is_that_of_the_notebook(values_of_both, name):
-    """Whatever builds it up is exported in order, and nothing else."""
-    before, after = values_of_both
+    """Assignments are exported in order, and what else touches the value is named: its cell can be taken."""
+    before, after, named = values_of_both
     assert after[name] == before[name]
+    assert named[name] == NAMED.get(name, [])
 
 
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
         (["x = {}", "x['a'] = !echo 1"], "it comes from a magic"),
-        (
-            ["import asyncio", "x = {}", "async def load():\n    x['a'] = 1", "await load()"],
-            "`x`, used by `show_it`: it comes from a cell that awaits",
-        ),
+        (["def begin():\n    global x\n    x = 7", "begin()"], "`begin` sets it by `global`"),
     ],
 )  # fmt: skip
 def test_what_a_file_cannot_repeat_is_refused(notebook, tmp_path, cells, words):
-    """A part of what builds a value up is never left out."""
+    """A value or an assignment is never left out; the sentence says what to do."""
     notebook.run(*cells, SHOW.format("it", "x"))
     with pytest.raises(ExportError, match="cannot be written into a file") as raised:
         export_package(notebook["show_it"], tmp_path / "p")
     assert words in str(raised.value)
+
+
+def test_what_is_left_out_is_named_and_can_be_taken(notebook, tmp_path):
+    """One that failed says so, one with a secret is not shown, and the tool's own calls are no part of it."""
+    notebook.run("x = []", SHOW.format("it", "x"), "x.append(1)\nshow_it({})")
+    notebook.shell.run_cell("x.remove(9)\nx.append(2)", store_history=True)
+    notebook.run(
+        "x.append('hunter2-correct-horse' if (password := 'hunter2-correct-horse') else 1)"
+    )
+    project = export_package(notebook["show_it"], tmp_path / "p", tests=())
+    notes = (project / "README.md").read_text("utf-8").partition("## To look at")[2]
+    assert "- Not in the package: `x.append(1)` of cell 3, which uses `x`.\n" in notes
+    assert (
+        "- Not in the package: `x.remove(9)` of cell 4, which uses `x`. It failed there.\n" in notes
+    )
+    assert "append(2)" not in notes
+    assert "show_it" not in notes
+    assert "- Not in the package: a statement with a secret of cell 5, which uses `x`.\n" in notes
+    line = f"export show_it --to {project} --cells 3 --overwrite"
+    notebook.shell.run_line_magic("tools", line)
+    code = (project / "show_it/impl.py").read_text("utf-8")
+    assert "\nx.append(1)\n" in code
+    assert "show_it({})" not in code
+    with pytest.raises(ExportError, match=r"There is no cell 99 that ran"):
+        export_package(notebook["show_it"], tmp_path / "q", cells=[99])

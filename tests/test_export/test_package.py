@@ -14,7 +14,7 @@ from toolbench.errors import ExportError, FileError, ToolNotFoundError
 from toolbench.export import export_package
 from toolbench.tools.glob import GlobTool
 
-ADD = "@tool\ndef add(a: int) -> int:\n    '''Add.'''\n    return a + {what}"
+ADD = "@tool(read_only=True)\ndef add(a: int) -> int:\n    '''Add.'''\n    return a + {what}"
 IMPORT = "from toolbench import tool"
 
 
@@ -194,7 +194,7 @@ class TestSecrets:
         """A call with a secret is no test, in no encoding."""
         notebook.run(
             IMPORT,
-            "@tool\ndef log_in(user: str, password: str = '') -> str:\n    '''Log in.'''\n"
+            "@tool(read_only=True)\ndef log_in(user: str, password: str = '') -> str:\n    '''Log in.'''\n"
             "    return f'{user} {password}'",
         )
         run_tool(notebook["log_in"], {"user": "a", "password": self.SECRET})

@@ -23,11 +23,13 @@ def exported(tmp_path_factory):
     folders, home = {}, tmp_path_factory.mktemp("exported")
     with new_notebook() as notebook:
         for one in TOOLS:
+            first = notebook.shell.execution_count
             notebook.run(*one.cells)
             tool = notebook[one.variable]
             for arguments in one.calls:
                 run_tool(tool, arguments)
-            folders[one.variable] = export_package(tool, home / one.variable)
+            cells = [first + place for place in one.taken]
+            folders[one.variable] = export_package(tool, home / one.variable, cells=cells)
     return folders
 
 
@@ -74,6 +76,18 @@ def test_thirty_tools_install_and_pass(exported, python, tmp_path):
         assert client["limits"].input_schema["properties"]["n"]["maximum"] == 5
         wrong = client["limits"]
         assert wrong.execute(wrong.unchecked_action({"n": 9})).is_error
+
+
+def test_an_imported_package_writes_no_file(exported, tmp_path):
+    """Nor does what makes its tools."""
+    code = (
+        "import sys\nfrom importlib import import_module\nsys.dont_write_bytecode = True\n"
+        "for path in sys.argv[1:]:\n    sys.path.insert(0, path.rpartition('/')[0])\n"
+        "    import_module(path.rpartition('/')[2]).create_tools()"
+    )
+    packages = [next(folder.glob("*/impl.py")).parent for folder in exported.values()]
+    subprocess.run([sys.executable, "-c", code, *map(str, packages)], cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_layout_is_that_of_openhands(exported):

@@ -9,7 +9,7 @@ from toolbench import answering, history, run_tool
 from toolbench.export import export_package
 from toolbench.runs.history import Journal
 
-TOOL = "from toolbench import tool\n@tool\ndef price(n: int) -> int:\n    '''Price.'''\n    return n * rate()"
+TOOL = "from toolbench import tool\n@tool(read_only=True)\ndef price(n: int) -> int:\n    '''Price.'''\n    return n * rate()"
 
 
 def recorded(folder):
@@ -49,7 +49,7 @@ def test_a_tool_that_keeps_something_says_so(notebook, tmp_path):
     )
     folder = export_package(notebook["note"], tmp_path / "p")
     assert recorded(folder) == []
-    assert "`note` changes `NOTES`" in readme(folder)
+    assert "`note` does not declare `read_only`" in readme(folder)
 
 
 def test_a_class_written_in_few_lines_is_made(notebook, tmp_path):
@@ -70,7 +70,8 @@ def test_a_class_written_in_few_lines_is_made(notebook, tmp_path):
 
 
 OWN_CONTENT = """
-from toolbench import Action, Observation, TextContent, ToolDefinition, ToolExecutor
+from toolbench import Action, Observation, TextContent, ToolDefinition, ToolExecutor, ToolAnnotations
+READING = ToolAnnotations(readOnlyHint=True)
 class Number(Action):
     n: int
 class Sum(Observation):
@@ -82,7 +83,7 @@ class Adding(ToolExecutor):
 class SumTool(ToolDefinition):
     @classmethod
     def create(cls, conv_state=None, **params):
-        return [cls(description="Add.", action_type=Number, observation_type=Sum, executor=Adding())]
+        return [cls(description="Add.", action_type=Number, observation_type=Sum, executor=Adding(), annotations=READING)]
 [add] = SumTool.create()
 """
 
@@ -101,7 +102,7 @@ def test_the_notebook_shows_what_a_model_reads(notebook, tmp_path, capsys, openh
 
 ASKING = """
 from toolbench import current_run, tool
-@tool
+@tool(read_only=True)
 def lend(title: str) -> str:
     '''Lend a book.'''
     answer = current_run().ask("To whom?", {"type": "string"})
@@ -111,7 +112,7 @@ def lend(title: str) -> str:
 ASKING_AGAIN = """
 from toolbench import current_run, run_tool, tool
 from toolbench.errors import ToolbenchError
-@tool
+@tool(read_only=True)
 def guest() -> str:
     '''Ask until there is a name.'''
     while True:
@@ -119,7 +120,7 @@ def guest() -> str:
             return current_run().ask("Who?", {"type": "string"}).value
         except ToolbenchError:
             continue
-@tool
+@tool(read_only=True)
 def greet() -> str:
     '''Greet.'''
     return f"Hi {run_tool(guest).text}"
@@ -127,7 +128,7 @@ def greet() -> str:
 LEAVING = """
 import asyncio
 from toolbench import current_run, tool
-@tool
+@tool(read_only=True)
 async def leave() -> str:
     '''Ask, and do not wait for the answer.'''
     question = asyncio.ensure_future(current_run().ask_async("Who?", {"type": "string"}))

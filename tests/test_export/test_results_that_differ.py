@@ -1,10 +1,8 @@
-"""A result that depends on more than the package is no test: only the arguments of such a call are."""
+"""The calls of a tool that declares `read_only` are repeated; of others only the arguments are tested."""
 
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
@@ -75,70 +73,37 @@ def files_in(folder):
 
 
 class TestStateInAFile:
-    @pytest.mark.slow
-    def test_is_not_in_the_package_so_no_result_is_compared(self, notebook, here):
-        """All tests pass as the README says, and leave no file in the folder."""
+    def test_is_not_in_the_package_and_missed_in_words(self, notebook, here):
+        """The tests are skipped where it is not; they work on a copy where it is, and leave no file."""
         open_shop(notebook, "shop.db")
-        for part in ("chain", "brake", "chain"):
-            run_tool(notebook["find_repairs"], part=part)
+        run_tool(notebook["find_repairs"], part="chain")
         run_tool(notebook["close_repair"], id=1)
-        run_tool(notebook["find_repairs"], part="chain")
+        run_tool(notebook["find_repairs"], part="brake")
         folder = export_shop(notebook, here)
-        assert recorded(folder) == []
-        assert [c["arguments"] for c in recorded(folder, "accepted")] == [
-            {"part": "chain"},
-            {"part": "brake"},
-            {"id": 1},
-        ]
+        assert [c["arguments"] for c in recorded(folder)] == [{"part": "chain"}]
+        accepted = [c["arguments"] for c in recorded(folder, "accepted")]
+        assert accepted == [{"part": "brake"}, {"id": 1}]
         before = files_in(folder)
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:nbval"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert "5 passed" in done.stdout
-        assert files_in(folder) == before
-        sentence = (
-            "`find_repairs` uses the file `shop.db`, which is not in the package. So its results "
-            "may differ, and the tests check only that its arguments are accepted."
-        )
-        assert sentence in notes_of(folder)
-
-    def test_that_lies_beside_the_tests_is_not_changed_by_them(self, notebook, here):
-        """They work on a copy, also where the package adds something when it is imported."""
-        open_shop(notebook, "shop.db")
-        run_tool(notebook["find_repairs"], part="chain")
-        folder = export_shop(notebook, here)
+        assert "5 skipped" in run_tests_of(folder)
+        assert files_in(folder) - before <= {".pytest_cache"}
         with sqlite3.connect(folder / "shop.db") as theirs:
             theirs.execute("create table repairs (id, part, status)")
+            theirs.execute("insert into repairs values (1, 'chain', 'waiting')")
         theirs.close()
-        before = (folder / "shop.db").read_bytes()
-        assert "3 passed" in run_tests_of(folder)
-        assert (folder / "shop.db").read_bytes() == before
+        content = (folder / "shop.db").read_bytes()
+        assert "5 passed" in run_tests_of(folder)
+        assert (folder / "shop.db").read_bytes() == content
+        assert any("the file `shop.db`, which is not in the" in note for note in notes_of(folder))
 
     def test_does_not_excuse_a_package_that_cannot_be_imported(self, notebook, here):
         """What is missing then is not the file: the tests fail."""
         open_shop(notebook, "shop.db")
         folder = export_shop(notebook, here)
+        (folder / "shop.db").write_bytes(b"")
         (folder / "shop_tools").rename(folder / "elsewhere")
         text = run_tests_of(folder)
         assert "skipped" not in text
         assert "No module named 'shop_tools'" in text
-
-    @pytest.mark.parametrize(
-        "reading",
-        [
-            "Path('prices.csv').read_text()",
-            "Path('prices.' + 'CSV'.lower()).read_text()",
-        ],
-    )
-    def test_that_the_package_reads_is_missed_in_words(self, notebook, here, reading):
-        """The tests are skipped where it is not, and run where it is."""
-        (here / "prices.csv").write_text("7")
-        code = "@tool\ndef price() -> str:\n    '''Price.'''\n    return PRICES"
-        notebook.run(IMPORT, f"PRICES = {reading}", code)
-        run_tool(notebook["price"], {})
-        folder = export_package(notebook["price"], here / "p")
-        assert "2 skipped" in run_tests_of(folder)
-        (folder / "prices.csv").write_text("8")
-        assert "2 passed" in run_tests_of(folder)
 
 
 class TestStateInMemory:
@@ -148,52 +113,32 @@ class TestStateInMemory:
         run_tool(notebook["find_repairs"], part="chain")
         run_tool(notebook["close_repair"], id=1)
         run_tool(notebook["find_repairs"], part="brake")
-        folder = export_shop(notebook, here)
+        tools = [notebook["find_repairs"], notebook["close_repair"]]
+        folder = export_package(tools, here / "shop_tools", cells=[3])
         assert [c["arguments"] for c in recorded(folder)] == [{"part": "chain"}]
         accepted = [c["arguments"] for c in recorded(folder, "accepted")]
         assert accepted == [{"part": "brake"}, {"id": 1}]
         assert "5 passed" in run_tests_of(folder)
         sentence = (
-            "`find_repairs` uses `db`, which `close_repair` may have changed before 1 call of it: "
-            "the tests check only that their arguments are accepted."
+            "`close_repair` ran before 1 call of `find_repairs`, uses the same objects and does not "
+            "declare `read_only`: the tests check only that its arguments are accepted."
         )
         assert sentence in notes_of(folder)
+
+    def test_that_was_left_out_is_said_by_a_test_that_fails(self, notebook, here):
+        """Its message names the section of the README, which names the cell to take."""
+        open_shop(notebook, ":memory:")
+        run_tool(notebook["find_repairs"], part="chain")
+        folder = export_package(notebook["find_repairs"], here / "p")
+        text = run_tests_of(folder)
+        assert "1 failed, 1 passed" in text
+        assert "what may be missing is in README.md, below To look at" in text
+        assert any("of cell 3, which uses `db`" in note for note in notes_of(folder))
 
     def test_may_be_changed_by_a_tool_that_is_not_exported(self, notebook, here):
         """The notebook has it, and its runs count."""
         open_shop(notebook, ":memory:")
         run_tool(notebook["close_repair"], id=1)
-        run_tool(notebook["find_repairs"], part="chain")
-        folder = export_package(notebook["find_repairs"], here / "p")
-        assert recorded(folder) == []
-        assert "2 passed" in run_tests_of(folder)
-
-    @pytest.mark.parametrize(
-        "call",
-        ["close_repair.execute({'id': 1})", "print(close_repair.execute({'id': 1}))"],
-    )
-    def test_may_be_changed_by_a_call_without_a_record(self, notebook, here, call):
-        """A cell that calls the other tool in any way counts as a change."""
-        open_shop(notebook, ":memory:")
-        notebook.run("find_repairs(part='brake')", call, "find_repairs(part='chain')")
-        folder = export_package(notebook["find_repairs"], here / "p")
-        assert [c["arguments"] for c in recorded(folder)] == [{"part": "brake"}]
-        assert "3 passed" in run_tests_of(folder)
-
-    def test_may_be_changed_by_a_cursor(self, notebook, here):
-        """The other tool takes a cursor of the database, and writes by that."""
-        open_shop(notebook, ":memory:")
-        cursor = SHOP[4].replace("    db.execute", "    cursor = db.cursor()\n    cursor.execute")
-        notebook.run(cursor.format(), "close_repair(id=1)", "find_repairs(part='chain')")
-        folder = export_shop(notebook, here)
-        assert recorded(folder) == []
-        assert "4 passed" in run_tests_of(folder)
-
-    def test_may_be_changed_by_a_run_that_was_forgotten(self, notebook, here):
-        """After the history was cleared nobody knows what ran."""
-        open_shop(notebook, ":memory:")
-        run_tool(notebook["close_repair"], id=1)
-        history().clear()
         run_tool(notebook["find_repairs"], part="chain")
         folder = export_package(notebook["find_repairs"], here / "p")
         assert recorded(folder) == []
@@ -206,7 +151,7 @@ class TestStateInMemory:
         open_shop(notebook, ":memory:")
         notebook.run("LAST = 1", SHOP[3].replace("return [", "return LAST and ["))
         run_tool(notebook["find_repairs"], part="chain")
-        folder = export_package(notebook["find_repairs"], here / "p")
+        folder = export_package(notebook["find_repairs"], here / "p", cells=[8])
         assert [c["arguments"] for c in recorded(folder)] == [{"part": "chain"}]
         assert "2 passed" in run_tests_of(folder)
 
@@ -228,73 +173,12 @@ class TestStateInMemory:
         folder = export_package(notebook["add"], here / "p")
         assert recorded(folder) == []
         assert "4 passed" in run_tests_of(folder)
-        assert any("changes `Adding`" in note for note in notes_of(folder))
+        assert any("does not declare `read_only`" in note for note in notes_of(folder))
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        (
-            "from datetime import date\nNOW = date.today",
-            "asks for the date or the time",
-        ),
-        ("import datetime as d\nNOW = lambda: d.datetime.now()", "asks for the date"),
-        ("from time import time as NOW", "asks for the date or the time"),
-        ("import random\nNOW = random.random", "uses random values"),
-        ("from uuid import uuid4 as NOW", "uses random values"),
-        (
-            "import os\nNOW = lambda: os.environ.get('NOWHERE')",
-            "asks for facts about the",
-        ),
-        (
-            "import subprocess\nNOW = lambda: subprocess.run(['true'])",
-            "starts other programs",
-        ),
-        (
-            "from pathlib import Path\nNOW = lambda: Path('.').exists()",
-            "reads or writes files",
-        ),
-        ("import socket\nNOW = socket.gethostname", "uses the network"),
-    ],
+    "hint", ["destructive=True", "read_only=True, open_world=True", "read_only=False"]
 )
-def test_what_the_code_uses_outside_is_named(notebook, here, code, words):
-    """The code is read for that: today's answer is not tomorrow's."""
-    notebook.run(
-        IMPORT,
-        code,
-        "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(NOW())",
-    )
-    run_tool(notebook["show"], {})
-    folder = export_package(notebook["show"], here / "p")
-    assert recorded(folder) == []
-    assert any(f"`show` {words}" in note for note in notes_of(folder))
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from datetime import date\nNOW = lambda: date(2026, 9, 1)",
-        "from uuid import NAMESPACE_DNS, uuid5\nNOW = lambda: uuid5(NAMESPACE_DNS, 'a')",
-        "import time\nNOW = lambda: time.sleep(0)",
-        "from pathlib import Path\nNOW = lambda: Path('a') / 'b'",
-        "import os\nNOW = lambda: os.path.join('a', 'b')",
-    ],
-)
-def test_what_is_the_same_everywhere_is_repeated(notebook, here, code):
-    """A module that could ask for the time need not do so."""
-    notebook.run(
-        IMPORT,
-        code,
-        "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(NOW())",
-    )
-    run_tool(notebook["show"], {})
-    folder = export_package(notebook["show"], here / "p")
-    assert len(recorded(folder)) == 1
-    assert notes_of(folder) == []
-    assert "2 passed" in run_tests_of(folder)
-
-
-@pytest.mark.parametrize("hint", ["destructive=True", "open_world=True"])
 def test_a_tool_that_says_that_it_reaches_outside_is_not_run(notebook, here, hint):
     """A test must not delete something or call somebody."""
     notebook.run(IMPORT, f"@tool({hint})\ndef show() -> int:\n    '''Show.'''\n    return 1")
@@ -306,7 +190,10 @@ def test_a_tool_that_says_that_it_reaches_outside_is_not_run(notebook, here, hin
 
 def test_the_place_of_an_object_in_memory_is_no_result(notebook, here):
     """The next process has it elsewhere."""
-    notebook.run(IMPORT, "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(object())")
+    notebook.run(
+        IMPORT,
+        "@tool(read_only=True)\ndef show() -> str:\n    '''Show.'''\n    return str(object())",
+    )
     run_tool(notebook["show"], {})
     folder = export_package(notebook["show"], here / "p")
     assert recorded(folder) == []
@@ -314,7 +201,9 @@ def test_the_place_of_an_object_in_memory_is_no_result(notebook, here):
 
 
 class TestCallsThatWereRefused:
-    CODE = "@tool\ndef twice(n: int = 1) -> int:\n    '''Double.'''\n    return 2 * n"
+    CODE = (
+        "@tool(read_only=True)\ndef twice(n: int = 1) -> int:\n    '''Double.'''\n    return 2 * n"
+    )
 
     def test_without_arguments_are_left_out(self, notebook, here):
         """`twice(5)` is no call of a tool; the README counts them."""
@@ -336,7 +225,7 @@ class TestCallsThatWereRefused:
 
     def test_are_no_arguments_that_are_accepted(self, notebook, here):
         """Of a tool whose results differ, too."""
-        notebook.run(IMPORT, self.CODE.replace("2 * n", "date.today().day + n"))
+        notebook.run(IMPORT, self.CODE.replace("(read_only=True)", ""))
         run_tool(notebook["twice"], {"n": "many"})
         folder = export_package(notebook["twice"], here / "p")
         assert recorded(folder, "accepted") == []

@@ -39,7 +39,7 @@ TOP = [
     "class S:\n    '''Talks to it.\n\n    API_KEY={}\n    '''",
     "host = 'h'\npassword = f'{{host}}-{}'\nS = password",
     "page = 1\nS = f'https://host/{{page}}?api_key={}'",
-    "class C:\n    pass\nS = C()\nsetattr(S, 'password', '{}')",
+    "class C:\n    pass\nS = C()\nS.password = '{}'",
     "S = 0\nfor password in ['{}']:\n    S += len(password)",
     "S = [len(token) for token in ('{}', 'x')]",
 ]

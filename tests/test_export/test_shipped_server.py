@@ -68,7 +68,7 @@ def server(notebook, tmp_path, monkeypatch):
     notebook.run(*CELLS)
     run_tool(notebook["find_books"], word="Du")
     tools = [notebook[name] for name in ("find_books", "double", "hang", "meet")]
-    export_package(tools, tmp_path / "shelves")
+    export_package(tools, tmp_path / "shelves", cells=[1])
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     monkeypatch.syspath_prepend(tmp_path / "shelves")

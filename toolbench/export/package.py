@@ -1,9 +1,8 @@
 """Write tools of a notebook as a package: `export_package`."""
 
-import ast
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,21 +12,23 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import remake_advice
 from toolbench.core.validators import models_read_by_letters
 from toolbench.errors import ExportError
-from toolbench.export.code.outside import files_named_in
 from toolbench.export.code.sdk_imports import with_context_of_sdk, with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
 from toolbench.export.package_name import package_name
-from toolbench.export.project.call_conditions import conditions_of
 from toolbench.export.project.dependencies import requirements
 from toolbench.export.project.division import divided
-from toolbench.export.project.history_tests import calls_of, offers_of
 from toolbench.export.project.imports import modules_in
 from toolbench.export.project.modules import modules_for
-from toolbench.export.project.preparation import notes_on_preparation
+from toolbench.export.project.notes import (
+    files_named_in,
+    notes_on_left_out,
+    notes_on_surroundings,
+)
 from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
+from toolbench.export.project.recorded_calls import calls_of, offers_of
 from toolbench.export.project.secret_check import check_text, variables_in
 from toolbench.export.project.server_module import server_for
-from toolbench.export.project.tests_module import TestNeeds, tests_for
+from toolbench.export.project.tests_module import tests_for
 from toolbench.export.project_folder import check_places, write_files
 from toolbench.export.tool_code.function_tool import parts_of_function
 from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
@@ -44,6 +45,7 @@ def export_package(
     tools: AnyTool | Sequence[AnyTool],
     folder: str | Path,
     *,
+    cells: Collection[int] = (),
     tests: Iterable[RunRecord] | None = None,
     openhands: bool = False,
     overwrite: bool = False,
@@ -52,8 +54,14 @@ def export_package(
 
     `definition.py` has the description for models, `impl.py` has the code that does the work.
     Both files get the imports, functions, classes and constants that they need from the cells.
-    The needed parts are found in the source code, and nothing is run. The project also has tests,
-    pyproject.toml, a README, a notebook and an MCP server. The package has the name of the tool, or
+    These parts are found by their names in the source code, and nothing is run: what the code of a
+    tool names, what that names, and so on, with the assignments into it (`prices["tea"] = 3`). A
+    statement that only touches one of them, as `rows.append(1)` or `db.execute("insert ...")`, is not
+    taken: the README and the message of the export name it, and *cells* takes its cell.
+
+    The project also has tests, pyproject.toml, a README, a notebook and an MCP server. The tests
+    repeat calls of the session, with their results, if the tool declares `read_only`; of other tools
+    they check that the arguments are accepted. The package has the name of the tool, or
     the name of the folder if there are several tools; `_tool` is added to a name that Python or
     another installed package has.
 
@@ -61,6 +69,8 @@ def export_package(
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
             `create`.
         folder: The folder of the project. It is created if needed. `~` is the home directory.
+        cells: The numbers of cells that are taken too, whatever they do: `[2]` for In [2]. In a file,
+            which has no cells, `[0]` takes all of its statements.
         tests: The recorded calls that become tests; if left out, the calls of this session in
             `history()`. A call with a secret never becomes a test.
         openhands: Write for the OpenHands SDK. The package then needs the SDK, not toolbench.
@@ -75,7 +85,9 @@ def export_package(
         FileError: If a file exists with other content. Each message names the causes, and nothing is
             written.
     """
-    package = write_package(tools, folder, tests=tests, openhands=openhands, overwrite=overwrite)
+    package = write_package(
+        tools, folder, cells=cells, tests=tests, openhands=openhands, overwrite=overwrite
+    )
     return PackageFolder.of(package)
 
 
@@ -83,6 +95,7 @@ def write_package(
     tools: AnyTool | Sequence[AnyTool],
     folder: str | Path,
     *,
+    cells: Collection[int] = (),
     tests: Iterable[RunRecord] | None = None,
     openhands: bool = False,
     overwrite: bool = False,
@@ -95,7 +108,7 @@ def write_package(
     """
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
-    files, notes = files_of(chosen, folder.name, tests=tests, openhands=openhands)
+    files, notes = files_of(chosen, folder.name, cells=cells, tests=tests, openhands=openhands)
     contents = {place: _encoded(place, text) for place, text in files.items()}
     if not overwrite:
         check_places(folder, contents)
@@ -117,6 +130,7 @@ def files_of(
     tools: Sequence[AnyTool],
     folder: str,
     *,
+    cells: Collection[int],
     tests: Iterable[RunRecord] | None,
     openhands: bool,
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
@@ -126,21 +140,19 @@ def files_of(
     """
     parts = _parts(tools, openhands=openhands)
     package = package_name(tools, folder)
-    division = divided(parts, openhands=openhands)
+    division = divided(parts, cells=cells, openhands=openhands)
     modules = modules_for(parts, division, package, openhands=openhands)
     modules["server.py"] = server_for(package, openhands=openhands)
-    variables = variables_in(modules)
-    conditions = {part.tool.name: conditions_of(part) for part in parts}
+    variables, named_files = variables_in(modules), files_named_in(modules)
     calls = calls_of(
         parts,
         history() if tests is None else tests,
-        conditions,
         earlier_sessions=tests is not None,
         openhands=openhands,
     )
     notes = (
-        *_notes(modules, variables),
-        *notes_on_preparation(parts, division.new_files),
+        *notes_on_surroundings(variables, named_files),
+        *notes_on_left_out(division.left_out, cells),
         *calls.notes,
     )
     recorded = {
@@ -148,12 +160,13 @@ def files_of(
         "calls": calls.repeated,
         "accepted": calls.accepted,
     }
-    needs = TestNeeds(
-        variables,
-        files=sorted({file for one in conditions.values() for file in one.files}),
-        has_files=any(one.has_files for one in conditions.values()),
+    test_code = tests_for(
+        package,
+        variables=variables,
+        files=named_files,
         has_repeated=bool(calls.repeated),
         has_accepted=bool(calls.accepted),
+        openhands=openhands,
     )
     summary = tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
     served = modules_in(modules["server.py"])
@@ -171,7 +184,7 @@ def files_of(
         ),
         "README.md": readme_for(package, tools, calls, notes, openhands=openhands),
         f"{package}.ipynb": notebook_for(package, tools, calls.repeated, openhands=openhands),
-        f"tests/test_{package}.py": tests_for(package, needs, openhands=openhands),
+        f"tests/test_{package}.py": test_code,
         "tests/recorded.json": json.dumps(recorded, indent=1, ensure_ascii=False) + "\n",
         **{f"{package}/{name}": text for name, text in modules.items()},
     }
@@ -286,20 +299,3 @@ def _home_of(tool: Any) -> ModuleType:
         msg = f"{tool.name}: its module {name!r} is not loaded, so there is no code to read."
         raise ExportError(msg)
     return module
-
-
-def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
-    """Return notes for the README: *variables* that a person must set, files that the code names."""
-    trees = [ast.parse(text) for text in modules.values()]
-    files = sorted({file for tree in trees for file in files_named_in(tree)})
-    return [
-        *(
-            f"Set `{name}` in the environment: a secret stood there in the notebook."
-            for name in variables
-        ),
-        *(
-            f"The code names the file `{file}`, which is not in the package: copy it to "
-            "where the tools will run, if they need what is in it."
-            for file in files
-        ),
-    ]

@@ -122,6 +122,10 @@ def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
     return None
 
 
+def _cells(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
 def _export(magics: ToolsMagics, options: Namespace) -> None:
     from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
         how_to_install_for_openhands,
@@ -131,7 +135,11 @@ def _export(magics: ToolsMagics, options: Namespace) -> None:
 
     tools = [magics.catalog.find(name) for name in options.names]
     package = write_package(
-        tools, options.to, openhands=options.openhands, overwrite=options.overwrite
+        tools,
+        options.to,
+        cells=options.cells,
+        openhands=options.openhands,
+        overwrite=options.overwrite,
     )
     how_to = how_to_install_from_a_cell
     if options.openhands:
@@ -287,6 +295,13 @@ TOOLS = Family(
             (
                 Argument("names", nargs="+", offers="tool", metavar="NAME", help="the tools"),
                 Argument("--to", required=True, metavar="DIR", help="the folder of the package"),
+                Argument(
+                    "--cells",
+                    type=_cells,
+                    default=(),
+                    metavar="N,N",
+                    help="take all that these cells do, by the numbers in their brackets",
+                ),
                 Argument("--openhands", action="store_true", help="for the OpenHands SDK"),
                 OVERWRITE,
             ),

@@ -41,38 +41,6 @@ def running_cell(shell: Any) -> str | None:
     return None
 
 
-def cell_ids(shell: Any) -> dict[int, str]:
-    """Return the ids of the cells that ran in *shell*, by the numbers of the cells.
-
-    They are those that the front end sent: a cell keeps its id when it is edited. They are kept in
-    the shell's `meta`, IPython's place for what extensions keep of a shell.
-    """
-    ids: dict[int, str] = shell.meta.setdefault("toolbench_cell_ids", {})
-    return ids
-
-
-def cell_begins(shell: Any, info: Any) -> None:
-    """Store the id of the cell that begins in *shell*; *info* is what IPython tells about it."""
-    if getattr(info, "store_history", False):
-        number = len(shell.history_manager.input_hist_parsed)
-        # Of a run before `%reset`
-        cell_ids(shell).pop(number, None)
-        _store(shell, number, info)
-
-
-def cell_ends(shell: Any, result: Any) -> None:
-    """Store the id of the cell that ended in *shell*, where its begin was not seen: `%load_ext`."""
-    info = getattr(result, "info", None)
-    if getattr(info, "store_history", False) and result.execution_count:
-        _store(shell, result.execution_count, info)
-
-
-def _store(shell: Any, number: int, info: Any) -> None:
-    cell_id = getattr(info, "cell_id", None)
-    if cell_id:
-        cell_ids(shell)[number] = cell_id
-
-
 # Seconds until the handler is checked again
 AGAIN = 0.5
 

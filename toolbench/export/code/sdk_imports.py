@@ -19,10 +19,11 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
     for statement in statements:
         names |= set(_names_of_context(statement.node))
         body = _imports_in(statement.node, names)
-        parts = [statement_of(node, ast.unparse(node)) for node in body]
-        changed += [replace(part, cell=statement.cell, end=statement.end) for part in parts] or [
-            statement
-        ]
+        for part in body:
+            own = statement_of(part, ast.unparse(part))
+            changed.append(replace(own, cell=statement.cell, failed=statement.failed))
+        if not body:
+            changed.append(statement)
     return changed
 
 
@@ -44,7 +45,7 @@ def with_context_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
             changed.append(statement_of(ast.parse(code).body[0], code))
         code = f"with {context}():\n    {ast.unparse(statement.node)}"
         block = statement_of(ast.parse(code).body[0], code)
-        changed.append(replace(block, cell=statement.cell, end=statement.end))
+        changed.append(replace(block, cell=statement.cell, failed=statement.failed))
     return changed
 
 

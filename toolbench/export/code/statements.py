@@ -3,48 +3,48 @@
 import ast
 import linecache
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from inspect import getsource
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
-from toolbench.export.code.changes import effect_now
-from toolbench.export.code.symbol_names import Names, names_of
-from toolbench.runs.kernel import cell_ids, running_shell
+from toolbench.export.code.symbol_names import Names, names_of, names_of_await
+from toolbench.runs.kernel import running_shell
 
 MAGIC = "get_ipython"
 """The function that IPython calls in place of a magic; a file does not have this function."""
 _MAIN = "__name__ == '__main__'"
+# The cell magics whose body runs unchanged
 _WHOLE_CELLS = frozenset({"capture", "time"})
-"""The cell magics whose body runs unchanged."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# How IPython names a line of a cell; the first form is that of Jupyter
 _PLACE = r"(?:\bCell In ?\[{number}\], line |<ipython-input-{number}-\w+>:)(\d+)"
-"""How IPython names a line of a cell; the first form is that of Jupyter."""
 _NEXT_ERROR = re.compile("another exception occurred:|of the following exception:")
 _ASKING = frozenset({"input", "getpass"})
-End = Literal["done", "failed", "not begun"]
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a cell or a file, outside of any function or class."""
+    """One statement of a cell or a file, outside of any function or class.
+
+    Attributes:
+        code: The source.
+        node: The syntax tree.
+        names: The names that it gives and uses.
+        obstacle: The reason why it cannot be in a file, as part of a sentence; empty if it can.
+        is_tool: Whether it is a function with a decorator that makes a tool of the function.
+        cell: The number of its cell; 0 in a file.
+        failed: Whether its cell failed there. What comes after it in the cell did not run.
+    """
 
     code: str
     node: ast.stmt = field(repr=False)
     names: Names = field(repr=False)
     obstacle: str = ""
-    """The reason why the statement cannot be in a file, as part of a sentence; empty if it can."""
     is_tool: bool = False
-    """Whether the statement is a function with a decorator that makes a tool of the function."""
     cell: int = 0
-    """The number of the statement's cell; 0 in a file."""
-    is_shown: bool = False
-    """Whether the statement ends a cell, so that the notebook shows its value."""
-    end: End = "done"
-    """How the statement ended when its cell ran."""
-    replaced_by: int = 0
-    """The number of the last later run of the same cell in which all was done; 0 if there is none."""
+    failed: bool = False
 
     @property
     def is_import(self) -> bool:
@@ -56,6 +56,12 @@ class Statement:
         """Whether this statement defines a function or a class."""
         return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
+    @property
+    def may_leave(self) -> bool:
+        """Whether the names that this statement gives may keep the values that they had before."""
+        kinds = ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar | ast.Match
+        return isinstance(self.node, kinds)
+
 
 def statements_of(module: ModuleType) -> list[Statement]:
     """Return the statements of *module*; the notebook's own module has the statements of the cells.
@@ -64,39 +70,31 @@ def statements_of(module: ModuleType) -> list[Statement]:
         OSError: If *module* has no source.
     """
     shell = running_shell()
-    if shell is not None and module is shell.user_module:
-        history = getattr(shell, "history_manager", None)
-        cells = getattr(history, "input_hist_parsed", ())
-        if not any(cells):
-            cells = ["", *_compiled_cells(shell)]
-        statements = [
-            replace(statement, cell=number, end=_end_of(statement.node, line))
-            for number, cell in enumerate(cells)
-            for line in [_failed_line(history, number)]
-            for statement in _of_cell(cell, is_main=True)
-        ]
-        return list(_with_later_runs(statements, cell_ids(shell)))
-    return list(_of_cell(getsource(module), is_main=False))
+    if shell is None or module is not shell.user_module:
+        return list(_of_cell(getsource(module), is_main=False))
+    history = getattr(shell, "history_manager", None)
+    cells = list(getattr(history, "input_hist_parsed", ()))
+    if not any(cells):
+        cells = ["", *_compiled_cells(shell)]
+    statements = list[Statement]()
+    for number, cell in enumerate(cells):
+        failed_line = _failed_line(history, number)
+        for statement in _of_cell(cell, is_main=True):
+            first, last = statement.node.lineno, statement.node.end_lineno or 0
+            if failed_line is not None and first > failed_line:
+                break
+            failed = failed_line is not None and last >= failed_line
+            statements.append(replace(statement, cell=number, failed=failed))
+    return statements
 
 
 def _compiled_cells(shell: Any) -> Iterator[str]:
     """Yield the cells that *shell* compiled: nbval runs all of them without a history."""
     is_cell = shell.compile.format_code_name
     # Python keeps them for tracebacks
-    names = list(linecache.cache)
-    yield from ("".join(linecache.getlines(name)) for name in names if is_cell(name))
-
-
-def _with_later_runs(
-    statements: Sequence[Statement], ids: Mapping[int, str]
-) -> Iterator[Statement]:
-    """Yield *statements* of cells with the later runs of these cells; *ids* has the ids by numbers."""
-    incomplete = {s.cell for s in statements if s.end != "done"}
-    last = {ids.get(s.cell): s.cell for s in statements if s.cell not in incomplete}
-    for statement in statements:
-        cell_id = ids.get(statement.cell)
-        later = last.get(cell_id, 0) if cell_id else 0
-        yield replace(statement, replaced_by=later if later > statement.cell else 0)
+    for name in list(linecache.cache):
+        if is_cell(name):
+            yield "".join(linecache.getlines(name))
 
 
 def _failed_line(history: Any, number: int) -> int | None:
@@ -106,13 +104,9 @@ def _failed_line(history: Any, number: int) -> int | None:
     # Of errors in a chain, the last one ended the cell
     text = _NEXT_ERROR.split(text)[-1]
     line = re.search(_PLACE.format(number=number), text)
-    return int(line[1]) if line else None
-
-
-def _end_of(node: ast.stmt, failed_line: int | None) -> End:
-    if failed_line is None or (node.end_lineno or node.lineno) < failed_line:
-        return "done"
-    return "failed" if node.lineno <= failed_line else "not begun"
+    if line is None:
+        return None
+    return int(line[1])
 
 
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
@@ -128,19 +122,16 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
     lines = cell.splitlines()
     for node in tree.body:
         body = _body_of_magic(node)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN:
+            chosen = node.body if is_main else node.orelse
+            body = ast.unparse(ast.Module(chosen, []))
         if body is not None:
             yield from _of_cell(body, is_main=is_main)
             continue
-        if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN:
-            body = ast.unparse(ast.Module(node.body if is_main else node.orelse, []))
-            yield from _of_cell(body, is_main=is_main)
-            continue
-        decorators = getattr(node, "decorator_list", [])
-        first = min([node.lineno, *(part.lineno for part in decorators)])
-        statement = statement_of(node, "\n".join(lines[first - 1 : node.end_lineno]))
-        ends_cell = node is tree.body[-1] and isinstance(node, ast.Expr)
-        is_shown = is_main and ends_cell and not cell.rstrip().endswith(";")
-        yield replace(statement, is_shown=is_shown)
+        first = node.lineno
+        for decorator in getattr(node, "decorator_list", ()):
+            first = min(first, decorator.lineno)
+        yield statement_of(node, "\n".join(lines[first - 1 : node.end_lineno]))
 
 
 def statement_of(node: ast.stmt, code: str) -> Statement:
@@ -149,17 +140,19 @@ def statement_of(node: ast.stmt, code: str) -> Statement:
     if not _stands_alone(code, node):
         code = ast.unparse(node)
         if not _stands_alone(code, node):
-            gives = frozenset(_stored(node))
-            names = Names(gives, surely=gives, effect=effect_now(node))
-            return Statement(code, node, names, "it comes from a cell that awaits")
+            return Statement(code, node, names_of_await(node), "it comes from a cell that awaits")
     names = names_of(node, code)
     return Statement(code, node, names, _obstacle(node, names), _is_tool(node))
 
 
 def _is_tool(node: ast.stmt) -> bool:
-    decorators = (ast.unparse(part) for part in getattr(node, "decorator_list", ()))
-    names = (text.partition("(")[0].rpartition(".")[2] for text in decorators)
-    return not isinstance(node, ast.ClassDef) and "tool" in names
+    if isinstance(node, ast.ClassDef):
+        return False
+    for decorator in getattr(node, "decorator_list", ()):
+        name = ast.unparse(decorator).partition("(")[0]
+        if name.rpartition(".")[2] == "tool":
+            return True
+    return False
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:
@@ -178,12 +171,6 @@ def _obstacle(node: ast.stmt, names: Names) -> str:
     if names.now & _ASKING and not isinstance(node, ast.Import | ast.ImportFrom):
         return "a person is asked for it"
     return ""
-
-
-def _stored(node: ast.stmt) -> Iterator[str]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            yield part.id
 
 
 def _body_of_magic(node: ast.stmt) -> str | None:

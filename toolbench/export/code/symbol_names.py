@@ -1,25 +1,20 @@
-"""Find the names that a statement sets, uses and changes, with Python's own symbol table."""
+"""Find the names that a statement gives a value and uses, with Python's own symbol table."""
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from symtable import SymbolTable, symtable
-from types import MappingProxyType
-from typing import NamedTuple
-
-from toolbench.export.code.changes import (
-    Effect,
-    effect_now,
-    effects_later,
-    names_always_set,
-)
 
 _NONE = frozenset[str]()
 _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
 _OF_MODULES = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
-class Names(NamedTuple):
+@dataclass(frozen=True)
+class Names:
     """The names in a statement, by their use.
 
     Attributes:
@@ -27,18 +22,21 @@ class Names(NamedTuple):
         now: The names that the statement uses when it runs.
         later: The names that the functions in the statement use when they are called.
         quoted: The names in quoted annotations; they may be undefined.
-        surely: The names to which the statement gives a value on every path through it.
-        effect: The effects of the statement on objects of other statements.
-        functions: The effects of a call of each function that the statement defines.
+        into: The names of the objects into which the statement assigns, as in `rows[0] = 1`.
+        sets: The names that the functions in the statement declare `global`.
     """
 
     gives: frozenset[str]
     now: frozenset[str] = _NONE
     later: frozenset[str] = _NONE
     quoted: frozenset[str] = _NONE
-    surely: frozenset[str] = _NONE
-    effect: Effect = Effect()
-    functions: Mapping[str, Effect] = MappingProxyType({})
+    into: frozenset[str] = _NONE
+    sets: frozenset[str] = _NONE
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """All names that the statement uses, now or later."""
+        return self.now | self.later | self.quoted
 
 
 def names_of(node: ast.stmt, code: str) -> Names:
@@ -48,71 +46,154 @@ def names_of(node: ast.stmt, code: str) -> Names:
         SyntaxError: If *code* can only run in a notebook, for example with a top-level `await`.
     """
     table = symtable(code, "cell", "exec")
-    now, later = set[str](), set[str]()
-    _collect(table, now, later, is_called_later=False)
-    gives = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    imported = {s.get_name() for s in table.get_symbols() if s.is_imported()}
+    gives, imported = set[str](), set[str]()
+    for symbol in table.get_symbols():
+        if symbol.is_imported():
+            imported.add(symbol.get_name())
+        if symbol.is_imported() or symbol.is_assigned():
+            gives.add(symbol.get_name())
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         gives = imported = set(_public_names(node.module or ""))
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, ast.AnnAssign) and node.value is None:
+        gives = set()
+    now, later, sets = set[str](), set[str](), set[str]()
+    _collect(table, now, later, sets, is_called_later=False)
+    if isinstance(node, _DEFINITIONS):
         # A function may call itself
         later -= gives
-    if isinstance(node, ast.With | ast.AsyncWith):
-        now -= _set_by_items(node)
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        now.add(node.target.id)
+    now.update(_added_to(node))
+    now -= _set_first(node) | imported | _OF_MODULES
     return Names(
-        frozenset(gives),
-        frozenset(now - imported - _OF_MODULES),
-        frozenset(later - imported - _OF_MODULES),
-        frozenset(_quoted(node)),
-        names_always_set([node]),
-        effect_now(node),
-        effects_later(node),
+        gives=frozenset(gives),
+        now=frozenset(now),
+        later=frozenset(later - imported - _OF_MODULES),
+        quoted=frozenset(_quoted(node)),
+        into=frozenset(_assigned_into(node)),
+        sets=frozenset(sets),
     )
 
 
-def _set_by_items(node: ast.With | ast.AsyncWith) -> frozenset[str]:
-    """Return the names that *node* sets after `as`, and does not use before that."""
-    used = {
-        part.id
-        for item in node.items
-        for part in ast.walk(item.context_expr)
-        if isinstance(part, ast.Name)
-    }
-    targets = (item.optional_vars for item in node.items)
-    return frozenset(t.id for t in targets if isinstance(t, ast.Name)) - used
+def names_of_await(node: ast.stmt) -> Names:
+    """Return the names in *node*, a statement with `await`, for which Python makes no symbol table."""
+    gives, now = set[str](), set[str]()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            if isinstance(part.ctx, ast.Load):
+                now.add(part.id)
+            else:
+                gives.add(part.id)
+    return Names(frozenset(gives), frozenset(now), into=frozenset(_assigned_into(node)))
 
 
 def _public_names(module: str) -> Iterator[str]:
     """Yield the names that `from module import *` imports, if the module is loaded."""
-    names = vars(sys.modules[module]) if module in sys.modules else {}
-    public = names.get("__all__")
-    yield from (n for n in names if not n.startswith("_")) if public is None else public
+    if module not in sys.modules:
+        return
+    names = vars(sys.modules[module])
+    if "__all__" in names:
+        yield from names["__all__"]
+        return
+    for name in names:
+        if not name.startswith("_"):
+            yield name
 
 
-def _collect(table: SymbolTable, now: set[str], later: set[str], *, is_called_later: bool) -> None:
-    """Add to *now* and *later* the global names that *table* and the tables inside of it use."""
+def _collect(
+    table: SymbolTable, now: set[str], later: set[str], sets: set[str], *, is_called_later: bool
+) -> None:
+    """Add the global names that *table* and the tables inside of it use."""
     is_top = table.get_type() == "module"
     for symbol in table.get_symbols():
-        if not symbol.is_referenced() and not symbol.is_declared_global():
+        name = symbol.get_name()
+        if symbol.is_declared_global() and symbol.is_assigned():
+            sets.add(name)
+        is_used = symbol.is_referenced() or symbol.is_declared_global()
+        if not is_used or not (is_top or symbol.is_global()):
             continue
-        if is_top or symbol.is_global():
-            (later if is_called_later else now).add(symbol.get_name())
+        if is_called_later:
+            later.add(name)
+        else:
+            now.add(name)
     for child in table.get_children():
         is_function = str(child.get_type()) == "function"
-        runs_later = is_function and child.get_name() not in _COMPREHENSIONS
-        _collect(child, now, later, is_called_later=is_called_later or runs_later)
+        is_later = is_function and child.get_name() not in _COMPREHENSIONS
+        _collect(child, now, later, sets, is_called_later=is_called_later or is_later)
+
+
+def running_now(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield *node* and its parts, without the bodies of functions, which run when they are called."""
+    yield node
+    for field, value in ast.iter_fields(node):
+        if field == "body" and isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            continue
+        parts = value if isinstance(value, list) else [value]
+        for part in parts:
+            if isinstance(part, ast.AST):
+                yield from running_now(part)
+
+
+def _added_to(node: ast.stmt) -> Iterator[str]:
+    """Yield the names to which *node* adds, as in `total += 1`: the symbol table has no use of them."""
+    for part in running_now(node):
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            yield part.target.id
+
+
+def _set_first(node: ast.stmt) -> set[str]:
+    """Return the names that *node* gives a value after `for` or `as`, before its body uses them."""
+    targets: list[ast.expr | None] = []
+    sources: list[ast.expr] = []
+    if isinstance(node, ast.For | ast.AsyncFor):
+        targets, sources = [node.target], [node.iter]
+    if isinstance(node, ast.With | ast.AsyncWith):
+        for item in node.items:
+            targets.append(item.optional_vars)
+            sources.append(item.context_expr)
+    given, used = set[str](), set[str]()
+    for target in targets:
+        if target is not None:
+            given |= _loaded_or_stored(target, ast.Store)
+    for source in sources:
+        used |= _loaded_or_stored(source, ast.Load)
+    return given - used
+
+
+def _loaded_or_stored(node: ast.expr, kind: type[ast.expr_context]) -> set[str]:
+    names = set[str]()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, kind):
+            names.add(part.id)
+    return names
+
+
+def _assigned_into(node: ast.stmt) -> Iterator[str]:
+    """Yield the names of the objects into which *node* assigns: items, attributes, `@app.register`."""
+    for part in running_now(node):
+        if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
+            yield from base_of(part)
+        for decorator in getattr(part, "decorator_list", ()):
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if isinstance(called, ast.Attribute):
+                yield from base_of(called)
+
+
+def base_of(node: ast.expr) -> Iterator[str]:
+    """Yield the name at the start of *node*: `a` for `a.b[0].c`."""
+    part = node
+    while isinstance(part, ast.Attribute | ast.Subscript):
+        part = part.value
+    if isinstance(part, ast.Name):
+        yield part.id
 
 
 def _quoted(node: ast.stmt) -> Iterator[str]:
     """Yield the names in the quoted annotations of *node*."""
     for part in ast.walk(node):
-        for annotation in (
-            getattr(part, "annotation", None),
-            getattr(part, "returns", None),
-        ):
-            for constant in ast.walk(annotation) if annotation is not None else ():
+        for field in ("annotation", "returns"):
+            annotation = getattr(part, field, None)
+            if annotation is None:
+                continue
+            for constant in ast.walk(annotation):
                 if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
                     yield from _names_in(constant.value)
 
@@ -123,23 +204,23 @@ def _names_in(text: str) -> Iterator[str]:
     except (SyntaxError, ValueError):
         # Any other text, not an annotation
         return
-    yield from (part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Name):
+            yield part.id
 
 
-def used_in(code: str) -> frozenset[str]:
-    """Return the names that *code* uses, now or later."""
-    return frozenset[str]().union(*(n.now | n.later for n in _all_names(code)))
+def names_in_code(code: str) -> Names:
+    """Return the names in all statements of *code* together."""
+    gives, now, later, quoted = set[str](), set[str](), set[str](), set[str]()
+    for node in ast.parse(code).body:
+        names = names_of(node, ast.unparse(node))
+        gives |= names.gives
+        now |= names.now
+        later |= names.later
+        quoted |= names.quoted
+    return Names(frozenset(gives), frozenset(now), frozenset(later), frozenset(quoted))
 
 
-def quoted_in(code: str) -> frozenset[str]:
-    """Return the names in the quoted annotations of *code*."""
-    return frozenset[str]().union(*(n.quoted for n in _all_names(code)))
-
-
-def given_in(code: str) -> frozenset[str]:
-    """Return the names to which *code* gives a value."""
-    return frozenset[str]().union(*(n.gives for n in _all_names(code)))
-
-
-def _all_names(code: str) -> list[Names]:
-    return [names_of(node, ast.unparse(node)) for node in ast.parse(code).body]
+def union(groups: Iterable[Iterable[str]]) -> frozenset[str]:
+    """Return all names of *groups* together."""
+    return _NONE.union(*groups)

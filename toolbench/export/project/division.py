@@ -1,14 +1,13 @@
 """Divide a person's code into two parts: the code that the definition needs, and all other code."""
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolbench.errors import ExportError
-from toolbench.export.code.needed_statements import Needed, needed_by
-from toolbench.export.code.new_files import only_in_new_files, with_checks
+from toolbench.export.code.needed_statements import LeftOut, Needed, needed_by
 from toolbench.export.code.statements import Statement
-from toolbench.export.code.symbol_names import given_in, quoted_in, used_in
+from toolbench.export.code.symbol_names import names_in_code, union
 from toolbench.export.project.imports import check_inner_imports, written_homes
 from toolbench.export.project.secret_check import check_statement, with_environment
 from toolbench.export.tool_code.tool_parts import ToolParts, with_names
@@ -29,7 +28,6 @@ _HOMES = frozenset(
 )
 _OF_PYTHON = frozenset({"classmethod", "dict"})
 """Names of Python that the code that we write uses. They cannot have an alias there."""
-_NONE = frozenset[str]()
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,14 @@ class Half:
     @property
     def gives(self) -> frozenset[str]:
         """The names that this module defines."""
-        return _NONE.union(*(s.names.gives for s in self.statements), given_in(self.written))
+        given = union(statement.names.gives for statement in self.statements)
+        return given | names_in_code(self.written).gives
 
     @property
     def uses(self) -> frozenset[str]:
         """The names that this module uses, also Python's own names."""
-        names = [s.names for s in self.statements]
-        used = _NONE.union(*(n.now | n.later | n.quoted for n in names))
-        return used | used_in(self.written) | quoted_in(self.written)
+        used = union(statement.names.uses for statement in self.statements)
+        return used | names_in_code(self.written).uses
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Division:
         aliases: The original name for each alias. The code that we write imports a name under an
             alias if the person's code uses the name for something else.
         future: The first `from __future__` import; empty if there is none.
-        new_files: The statements that run only where a file is new, with the path of the file.
+        left_out: The statements that touch what the package has, and are not in it.
     """
 
     definition: Half
@@ -80,11 +78,13 @@ class Division:
     create: tuple[str, ...]
     aliases: Mapping[str, str]
     future: str
-    new_files: Mapping[ast.stmt, str]
+    left_out: Sequence[LeftOut]
 
 
-def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
-    """Divide the code of *parts*, which are tools of one notebook or file.
+def divided(
+    parts: Sequence[ToolParts], *, cells: Collection[int] = (), openhands: bool
+) -> Division:
+    """Divide the code of *parts*, which are tools of one notebook or file, and that of *cells*.
 
     Raises:
         ExportError: If the code needs a part that is missing, or that would not work in a package.
@@ -92,58 +92,63 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
     statements = with_environment(parts[-1].statements)
     homes = frozenset(written_homes(openhands=openhands)) | RESULTS
     aliases = _aliases(statements, homes)
-    codes = [part.definition for part in parts], [part.implementation for part in parts]
-    definition, implementation = (
-        with_names("\n\n".join(filter(None, half)), aliases) for half in codes
-    )
+    definition = _joined([part.definition for part in parts], aliases)
+    implementation = _joined([part.implementation for part in parts], aliases)
     create = with_names("\n".join(part.create for part in parts), aliases)
-    making, lazy = used_in(create), _NONE.union(*(part.lazy for part in parts))
-    types = _NONE.union(*(part.types for part in parts))
+    defining, working = names_in_code(definition), names_in_code(implementation)
+    made = names_in_code(create)
+    making, lazy = made.now | made.later, union(part.lazy for part in parts)
     imports = tuple(s for s in statements if s.is_import)
-    imported = _NONE.union(*(s.names.gives for s in imports))
-    names = _NONE.union(*(s.names.gives for s in statements))
-    own = {*(homes - names), *aliases.values()}
-    own |= given_in(definition) | given_in(implementation)
+    imported = union(s.names.gives for s in imports)
+    own = homes - union(s.names.gives for s in statements)
+    own |= frozenset(aliases.values()) | defining.gives | working.gives
     user = ", ".join(part.tool.name for part in parts)
-    wanted_first = types | used_in(definition) | (lazy & imported)
-    quoted = quoted_in(definition)
-    first = needed_by(statements, wanted_first, user, without=own, maybe=quoted)
-    wanted_second = used_in(implementation) | making | lazy
-    second = needed_by(statements, wanted_second, user, without=own)
-    _check_missing(user, first, second)
+    wanted = union(part.types for part in parts)
+    wanted |= defining.now | defining.later | (lazy & imported)
+    first = needed_by(statements, wanted, user, without=own, maybe=defining.quoted)
+    wanted = working.now | working.later | making | lazy
+    second = needed_by(statements, wanted, user, without=own, cells=cells)
+    missing = first.missing | second.missing
+    if missing:
+        lines = "".join(f"\n- {sentence}" for sentence in missing.values())
+        msg = f"{user}: some names that it needs cannot be written into a file:{lines}"
+        raise ExportError(msg)
     rest = Needed(statements, second.places - first.places)
     code = [*first.in_order(), *rest.in_order()]
     check_inner_imports(code, openhands=openhands)
     _check_code([s for s in code if not s.is_import], parts)
-    used = wanted_first | quoted | wanted_second
-    new_files = only_in_new_files(
-        Needed(statements, first.places | second.places), first.places, used
-    )
-    in_use = names.union(used, own, *(s.names.now | s.names.later for s in code))
-    own_code = with_checks(_without_imports(rest), new_files, in_use, aliases.get("Path", "Path"))
-    futures = [s.code for s in statements if s.code.startswith("from __future__ ")]
+    future = ""
+    for statement in statements:
+        if not future and statement.code.startswith("from __future__ "):
+            future = statement.code
     return Division(
         definition=Half(_without_imports(first), definition),
-        implementation=Half(tuple(own_code), implementation),
+        implementation=Half(_without_imports(rest), implementation),
         imports=imports,
         lazy=lazy,
         making=making,
         create=tuple(create.splitlines()),
         aliases={alias: name for name, alias in aliases.items()},
-        future=futures[0] if futures else "",
-        new_files=new_files,
+        future=future,
+        left_out=Needed(statements, first.places | second.places).left_out(),
     )
 
 
-def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str, str]:
+def _joined(codes: Iterable[str], aliases: Mapping[str, str]) -> str:
+    return with_names("\n\n".join(filter(None, codes)), aliases)
+
+
+def _aliases(statements: Sequence[Statement], names: frozenset[str]) -> dict[str, str]:
     """Return an alias for each name in *names* that *statements* use for something else."""
-    statements = list(statements)
-    in_use = _NONE.union(*(s.names.gives for s in statements))
-    aliases = {}
-    for name in {n for s in statements for n in names & s.names.gives if not _is_same(s, n)}:
-        aliases[name] = f"_{name}"
-        while aliases[name] in in_use:
-            aliases[name] += "_"
+    in_use = union(s.names.gives for s in statements)
+    aliases = dict[str, str]()
+    for statement in statements:
+        for name in names & statement.names.gives:
+            if name in aliases or _is_same(statement, name):
+                continue
+            aliases[name] = f"_{name}"
+            while aliases[name] in in_use:
+                aliases[name] += "_"
     return aliases
 
 
@@ -159,14 +164,6 @@ def _is_same(statement: Statement, name: str) -> bool:
 
 def _without_imports(needed: Needed) -> tuple[Statement, ...]:
     return tuple(s for s in needed.in_order() if not s.is_import)
-
-
-def _check_missing(user: str, *parts: Needed) -> None:
-    missing = {name: one for needed in parts for name, one in needed.missing.items()}
-    if missing:
-        lines = "".join(f"\n- {one}" for one in missing.values())
-        msg = f"{user}: some names that it needs cannot be written into a file:{lines}"
-        raise ExportError(msg)
 
 
 def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> None:

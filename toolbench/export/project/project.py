@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolbench.export.project.history_tests import RecordedCalls
+from toolbench.export.project.recorded_calls import RecordedCalls
 from toolbench.export.tool_code.tool_parts import AnyTool, literal
 from toolbench.wording import counted
 

@@ -2,69 +2,62 @@
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
 
 
-class TestNeeds(NamedTuple):
-    """What the tests of a package need to know of it.
+def tests_for(
+    package: str,
+    *,
+    variables: Sequence[str],
+    files: Sequence[str],
+    has_repeated: bool,
+    has_accepted: bool,
+    openhands: bool,
+) -> str:
+    """Return the text of the tests of *package*.
 
-    Attributes:
+    Args:
+        package: The name of the import package.
         variables: The names of environment variables; if one is not set, the tests are skipped.
         files: The files that the code names and that are not in the package.
-        has_files: Whether the code uses files: one may be missing where the tests run.
         has_repeated: Whether calls are repeated.
         has_accepted: Whether there are calls of which only the arguments are tested.
+        openhands: Whether the tests are for the OpenHands SDK.
     """
-
-    variables: Sequence[str] = ()
-    files: Sequence[str] = ()
-    has_files: bool = False
-    has_repeated: bool = False
-    has_accepted: bool = False
-
-
-def tests_for(package: str, tested: TestNeeds, *, openhands: bool) -> str:
-    """Return the text of the tests of *package*; *tested* says what is tested."""
-    parts = [_OFFERED_BY_SDK if openhands else _OFFERED]
-    parts += [_CALLS] if tested.has_repeated else []
-    parts += [_ACCEPTED] if tested.has_accepted else []
-    is_run = tested.has_repeated and not openhands
-    run = _RUN if is_run else _RUN_BY_SDK
-    modules = ["json"] + ["os"] * bool(tested.variables or tested.files)
-    modules += ["shutil"] if tested.files else []
-    own = f"from {package} import create_tools\n"
-    if tested.files:
-        tools, own = _TOOLS_WITH_FILES, ""
-    else:
-        tools = _TOOLS_THAT_READ if tested.has_files else _TOOLS
+    modules, imports, marks = ["json"], "", ""
+    own, tools, run = f"\nfrom {package} import create_tools\n", _TOOLS, _RUN_BY_SDK
+    if files:
+        modules, own, tools = ["json", "os", "shutil"], "", _TOOLS_WITH_FILES
+        marks = f"FILES = {_listed(files)}  # named in the code, not in the package\n"
+    if variables:
+        modules = sorted({*modules, "os"})
+        marks += _NEEDED.replace("{variables}", _listed(variables))
+    parts = [_HEAD, _OFFERED]
+    if openhands:
+        parts[1] = _OFFERED_BY_SDK
+    if has_repeated:
+        parts.append(_CALLS)
+        if not openhands:
+            run, imports = _RUN, _IMPORTS
+    if has_accepted:
+        parts.append(_ACCEPTED)
     values = {
         "{modules}": "".join(f"import {name}\n" for name in modules),
-        "{imports}": _IMPORTS if is_run else "",
-        "{own}": f"\n{own}" if own else "",
-        "{marks}": _marks(tested),
+        "{imports}": imports,
+        "{own}": own,
+        "{marks}": marks,
         "{tools}": tools,
         "{run}": run,
         "{package}": package,
     }
-    text = "\n\n".join([_HEAD, *parts])
+    text = "\n\n".join(parts)
     for mark, value in values.items():
         text = text.replace(mark, value)
     return text
 
 
-def _marks(tested: TestNeeds) -> str:
-    """Return the lines that say which environment variables and files the tests need."""
-    text = ""
-    if tested.files:
-        text += f"FILES = {_listed(tested.files)}  # named in the code, not in the package\n"
-        text += "MISSING_FILES = [file for file in FILES if not Path(file).is_file()]\n"
-    if tested.variables:
-        text += _NEEDED.replace("{variables}", _listed(tested.variables))
-    return text
-
-
 def _listed(names: Sequence[str]) -> str:
-    return f"[{', '.join(json.dumps(name, ensure_ascii=False) for name in names)}]"
+    written = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+    return f"[{written}]"
 
 
 _IMPORTS = """\
@@ -95,24 +88,15 @@ def tools():
     for tool in made.values():
         tool.executor.close()
 """
-_TOOLS_THAT_READ = """\
-@pytest.fixture(scope="module")
-def tools():
-    try:
-        made = {tool.name: tool for tool in create_tools()}
-    except FileNotFoundError as error:  # a file that the code reads is not in the package
-        pytest.skip(f"{error}: run the tests where this file is")
-    yield made
-    for tool in made.values():
-        tool.executor.close()
-"""
 _TOOLS_WITH_FILES = '''\
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory):
     """The tools, in a new folder with copies of the files: the tests change no file of yours."""
     before, place = Path.cwd(), tmp_path_factory.mktemp("files")
     for file in FILES:
-        if file not in MISSING_FILES and not Path(file).is_absolute():
+        if not Path(file).is_file():
+            pytest.skip(f"put {file}, which the code names, into {before}")
+        if not Path(file).is_absolute():
             (place / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, place / file)
     os.chdir(place)
@@ -120,12 +104,6 @@ def tools(tmp_path_factory):
         from {package} import create_tools
 
         made = {tool.name: tool for tool in create_tools()}
-    except Exception as error:  # the code of the package runs here, and may raise anything
-        os.chdir(before)
-        if not MISSING_FILES or isinstance(error, ImportError):
-            raise
-        pytest.skip(f"{error}: put {', '.join(MISSING_FILES)} into {before}")
-    try:
         yield made
         for tool in made.values():
             tool.executor.close()
@@ -162,7 +140,8 @@ def test_a_call_answers_as_in_the_notebook(tools, number):
     call = RECORDED["calls"][number]
     tool = tools[call["tool"]]
     {run}
-    assert "".join(getattr(b, "text", "") for b in observation.content) == call["text"]
+    text = "".join(getattr(b, "text", "") for b in observation.content)
+    assert text == call["text"], "what may be missing is in README.md, below To look at"
     assert observation.is_error == call["is_error"]
     fields = observation.model_dump(mode="json")
     assert {name: fields[name] for name in call.get("fields", {})} == call.get("fields", {})
@@ -173,7 +152,7 @@ def test_a_call_answers_as_in_the_notebook(tools, number):
 _ACCEPTED = '''\
 @pytest.mark.parametrize("number", range(len(RECORDED["accepted"])))
 def test_the_arguments_of_a_call_are_accepted(tools, number):
-    """The tool takes them; it is not run, as its result depends on more than the package."""
+    """The tool takes them; it is not run, as it may change something or need what is elsewhere."""
     call = RECORDED["accepted"][number]
     tools[call["tool"]].action_from_arguments(call["arguments"])
 '''

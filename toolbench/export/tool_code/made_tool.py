@@ -145,7 +145,7 @@ def _with_lazy_names(
             rest = names_of(body, ast.unparse(tree))
             names = statement.names
             lazy = names.later - rest.later
-            own = names._replace(later=rest.later)
+            own = replace(names, later=rest.later)
             changed[place] = replace(statement, names=own)
     return lazy, changed
 

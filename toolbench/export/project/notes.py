@@ -1,0 +1,103 @@
+"""Say what a user should look at in a package: "To look at" in its README."""
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from toolbench.export.code.code_secrets import secrets_in_code
+from toolbench.export.code.needed_statements import LeftOut
+from toolbench.export.code.statements import Statement
+from toolbench.redaction import MARK
+from toolbench.redaction.detect import keys_in
+from toolbench.redaction.known import remembered
+from toolbench.wording import counted
+
+# Statements that are named
+_MOST = 8
+# Characters of a statement
+_LONGEST = 100
+
+
+def files_named_in(modules: Mapping[str, str]) -> list[str]:
+    """Return the texts in *modules*, which are Python, that are paths of files which are there now."""
+    files = set[str]()
+    for code in modules.values():
+        for part in ast.walk(ast.parse(code)):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                text = part.value
+                if 3 < len(text) < 200 and _is_file(text):
+                    files.add(text)
+    return sorted(files)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return "\n" not in text and Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def notes_on_surroundings(variables: Iterable[str], files: Iterable[str]) -> Iterator[str]:
+    """Yield sentences about *variables* that a user must set, and *files* that the code names."""
+    for name in variables:
+        yield f"Set `{name}` in the environment: a secret stood there in the notebook."
+    for file in files:
+        yield (
+            f"The code names the file `{file}`, which is not in the package: copy it to "
+            "where the tools will run, if they need what is in it."
+        )
+
+
+def notes_on_left_out(left_out: Sequence[LeftOut], cells: Collection[int]) -> Iterator[str]:
+    """Yield sentences about the statements in *left_out*; *cells* are taken already."""
+    by_code = dict[str, list[LeftOut]]()
+    for one in left_out:
+        # A cell may have run twice
+        by_code.setdefault(one.statement.code, []).append(one)
+    groups = list(by_code.values())
+    for group in groups[:_MOST]:
+        statement, names = group[-1]
+        touched = ", ".join(f"`{name}`" for name in sorted(names))
+        failure = ""
+        if statement.failed:
+            failure = " It failed there."
+        yield (
+            f"Not in the package: {_shown(statement)} of {_places_of(group)}, which uses "
+            f"{touched}.{failure}"
+        )
+    rest = groups[_MOST:]
+    if rest:
+        others = [one for group in rest for one in group]
+        yield f"So are {counted(len(rest), 'more statement')} of {_places_of(others)}."
+    takeable = set[int]()
+    for one in left_out:
+        if not (one.statement.failed or one.statement.obstacle):
+            takeable.add(one.statement.cell)
+    takeable -= set(cells)
+    if takeable:
+        numbers = dict.fromkeys(map(str, sorted(takeable)))
+        yield (
+            "If a tool needs one of these statements, name its cell, and all of the cell is taken: "
+            f"`--cells {','.join(numbers)}`, or `cells=[{', '.join(numbers)}]`."
+        )
+
+
+def _places_of(statements: Iterable[LeftOut]) -> str:
+    """Return where *statements* stand, as the end of a sentence."""
+    numbers = list(dict.fromkeys(one.statement.cell for one in statements))
+    if numbers == [0]:
+        return "the file"
+    noun = "cell" if len(numbers) == 1 else "cells"
+    return f"{noun} {', '.join(map(str, numbers))}"
+
+
+def _shown(statement: Statement) -> str:
+    """Return the code of *statement* in one line, between backticks; nothing of one with a secret."""
+    code = statement.code
+    is_known = MARK in code or remembered.redactor.occurs_in(code)
+    if is_known or any(keys_in(code)) or any(secrets_in_code(code)):
+        return "a statement with a secret"
+    text = " ".join(code.split()).replace("`", "'")
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - 1]}…"
+    return f"`{text}`"
