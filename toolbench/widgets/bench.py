@@ -41,7 +41,9 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
     if not all_tools:
         msg = "A bench needs at least one tool: bench(my_tool), bench(client)."
         raise ToolbenchError(msg)
-    return ToolPanel(all_tools[0]) if len(all_tools) == 1 else Bench(all_tools)
+    if len(all_tools) == 1:
+        return ToolPanel(all_tools[0])
+    return Bench(all_tools)
 
 
 def _tools(value: Any) -> list[AnyTool]:
@@ -70,7 +72,9 @@ def _items(tools: Sequence[AnyTool]) -> list[Item]:
     If tools of one source have the same name, `names_apart` makes their labels different.
     """
     sources = list(dict.fromkeys(tool.source for tool in tools))
-    names = {source: _heading(source) for source in sources} if len(sources) > 1 else {}
+    names = {}
+    if len(sources) > 1:
+        names = {source: _heading(source) for source in sources}
     items = []
     for source in sources:
         places = [n for n, tool in enumerate(tools) if tool.source == source]
@@ -84,7 +88,9 @@ def _items(tools: Sequence[AnyTool]) -> list[Item]:
 
 
 def _heading(source: str) -> str:
-    return "this notebook" if source == ToolDefinition.source else source.removeprefix("mcp:")
+    if source == ToolDefinition.source:
+        return "this notebook"
+    return source.removeprefix("mcp:")
 
 
 class Bench(LiveView):

@@ -296,7 +296,9 @@ class SavedOutput:
             f'<div class="toolbench-kept">{_STYLE}'
             f'<div class="toolbench-still" hidden>{still}{_hint(self._use)}</div>{ran}</div>'
         )
-        return {**({"text/plain": text} if text else {}), "text/html": html}
+        if not text:
+            return {"text/html": html}
+        return {"text/plain": text, "text/html": html}
 
 
 def _hint(use: str) -> str:
@@ -311,4 +313,6 @@ def _publisher() -> Any:
     """Return the display publisher of ipykernel or JupyterLite; None without a kernel."""
     publisher = getattr(running_shell(), "display_pub", None)
     kinds = ("pub_socket", "update_display_data_callback")
-    return publisher if any(hasattr(publisher, kind) for kind in kinds) else None
+    if any(hasattr(publisher, kind) for kind in kinds):
+        return publisher
+    return None

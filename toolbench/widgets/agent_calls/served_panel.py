@@ -249,12 +249,18 @@ class ServedPanel(LiveView):
             live.close()
         rest = len(waiting) + len(running) - len(chosen)
         text = f"{counted(rest, 'more call')} wait or run; they are listed below."
-        put(self._more, notice(text, "neutral") if rest else Html(""))
+        more = Html("")
+        if rest:
+            more = notice(text, "neutral")
+        put(self._more, more)
 
     def _say(self, waiting: int) -> None:
         """Show how many calls wait for the person. Screen readers announce this number."""
-        verb = "waits" if waiting == 1 else "wait"
-        text = f"{counted(waiting, 'call')} {verb} for you" if waiting else ""
+        text = ""
+        if waiting == 1:
+            text = "1 call waits for you"
+        elif waiting:
+            text = f"{counted(waiting, 'call')} wait for you"
         html = f'<span role="status" aria-live="polite" style="{REMARK}">{escape(text)}</span>'
         put(self._waiting, Html(html))
 

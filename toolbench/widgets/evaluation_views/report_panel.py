@@ -80,4 +80,6 @@ def _items(report: EvalReport) -> list[Item]:
         for n, trial in enumerate(report.failures)
     ]
     models = list(report.models)
-    return sorted(items, key=lambda item: models.index(item.group)) if has_groups else items
+    if not has_groups:
+        return items
+    return sorted(items, key=lambda item: models.index(item.group))

@@ -85,7 +85,9 @@ class Explorer(LiveView):
     def servers(self) -> Mapping[str, MCPServerSession]:
         """The servers by name: of a client, also those that were disconnected."""
         client = self._client
-        return client.known if isinstance(client, MCPClient) else client
+        if isinstance(client, MCPClient):
+            return client.known
+        return client
 
     @property
     def server(self) -> str | None:
@@ -158,7 +160,9 @@ class Explorer(LiveView):
     def _show_server(self) -> None:
         name = self._name
         if name is None or name not in self._updates:
-            text = _NONE if name is None else _AWAY.format(name)
+            text = _NONE
+            if name is not None:
+                text = _AWAY.format(name)
             put(self._text, notice(text, "neutral"))
             self._panes.fill(lists=(self._list.widget,), main=(self._empty,), aside=())
             return

@@ -144,7 +144,9 @@ class ResourcesPane(ListPane):
         uri = self._wanted()
         if uri is not None:
             resources, known = self.session.resources, uri in self._subscribed
-            change = resources.unsubscribe if known else resources.subscribe
+            change = resources.subscribe
+            if known:
+                change = resources.unsubscribe
             self._following.start(partial(change, uri), partial(self._settle, uri))
 
     def _settle(self, uri: str, result: Failure | None) -> None:
@@ -185,7 +187,9 @@ class ResourcesPane(ListPane):
 
 
 def _key(offer: Offer) -> str:
-    return offer.uri if isinstance(offer, Resource) else offer.uri_template
+    if isinstance(offer, Resource):
+        return offer.uri
+    return offer.uri_template
 
 
 def _item(offer: Offer) -> Item:
@@ -201,11 +205,17 @@ def _item(offer: Offer) -> Item:
 
 
 def _about_html(offer: Offer) -> Html:
-    marks = [badge("template")] if isinstance(offer, ResourceTemplate) else []
-    marks += [badge(offer.mime_type)] if offer.mime_type else []
+    marks = []
+    if isinstance(offer, ResourceTemplate):
+        marks.append(badge("template"))
+    if offer.mime_type:
+        marks.append(badge(offer.mime_type))
     size = getattr(offer, "size", None)
-    marks += [badge(human_size(size))] if size is not None and size >= 0 else []
-    about = markdown_html(offer.description) if offer.description.strip() else ""
+    if size is not None and size >= 0:
+        marks.append(badge(human_size(size)))
+    about = Html("")
+    if offer.description.strip():
+        about = markdown_html(offer.description)
     return Html(
         f'<div style="margin:6px 0 4px;overflow-wrap:anywhere"><strong>'
         f"{icon_html(offer.raw.get('icons'))}{escape(offer.title or offer.name)}</strong>"
@@ -216,7 +226,9 @@ def _about_html(offer: Offer) -> Html:
 
 def _last_message(session: MCPServerSession) -> int:
     traffic = session.traffic
-    return traffic[-1].id if len(traffic) else 0
+    if not len(traffic):
+        return 0
+    return traffic[-1].id
 
 
 def _params(message: Any) -> dict[str, Any]:
