@@ -282,14 +282,19 @@ class TestLines:
             notebook.shell.run_line_magic("tools", line)
 
     def test_the_command_exports_from_a_file(self, tmp_path):
-        """`toolbench export tools.py:add DIR`: the same without a notebook."""
-        code = f"{IMPORT}\nONE = 1\n{ADD.format(what='ONE')}\n"
+        """`toolbench export tools.py:add DIR`: the same without a notebook; a file is cell 0."""
+        code = f"{IMPORT}\nONE = 1\n{ADD.format(what='ONE')}\nprint(ONE)\n"
         (tmp_path / "my_own_tools.py").write_text(code)
         program = "import sys; from toolbench.cli import main; sys.exit(main({}))"
         command = ["export", "my_own_tools.py:add", "out"]
         done = run_python(program.format(command), tmp_path)
         assert done.returncode == 0, done.stderr
-        assert "ONE = 1" in (tmp_path / "out/add/impl.py").read_text("utf-8")
+        written = tmp_path / "out/add/impl.py"
+        assert "ONE = 1" in written.read_text("utf-8")
+        assert "print(ONE)" not in written.read_text("utf-8")
+        done = run_python(program.format([*command, "--cells", "0", "--overwrite"]), tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "print(ONE)" in written.read_text("utf-8")
         command[1] = "my_own_tools.py:gone"
         done = run_python(program.format(command), tmp_path)
         assert done.returncode == 1

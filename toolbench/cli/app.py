@@ -133,6 +133,7 @@ def export(
     tools: str,
     folder: Path,
     *,
+    cells: Annotated[tuple[int, ...], Parameter(negative=())] = (),
     openhands: Annotated[bool, Parameter(negative=())] = False,
     overwrite: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
@@ -141,6 +142,7 @@ def export(
     Args:
         tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
         folder: The folder of the project.
+        cells: 0 takes all statements of the file, whatever they do: a file is one cell.
         openhands: Write the package for the OpenHands SDK instead of toolbench.
         overwrite: Replace existing files that have other content, and remove files of an earlier export
             that you did not change.
@@ -157,6 +159,7 @@ def export(
         package = write_package(
             sources,
             folder,
+            cells=cells,
             openhands=openhands,
             overwrite=overwrite,
         )
