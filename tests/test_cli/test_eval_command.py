@@ -127,7 +127,8 @@ def test_a_share_may_be_enough(run, folder):
         "--min-passed", "0", "--save", "trials.jsonl",
     )  # fmt: skip
     assert done.returncode == 0
-    assert json.loads((folder / "trials.jsonl").read_text())["case"] == "one and two"
+    _first, answer = (folder / "trials.jsonl").read_text().splitlines()
+    assert json.loads(answer)["answer"]["case"] == "one and two"
 
 
 @pytest.mark.parametrize(
