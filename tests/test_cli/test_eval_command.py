@@ -128,7 +128,7 @@ def test_a_share_may_be_enough(run, folder):
     )  # fmt: skip
     assert done.returncode == 0
     _first, answer = (folder / "trials.jsonl").read_text().splitlines()
-    assert json.loads(answer)["answer"]["case"] == "one and two"
+    assert json.loads(answer)["case"] == "one and two"
 
 
 @pytest.mark.parametrize(
