@@ -13,6 +13,7 @@ from IPython.core.error import UsageError
 from pydantic import SecretStr
 from test_mcp.peers import LIGHT, serving
 
+from toolbench.errors import ServerError
 from toolbench.mcp.authorization.token_vault import vault
 from toolbench.mcp.servers import connected
 from toolbench.redaction import MARK
@@ -217,8 +218,12 @@ def test_a_server_that_is_forgotten_leaves_no_tokens(mcp, echo, capsys):
     url = connected.session("e").entry.url
     vault.put(url, {"tokens": {"access_token": SECRET}})
     mcp(f"connect g -- {sys.executable} {LIGHT} g x")
+    with pytest.raises(ServerError, match="NOT_SET"):
+        mcp("connect first 'https://x.example/${NOT_SET}'")
+    mcp("reconnect e")
     mcp("disconnect --all --forget")
     out = capsys.readouterr().out
+    assert "Forgot first. If it has tokens, they are still here. The configuration needs" in out
     assert "Forgot e with its 1 tool. Its tokens are gone from this machine." in out
     assert "Forgot g with its" in out
     assert not vault.items(url)
