@@ -102,6 +102,7 @@ class TestTab:
             ("%tools --source notebook gr", ["greet"]),
             ("%tools --source ", ["notebook", "registry", "mcp"]),
             ("%tools --source=m", ["mcp"]),
+            ("%mcp log x --level d", ["debug"]),
             ("%tool nope ", []),
             ("%mcp dis", ["disconnect", "discover"]),
             ("%mcp connect --c", ["--config", "--cwd"]),

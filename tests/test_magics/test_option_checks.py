@@ -31,6 +31,7 @@ from toolbench.testing import FakeMCPServer
         ("%mcp log x --traffic --stderr", "only one of --stderr, --traffic and --level"),
         ("%mcp log x --errors", "add --traffic"),
         ("%mcp record x f.jsonl --stop", "only one of FILE, --stop and --as-notebook"),
+        ("%mcp connect --config f.json --yes", "unrecognized arguments: --yes"),
         ("%mcp lost", "Did you mean 'list'"),
     ],
 )

@@ -50,7 +50,7 @@ class Argument:
 
         Args:
             names: The name of the word, or the names of the option.
-            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`.
+            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`, `level`.
             is_list: Whether the value has names with commas between them.
             settings: What `add_argument` takes.
         """
@@ -190,8 +190,13 @@ class LineParser(argparse.ArgumentParser):
         magic = self.prog.partition(" ")[0]
         for word in words:
             option = word.partition("=")[0]
+            old = f"%{magic} {option}"
+            now = MOVED.get(old, "")
+            # The new option may be one of other commands only
+            if now.startswith("-") and now not in self._option_string_actions:
+                continue
             if option not in self._option_string_actions:
-                refuse_moved(f"%{magic} {option}")
+                refuse_moved(old)
         return self.parse_intermixed_args(with_whole_lists(words, self.lists))
 
 

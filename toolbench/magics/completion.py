@@ -63,6 +63,7 @@ def matcher_for(
         "model": ("model", lambda typed: models()),
         "server": ("server", lambda typed: servers()),
         "target": ("instance", lambda typed: targets()),
+        "level": ("value", lambda typed: _levels()),
     }
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
@@ -195,6 +196,13 @@ def _schema(catalog: Catalog, words: Sequence[str]) -> dict[str, Any]:
 def _choices(catalog: Catalog, words: Sequence[str], argument: str) -> list[str]:
     choices = read(_schema(catalog, words)).at(argument).choices
     return [v if isinstance(v, str) else dumps(v) for v in choices]
+
+
+def _levels() -> Iterable[str]:
+    """Return the levels of a server's log."""
+    from toolbench.mcp.monitoring.log import LEVELS  # noqa: PLC0415 - brings toolbench.mcp
+
+    return LEVELS
 
 
 def _offer(candidates: Iterable[str], typed: str, kind: str) -> SimpleMatcherResult:

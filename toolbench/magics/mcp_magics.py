@@ -337,6 +337,7 @@ MCP = Family(
                 ),
                 Argument(
                     "--level",
+                    offers="level",
                     metavar="LEVEL",
                     help="ask the server for log messages of this level and above",
                 ),
