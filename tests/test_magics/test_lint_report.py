@@ -1,5 +1,9 @@
 """%tools lint, in a shell."""
 
+import pytest
+
+from toolbench.magics.line import UsageError
+
 
 class TestLint:
     def test_says_what_a_model_stumbles_over(self, shell):
@@ -26,5 +30,8 @@ class TestLint:
         assert len(shell.run_line_magic("tools", "lint --source mcp")) == 0
 
     def test_says_when_there_is_nothing(self, shell):
-        """No finding is a sentence."""
-        assert "Nothing to remark in 0 tools" in repr(shell.run_line_magic("tools", "lint x"))
+        """No finding is a sentence. A name that no tool has is a mistake, not a clean tool."""
+        clean = shell.run_line_magic("tools", "lint --source mcp")
+        assert "Nothing to remark in 0 tools" in repr(clean)
+        with pytest.raises(UsageError, match=r"No tool matches 'x'\. %tools lists them all"):
+            shell.run_line_magic("tools", "lint x")

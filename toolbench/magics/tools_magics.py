@@ -106,7 +106,11 @@ def _lint(magics: ToolsMagics, options: Namespace) -> "LintReport":
     from toolbench.magics.lint_report import LintReport  # noqa: PLC0415 - heavy
 
     magics.check_source(options.source)
-    return LintReport(magics.catalog.tools(options.pattern, options.source).values())
+    tools = magics.catalog.tools(options.pattern, options.source)
+    if options.pattern and not tools:
+        msg = f"No tool matches {options.pattern!r}. %tools lists them all."
+        raise UsageError(msg)
+    return LintReport(tools.values())
 
 
 def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
