@@ -9,7 +9,7 @@ from toolbench.testing import FakeMCPServer
 
 WAIT = """
 from time import sleep
-from toolbench import current_run
+from toolbench import current_run, tool
 @tool
 def wait() -> str:
     'Wait.'
@@ -35,6 +35,14 @@ def test_limits_the_lines_that_say_nothing_else(shell, mcp, config):
     shell.user_ns["server"] = FakeMCPServer("x")
     mcp("connect x server")
     assert connected.session("x").connection.seconds == 61
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "float('nan')", "float('inf')"])
+def test_refuses_what_is_no_time(shell, config, caplog, value):
+    """As --timeout does; the time before stays."""
+    config(f"Toolbench.timeout = {value}")
+    assert "Toolbench.timeout takes seconds above 0, as in 300, or None, not" in caplog.text
+    assert config("Toolbench.timeout") is None
 
 
 def test_sets_and_shows_the_rules_of_the_policy(shell, config, capsys):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from patience import PATIENCE, eventually
 from shells import new_shell
+from test_magics.test_settings import WAIT
 
 from test_widgets.front import click, named, page, receive
 from test_widgets.tooling import buttons, finish, shown
@@ -202,6 +203,19 @@ def test_however_the_cell_shows_its_tool(shell, define, way):
     filled = "new = ToolPanel(book)\nnew.form.value = {'x': 'given'}\nnew"
     for last in ("ToolPanel(book, {'x': 'given'})", filled):
         assert define("x: str", last=last).form.value == {"x": "given"}
+
+
+def test_the_limit_of_the_notebook_counts_whoever_opens_the_panel(shell):
+    """`%config Toolbench.timeout`, for a line and for a tool that is a cell's last value."""
+    shell.run_line_magic("config", "Toolbench.timeout = 0.1")
+    shell.run_cell(WAIT).raise_error()
+    for way in ("%tool wait", "wait"):
+        before = list(open_panels)
+        shell.run_cell(way, cell_id=way).raise_error()
+        [panel] = [panel for panel in open_panels if panel not in before]
+        panel.run()
+        finish(panel)
+        assert "timed out after 0.1 s" in shown(panel)
 
 
 def test_a_servers_tool_keeps_what_was_typed_too(shell):

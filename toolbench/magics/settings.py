@@ -1,8 +1,9 @@
 """`%config Toolbench`: the limits, the rules of consent and the width of this notebook."""
 
+import math
 from typing import Any
 
-from traitlets import Enum, Float, Int, observe
+from traitlets import Enum, Float, Int, TraitError, observe, validate
 from traitlets.config import Configurable
 
 from toolbench.display.render import measures
@@ -11,8 +12,6 @@ from toolbench.runs.policy import policy
 _ALL = ("allow", "ask", "deny")
 # Columns; narrower tables have a letter a line
 _NARROWEST = 20
-# Seconds; traitlets knows no limit that is excluded
-_SHORTEST = 0.001
 
 
 class _OfPolicy(Enum[Any]):
@@ -37,13 +36,11 @@ class Toolbench(Configurable):
     timeout = Float(
         None,
         allow_none=True,
-        min=_SHORTEST,
-        help="Seconds after which a run of %tool or %%tool is cancelled.",
+        help="Seconds after which a run of %tool, %%tool or a panel that a cell opens is cancelled.",
     ).tag(config=True)
     connect_timeout = Float(
         None,
         allow_none=True,
-        min=_SHORTEST,
         help="Seconds after which %mcp connect stops connecting.",
     ).tag(config=True)
     destructive = _OfPolicy(
@@ -55,6 +52,15 @@ class Toolbench(Configurable):
     width = Int(
         measures.width, min=_NARROWEST, help="Characters per line of tables and panels."
     ).tag(config=True)
+
+    @validate("timeout", "connect_timeout")
+    def _check_seconds(self, proposal: Any) -> float | None:
+        value: float | None = proposal["value"]
+        if value is not None and not 0 < value < math.inf:
+            name = proposal["trait"].name
+            msg = f"Toolbench.{name} takes seconds above 0, as in 300, or None, not {value}."
+            raise TraitError(msg)
+        return value
 
     @observe("width")
     def _set_width(self, change: Any) -> None:

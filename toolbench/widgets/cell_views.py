@@ -20,14 +20,19 @@ class CellViews:
     """Makes one IPython shell show toolbench's views."""
 
     def __init__(
-        self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
+        self,
+        shell: Any,
+        tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]],
+        timeout: Callable[[], float | None],
     ) -> None:
         """Prepare views for *shell*, but change nothing yet: see `load`.
 
-        *tools* returns the tools of the notebook.
+        *tools* returns the tools of the notebook, *timeout* the seconds after which a run in the
+        panel of a tool is cancelled.
         """
         self._shell = shell
         self._tools = tools
+        self._timeout = timeout
         self._displaced: dict[Any, Any] = {}
         self._displaced_text: Any = None
         self._formats: dict[type, Any] = {
@@ -86,7 +91,7 @@ class CellViews:
         if not self._can_show_widgets:
             return tool_bundle(tool)
         view = _imported("panel.panel", "ToolPanel")
-        return view(tool)._repr_mimebundle_(**options)
+        return view(tool, timeout=self._timeout())._repr_mimebundle_(**options)
 
     def _conversation(self, conversation: Any, **options: Any) -> Any:
         """Show the panel of a conversation, or its transcript as text."""
