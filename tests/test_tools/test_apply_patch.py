@@ -362,6 +362,18 @@ class TestAllOrNothing:
         assert "changed by something else" in observation.text
         assert full.files() == {"u": b"theirs\n", "m": b"m\n", "d": b"d\n"}
 
+    def test_made_meanwhile(self, bench, monkeypatch):
+        """A file that somebody makes just before the patch would is not overwritten, and not removed."""
+        real = together.disk.put_in_place
+
+        def meddling(beside, entry, is_new):
+            bench.write("new", "theirs\n")
+            return real(beside, entry, is_new=is_new)
+
+        monkeypatch.setattr(together.disk, "put_in_place", meddling)
+        assert "changed by something else" in bench("*** Add File: new", "+ours").text
+        assert bench.files() == {"new": b"theirs\n"}
+
     def test_links_stay_links(self, bench):
         """A file is updated through a link to it."""
         bench.write("real", "1\n")

@@ -91,9 +91,7 @@ def _swap(
         undo.callback(disk.write_in_place, entry, old)
         done.callback(new.beside.unlink)
         return
-    if change.expected is None:
-        undo.callback(entry.path.unlink, missing_ok=True)
-    else:
+    if change.expected is not None:
         spare = entry.beside()
         done.callback(spare.unlink, missing_ok=True)
         undo.callback(spare.unlink, missing_ok=True)
@@ -107,4 +105,7 @@ def _swap(
         entry.path.unlink()
     else:
         disk.put_in_place(new.beside, entry, is_new=change.expected is None)
+        if change.expected is None:
+            # Not before: another program may have made a file there, which is its own
+            undo.callback(entry.path.unlink, missing_ok=True)
         done.callback(new.beside.unlink, missing_ok=True)
