@@ -157,6 +157,7 @@ class TestRefused:
             ("a(", "unclosed group"),
             ("*a", "repetition operator missing expression"),
             ("a{99999999999999}", "decimal literal invalid"),
+            ("(?<=a*)b", "length of lookbehind assertion is not limited"),
         ],
     )
     def test_no_regular_expression(self, tool, pattern, message):
@@ -173,6 +174,11 @@ class TestRefused:
         observation = tool({"pattern": pattern})
         assert observation.is_error
         assert "spans several lines" in observation.text
+
+    @pytest.mark.parametrize("pattern", ["a\0", "\ud800"])
+    def test_no_text(self, tool, pattern):
+        """What no line of text has is refused."""
+        assert "has a NUL or half a character" in tool({"pattern": pattern}).text
 
     @pytest.mark.parametrize("pattern", [r"a\\nb", r"[^\n]a"])
     def test_no_line_ends(self, tool, pattern):

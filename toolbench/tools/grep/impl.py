@@ -11,6 +11,9 @@ from toolbench.tools.search.search_executor import MOST_FILES, SearchExecutor, r
 # Where `n` after a backslash is no line end: after another backslash, or in a set
 _NO_LINE_END = re.compile(r"\\[^n]|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
+# What no program takes as an argument
+_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
+
 
 class GrepExecutor(SearchExecutor[GrepAction, GrepObservation]):
     """The executor of grep; any number of calls can run at the same time."""
@@ -33,6 +36,12 @@ class GrepExecutor(SearchExecutor[GrepAction, GrepObservation]):
             msg = (
                 f"{action.pattern!r} spans several lines, but lines are searched one by one. "
                 "Search for a part within one line."
+            )
+            raise RunError(msg)
+        if _NO_TEXT.search(action.pattern):
+            msg = (
+                f"{action.pattern!r} has a NUL or half a character, which no line of text has. "
+                "Search for other characters."
             )
             raise RunError(msg)
         glob = Glob(action.include or "")

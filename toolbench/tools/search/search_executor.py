@@ -129,14 +129,17 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         wanted = _wanted(glob, line)
         files, errors = self._run(begun, base, *options, *wanted, "./")
         files = list(filter(glob.matches, files))
-        if not files and not self._has_visible(begun, base, options):
+        searched: list[str] = []
+        if not files:
+            searched, _ = self._run(begun, base, *options, "--files", "./")
+        if not files and not any(map(Glob("").matches, searched)):
             # All that it shows is ignored, but it was asked for
             options.append("--no-ignore-parent")
             files, errors = self._run(begun, base, *options, *wanted, "./")
             files = list(filter(glob.matches, files))
+            searched, _ = self._run(begun, base, *options, "--files", "./")
         remarks = _of_errors(errors)
         if not files:
-            searched, _ = self._run(begun, base, *options, "--files", "./")
             everything, _ = self._run(begun, base, *options, "--files", "--no-ignore", "./")
             ignored = set(filter(glob.matches, everything)).difference(searched)
             remarks = _of_ignored(ignored) + remarks
@@ -144,11 +147,6 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
             # ripgrep sorted them
             return Found([os.path.join(base, file) for file in files[: MOST_FILES + 1]], remarks)  # noqa: PTH118 - keeps every byte
         return Found(_newest(base, files), remarks)
-
-    def _has_visible(self, begun: int, base: Path, options: list[str]) -> bool:
-        """Tell whether the rules leave a file of *base* whose name begins with no dot."""
-        searched, _ = self._run(begun, base, *options, "--files", "./")
-        return any(map(Glob("").matches, searched))
 
     def _run(self, begun: int, base: Path, *words: str) -> tuple[list[str], list[str]]:
         """Return the paths that ripgrep prints, relative to *base*, and the lines about errors."""
@@ -310,6 +308,9 @@ def _of_ignored(ignored: set[str]) -> list[str]:
 def _refused(words: tuple[str, ...], errors: list[str]) -> RunError:
     """Return the error for what ripgrep says, usually about the regular expression."""
     reasons = [line.removeprefix("error: ") for line in errors if line.startswith("error: ")]
+    if reasons and reasons[0].endswith("not supported"):
+        # PCRE2 has it, and says last what else is wrong
+        reasons = [errors[-1].rpartition("PCRE2: ")[2]]
     if not reasons or "--regexp" not in words:
         return RunError(f"ripgrep failed: {clip(' '.join(errors))}.")
     return _invalid(words[words.index("--regexp") + 1], reasons[0])
