@@ -333,13 +333,16 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
 
 
 def test_a_secret_appears_in_no_part_of_a_report(tmp_path):
-    """Neither the row, the page, the file nor JUnit holds what the schema calls secret."""
+    """Neither the row, the page, the file nor JUnit holds what the schema calls secret, or a model's key."""
     from toolbench import tool
+    from toolbench.redaction.known import Secrets
+
+    key = "key-of-the-model"
 
     @tool(read_only=True)
     def log_in(user: str, password: str) -> str:
         """Log in."""
-        return f"welcome {user} {password}"
+        return f"welcome {user} {password} {key}"
 
     case = Case(
         "Log in",
@@ -347,14 +350,18 @@ def test_a_secret_appears_in_no_part_of_a_report(tmp_path):
     )
     sent = message(("log_in", {"user": "bob", "password": "sent-hunter"}), text="sent-hunter it is")
     path = tmp_path / "trials.jsonl"
-    report = evaluate(ScriptedModel([sent]), [log_in], [case], save=path, execute=True)
+    model = ScriptedModel([sent])
+    model.secrets = Secrets({"api_key": key})
+    report = evaluate(model, [log_in], [case], save=path, execute=True)
     assert report[0].passed is False
+    assert "welcome bob" in report[0].results[0]["text"]
     texts = [
         repr(report[0]), report.to_html(), report.to_junit(), report.to_text(),
         path.read_text(), report.to_dataframe().to_json(),
     ]  # fmt: skip
     for text in texts:
         assert "sent-hunter" not in text
+        assert key not in text
     for text in texts[1:]:
         assert "expected-hunter" not in text
 

@@ -24,7 +24,7 @@ from toolbench.evals.progress import ProgressLine, announce
 from toolbench.evals.report import EvalReport
 from toolbench.evals.saved_answers import Results, SavedAnswers, Task
 from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.scoring import AnyTool, Scored, as_answered, scored_answer
+from toolbench.evals.scoring import AnyTool, Scored, as_answered, redactor_of_model, scored_answer
 from toolbench.evals.trial import Trial
 from toolbench.evals.workers import (
     InThisThread,
@@ -384,7 +384,8 @@ class _Evaluation:
             self._results[task][place] = result
 
         limit = at_most(self._cases[task[1]])
-        results = self._runner.run(calls, limit, self._results[task], keep)
+        key = redactor_of_model(self._models[task[0]])
+        results = self._runner.run(calls, limit, self._results[task], keep, key)
         self._trials[task] = replace(self._trials[task], results=results)
 
     def _lanes(

@@ -8,6 +8,7 @@ from toolbench.evals.consent import ask_for_all
 from toolbench.evals.scoring import AnyTool
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.perform import perform
 from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.run import Run, run_here
@@ -51,6 +52,7 @@ class CallRunner:
         limit: int,
         known: Mapping[int, Json],
         keep: Callable[[int, Json], object],
+        key: Redactor,
     ) -> tuple[Json, ...]:
         """Run the *calls* that can run, and return their results.
 
@@ -60,6 +62,7 @@ class CallRunner:
             known: The results of calls that ended before, by their places: they do not run again.
             keep: Gets the place and the result of each other call, as soon as it has ended, and
                 puts it into *known*. It does not get a call that was stopped.
+            key: Hides the key of the model, which a tool may find in the environment.
         """
         results: list[Json] = []
         for place, call in enumerate(calls):
@@ -72,7 +75,7 @@ class CallRunner:
                 result = _not_run(call, why)
                 keep(place, result)
             elif result is None:
-                result = self._run(call, partial(keep, place))
+                result = self._run(call, partial(keep, place), key)
             limit -= self._needs_consent(call)
             results.append(result)
         return tuple(results)
@@ -92,7 +95,7 @@ class CallRunner:
         verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
         return verdict == "ask" or call.name in self._agreed_to
 
-    def _run(self, call: ToolCall, keep: Callable[[Json], object]) -> Json:
+    def _run(self, call: ToolCall, keep: Callable[[Json], object], key: Redactor) -> Json:
         run = run_here(
             call.tool,  # type: ignore[arg-type]
             call.arguments,
@@ -104,14 +107,14 @@ class CallRunner:
             # The one question was not about the rating of this call
             perform(run, confirm=call.name not in self._agreed_to)
             if run.state != "cancelled":
-                keep(_result(run))
+                keep(_result(run, key))
         except KeyboardInterrupt:
             # The answer is paid for: its trial is kept
             self.is_interrupted = True
             if run.has_ended and run.state != "cancelled":
                 # It came just as the call had ended
-                keep(_result(run))
-        return _result(run)
+                keep(_result(run, key))
+        return _result(run, key)
 
 
 def can_run(call: ToolCall) -> bool:
@@ -119,8 +122,8 @@ def can_run(call: ToolCall) -> bool:
     return call.tool is not None and call.action is not None and call.tool.executor is not None
 
 
-def _result(run: Run) -> Json:
-    text = run.secrets.redactor.text(run.outcome.text)
+def _result(run: Run, key: Redactor) -> Json:
+    text = run.secrets.redactor.joined(key).text(run.outcome.text)
     return {"run": run.id, "name": run.tool.name, "state": run.state, "text": text[:_TEXT]}
 
 

@@ -192,7 +192,7 @@ def scored_answer(
         scored = scores(case, calls, redactor)
         if case.calls and not calls and (note := unread_call(answer.text)):
             scored["problems"] += (redactor.sentence(note),)
-        hide_all = _redactor(model).joined(redactor)
+        hide_all = redactor_of_model(model).joined(redactor)
         kept = without_unread(
             answer.parsed, tools.values(), are_written_calls_read=writes_calls(model)
         )
@@ -244,7 +244,7 @@ def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
     }
 
 
-def _redactor(model: Model) -> Redactor:
+def redactor_of_model(model: Model) -> Redactor:
     """Return the redactor for the key of *model*."""
     secrets = getattr(model, "secrets", None)
     if secrets is None:
@@ -260,4 +260,4 @@ def _sentence(model: Model, error: BaseException) -> str:
         text = "It was cancelled."
     else:
         text = sentence_of(error)
-    return _redactor(model).text(text)
+    return redactor_of_model(model).text(text)
