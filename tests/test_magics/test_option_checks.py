@@ -32,6 +32,7 @@ from toolbench.testing import FakeMCPServer
         ("%mcp log x --errors", "add --traffic"),
         ("%mcp record x f.jsonl --stop", "only one of FILE, --stop and --as-notebook"),
         ("%mcp connect --config f.json --yes", "unrecognized arguments: --yes"),
+        ("%tools export add --to x --cells a", "as in --cells 2,5, not 'a'"),
         ("%mcp lost", "Did you mean 'list'"),
     ],
 )

@@ -127,7 +127,11 @@ def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
 
 
 def _cells(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        msg = f"--cells takes numbers of cells with commas between them, as in --cells 2,5, not {text!r}."
+        raise UsageError(msg) from None
 
 
 def _export(magics: ToolsMagics, options: Namespace) -> None:
