@@ -119,13 +119,15 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
                 interrupted.
         """
         begun = self._interrupts
-        if find_ripgrep() is None:
+        program = find_ripgrep()
+        if program is None:
             return self._by_walking(begun, base, glob, line)
         if base.is_file():
             folder, target = base.parent, f"./{base.name}"
-            files, errors = self._run(begun, folder, *_OPTIONS, *_wanted(Glob(""), line), target)
+            words = [program, *_OPTIONS, *_wanted(Glob(""), line), target]
+            files, errors = self._run(begun, folder, *words)
             return Found([str(base)] * len(files), _of_errors(errors))
-        options = [*_OPTIONS, *_options_in(base, glob)]
+        options = [program, *_OPTIONS, *_options_in(base, glob)]
         wanted = _wanted(glob, line)
         files, errors = self._run(begun, base, *options, *wanted, "./")
         files = list(filter(glob.matches, files))
@@ -149,13 +151,13 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         return Found(_newest(base, files), remarks)
 
     def _run(self, begun: int, base: Path, *words: str) -> tuple[list[str], list[str]]:
-        """Return the paths that ripgrep prints, relative to *base*, and the lines about errors."""
+        """Return the paths that ripgrep, as *words*, prints, relative to *base*, and its lines on errors."""
         with self._lock:
             if self._interrupts != begun:
                 raise _interrupted()
             try:
                 process = subprocess.Popen(  # noqa: S603 - no shell; what a model writes is no option
-                    [find_ripgrep() or "rg", *words],
+                    words,
                     cwd=base,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
