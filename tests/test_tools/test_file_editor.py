@@ -207,7 +207,7 @@ class TestUndo:
 
     def test_old_edits_are_forgotten_when_large(self, editor, monkeypatch):
         """What is remembered stays small; the oldest edits go first."""
-        monkeypatch.setattr("toolbench.tools.file_editor.edit_history.MAX_BYTES", 5)
+        monkeypatch.setattr("toolbench.tools.file_editor.impl.MAX_BYTES", 5)
         editor.file.write_text("abcd")
         editor.edit("insert", insert_line=0, new_str="")
         editor.edit("insert", insert_line=0, new_str="")

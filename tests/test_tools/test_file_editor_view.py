@@ -1,7 +1,7 @@
 """The file editor: what it shows, which paths it takes, and how much of a file is read."""
 
 import base64
-import os
+import re
 import tracemalloc
 
 import pytest
@@ -12,10 +12,8 @@ from test_tools.editor_parts import Editor
 from toolbench.core.content import ImageContent
 from toolbench.errors import ArgumentsError
 from toolbench.tools.file_editor import FileEditorTool
-from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
-from toolbench.tools.files.ascii_text import AsciiText
-from toolbench.tools.files.regular_file import open_regular, read_regular, read_up_to
-from toolbench.tools.files.textfile import BinaryError, decode, to_show
+from toolbench.tools.file_editor.excerpt import line_count, lines_of
+from toolbench.tools.files.regular_file import opened, read_regular, read_up_to
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -203,33 +201,15 @@ class TestRoot:
     st.text(st.sampled_from("ab \r\n\n"), max_size=40).map(lambda text: text * 700),
     st.data(),
 )
-def test_ascii_is_shown_as_any_text(text, data):
-    """Its bytes are looked at without decoding them all: the lines, numbers and notes are the same."""
-    raw, traits = to_show(text.encode())
-    assert isinstance(raw, AsciiText)
-    assert traits == decode(text.encode()).traits
-    assert line_count(raw) == line_count(text)
-    lines = line_count(text)
-    first = data.draw(st.integers(1, max(1, lines)))
-    last = data.draw(st.integers(first, max(first, lines)))
-    start, end = (offset_of(text, line) for line in (first, last + 1))
-    assert (start, end) == tuple(offset_of(raw, line) for line in (first, last + 1))
-    if lines:
-        counted = (start, end, first, last - first + 1)
-        assert excerpt(raw, *counted) == excerpt(text, *counted)
-
-
-@pytest.mark.parametrize("data", ["é\n".encode(), b"\xff\xfea\0", b"caf\xe9 \n" * 40])
-def test_other_text_is_decoded(data):
-    """UTF-8, a byte order mark, another encoding: as it is for an edit."""
-    file = decode(data)
-    assert to_show(data) == (file.text, file.traits)
-
-
-def test_a_zero_byte_is_no_text():
-    """Zero is ASCII, but a file that has it is binary."""
-    with pytest.raises(BinaryError):
-        to_show(b"a\0b")
+def test_lines_are_found_without_splitting_the_text(text, data):
+    """Offsets and counts are those of the lines of the split text, however large it is."""
+    lines = re.findall(r".*\n|.+\Z", text)
+    assert line_count(text) == len(lines)
+    first = data.draw(st.integers(1, max(1, len(lines))))
+    last = data.draw(st.integers(first, max(first, len(lines))))
+    shown = lines_of(text, first, last)
+    assert shown.text[shown.start : shown.end] == "".join(lines[first - 1 : last])
+    assert shown.total == len(lines)
 
 
 LIMIT = 10_000_000
@@ -251,11 +231,8 @@ def test_a_file_is_read_whole_or_to_the_limit(tmp_path, size):
     """What is larger is cut by the one, and refused by the other."""
     data = (b"0123456789" * 30_001)[:size]
     (tmp_path / "file").write_bytes(data)
-    file = open_regular(str(tmp_path / "file"))
-    try:
+    with opened(tmp_path / "file") as file:
         assert read_up_to(file, 300_000) == data[:300_000]
-    finally:
-        os.close(file)
     if size <= 300_000:
         assert read_regular(str(tmp_path / "file"), 300_000) == data
     else:

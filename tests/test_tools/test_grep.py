@@ -185,6 +185,12 @@ class TestRefused:
         """What only looks like one is fine."""
         assert not tool({"pattern": pattern}).is_error
 
+    def test_a_pattern_longer_than_an_argument(self, tool):
+        """What the system does not pass on to ripgrep is refused in a sentence."""
+        observation = tool({"pattern": "x" * 200_000})
+        assert observation.is_error
+        assert observation.text.endswith("Give a shorter pattern.")
+
     def test_no_place(self, tool):
         """A path that is not there is an error that says so."""
         observation = tool({"pattern": "x", "path": "/gone"})

@@ -77,12 +77,13 @@ class TestRipgrep:
         assert not tool(arguments).is_error
 
     def test_that_cannot_read_all_says_so(self, kind, arguments, tree, fake):
-        """What it found is returned; the first thing it could not read is named."""
-        fake("printf './a.txt\\0'; echo 'rg: ./k: Permission denied' >&2; exit 2")
+        """What it found is returned; the first thing it could not read is named, of any name."""
+        denied = "rg: ./k\\nl: Permission denied\\nrg: ./m: Permission denied\\n"
+        fake(f"printf './a.txt\\0'; printf '{denied}' >&2; exit 2")
         [tool] = kind.create(working_dir=tree)
         lines = tool(arguments).text.splitlines()
         assert lines[0] == str(tree / "a.txt")
-        assert lines[1] == '[Could not be read: 1 file or folder, such as "k: Permission denied".]'
+        assert lines[1] == r'[Could not be read: 2 paths, such as "k\nl: Permission denied".]'
 
     def test_that_fails_is_an_error(self, kind, arguments, tree, fake):
         """One that knows other options, say."""

@@ -14,6 +14,7 @@ _ADVICE = {
     errno.ENAMETOOLONG: "the name is too long for this file system. Choose a shorter one",
     errno.ENOSPC: "the disk is full. Free some space and try again",
     errno.EDQUOT: "the disk quota is used up. Free some space and try again",
+    errno.E2BIG: "what it is given is longer than the system allows. Give a shorter pattern",
     errno.EFBIG: "this process may not write so large a file. Write less",
     errno.EROFS: "the file system is read-only. Choose another path",
 }

@@ -1,6 +1,5 @@
 """The executor of the patch tool: parse a patch, prepare all changes, then make all changes."""
 
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from stat import S_ISLNK
@@ -82,17 +81,13 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
 
     def _apply(self, patch: str) -> ApplyPatchObservation:
         files = parse(patch)
-        with ExitStack() as undo:
-            entries = [self._entries(file, undo) for file in files]
-            paths = [entry.path for pair in entries for entry in pair if entry]
-            with file_locks(*paths):
-                plans = [
-                    self._planned(file, *pair) for file, pair in zip(files, entries, strict=True)
-                ]
-                changes = [change for plan in plans for change in plan.changes]
-                _check_different(changes)
-                change_together(changes)
-            undo.pop_all()
+        entries = [self._entries(file) for file in files]
+        paths = [entry.path for pair in entries for entry in pair if entry]
+        with file_locks(*paths):
+            plans = [self._planned(file, *pair) for file, pair in zip(files, entries, strict=True)]
+            changes = [change for plan in plans for change in plan.changes]
+            _check_different(changes)
+            change_together(changes)
         fuzz = sum(plan.fuzz for plan in plans)
         lines = ["Applied the patch."]
         if fuzz:
@@ -104,28 +99,22 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
             message, message=message, fuzz=fuzz, commit=Commit(changes=summary)
         )
 
-    def _entries(self, file: FilePatch, undo: ExitStack) -> tuple[Entry, Entry | None]:
-        """Return the entry of *file*, and the entry of its new path; None if *file* is not moved.
-
-        The directories of a new path are made if they are missing.
-        """
+    def _entries(self, file: FilePatch) -> tuple[Entry, Entry | None]:
+        """Return the entry of *file*, and the entry of its new path; None if *file* is not moved."""
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
-        entry = self._entry(file.path, follow=updates, make=is_new)
-        undo.callback(entry.unmake)
+        entry = self._entry(file.path, follow=updates, is_new=is_new)
         if not is_new and entry.stat() is None:
             raise self._places.missing(entry.raw_path)
         if not file.move_to:
             return entry, None
-        target = self._entry(file.move_to, follow=False, make=True)
-        undo.callback(target.unmake)
-        return entry, target
+        return entry, self._entry(file.move_to, follow=False, is_new=True)
 
-    def _entry(self, name: str, *, follow: bool, make: bool) -> Entry:
+    def _entry(self, name: str, *, follow: bool, is_new: bool) -> Entry:
         check_path(name)
         path = self.root / name
         try:
-            return self._places.entry(path, follow=follow, make=make)
+            return self._places.entry(path, follow=follow, is_new=is_new)
         except FileNotFoundError:
             raise self._places.missing(path) from None
         except OSError as error:

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from toolbench.tools.files.ascii_text import Text
-
 MAX_CHARACTERS = 16_000
 """About the most characters of a file that a model gets in one call."""
 _HALF = MAX_CHARACTERS // 2
@@ -16,13 +14,13 @@ _STEP = 64 * 1024
 class Lines(NamedTuple):
     """Some lines of a file: its text, their offsets in it, and the file's line count."""
 
-    text: Text
+    text: str
     start: int
     end: int
     total: int
 
 
-def lines_of(text: Text, first: int, last: int) -> Lines:
+def lines_of(text: str, first: int, last: int) -> Lines:
     """Return the lines of *text*, the whole text of a file, from *first* to *last* (-1 for the end)."""
     start = offset_of(text, max(first, 1))
     above, counted_from = 0, 0
@@ -36,7 +34,7 @@ def lines_of(text: Text, first: int, last: int) -> Lines:
     return Lines(text, start, end, total)
 
 
-def line_count(text: Text, start: int = 0) -> int:
+def line_count(text: str, start: int = 0) -> int:
     """Return the number of lines in *text* from the offset *start* on.
 
     A last line without a line end counts too.
@@ -44,7 +42,7 @@ def line_count(text: Text, start: int = 0) -> int:
     return text.count("\n", start) + (start < len(text) and text[-1] != "\n")
 
 
-def offset_of(text: Text, line: int, start: int = 0) -> int:
+def offset_of(text: str, line: int, start: int = 0) -> int:
     """Return the offset of the line with the number *line*, or the end of *text* if it has no such line.
 
     The line at the offset *start* has the number 1. The text is not split into lines, so 10 MB take
@@ -73,7 +71,7 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
     return excerpt(text, begin, stop, first, line_total)
 
 
-def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
+def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
     """Return the lines of *text* from *start* to *end* (offsets), with numbers from *first* on.
 
     *lines* is the number of these lines. If the lines are too long together, a note replaces the
@@ -96,7 +94,7 @@ def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
     return f"{_numbered(head, first)}\n{note}\n{_numbered(tail, below)}"
 
 
-def forward(text: Text, start: int, lines: int) -> int:
+def forward(text: str, start: int, lines: int) -> int:
     """Return the offset of the line that is *lines* lines below the line at the offset *start*.
 
     If *text* ends before that line, return its end.

@@ -1,9 +1,12 @@
 """The executor of the file editor: view, create and edit files, and undo edits."""
 
+import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any
 
 from toolbench.core.coercion import contents_of
 from toolbench.core.content import ImageContent, TextContent
@@ -13,20 +16,82 @@ from toolbench.tools.file_editor.definition import (
     FileEditorAction,
     FileEditorObservation,
 )
-from toolbench.tools.file_editor.edit_history import Edit, History
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
 from toolbench.tools.file_editor.excerpt import Lines, excerpt, line_count, lines_of
-from toolbench.tools.file_editor.folder_listing import listing
 from toolbench.tools.files import disk
+from toolbench.tools.files.disk import Stamp
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, working_dir_of
-from toolbench.tools.files.textfile import BinaryError, TextFile, decode, to_show
+from toolbench.tools.files.textfile import BinaryError, TextFile, decode
 from toolbench.tools.undisturbed_work import undisturbed
 from toolbench.wording import counted
 
-T = TypeVar("T")
+DEPTH = 10
+"""The number of edits of one file that can be undone."""
+MAX_BYTES = 64 * 1024 * 1024
+"""The most bytes that are kept of all files together; the oldest edits are dropped first."""
+MAX_ENTRIES = 1_000
+"""The highest number of listed entries."""
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edit:
+    """One edit of a file: the content before the edit, and the stamps before and after it.
+
+    The content and the stamp before the edit are `None` if the file did not exist. The stamp after
+    the edit is `left`.
+    """
+
+    path: Path
+    before: bytes | None
+    stamp_before: Stamp | None
+    left: Stamp | None
+    action: object = None
+    """The action that asked for the edit."""
+
+
+class History:
+    """The edits of one editor, oldest first, for the lifetime of the editor."""
+
+    def __init__(self) -> None:
+        """Make an empty history."""
+        self._edits: list[Edit] = []
+        self._lock = Lock()
+
+    def add(self, edit: Edit) -> None:
+        """Add *edit*, and drop the oldest edits if there are more than DEPTH or MAX_BYTES allow."""
+        with self._lock:
+            self._edits.append(edit)
+            of_file = [e for e in self._edits if e.path == edit.path]
+            for old in of_file[:-DEPTH]:
+                self._edits.remove(old)
+            while sum(len(e.before or b"") for e in self._edits) > MAX_BYTES:
+                del self._edits[0]
+
+    def last(self, path: Path) -> Edit | None:
+        """Return the last edit of the file at *path*; None if there is none."""
+        with self._lock:
+            return self._last(path)
+
+    def _last(self, path: Path) -> Edit | None:
+        return next((e for e in reversed(self._edits) if e.path == path), None)
+
+    def forget(self, edit: Edit, stamp: Stamp | None) -> None:
+        """Remove *edit* after its undo; *stamp* is the stamp that the file has now.
+
+        After this, the previous edit of the file can be undone, if no other program changed the
+        file between the two edits.
+        """
+        with self._lock:
+            # Later edits of other files may have removed it
+            if edit in self._edits:
+                self._edits.remove(edit)
+            previous = self._last(edit.path)
+            if previous is not None and previous.left == edit.stamp_before:
+                at = self._edits.index(previous)
+                self._edits[at] = replace(previous, left=stamp)
 
 
 class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
@@ -96,16 +161,16 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             if action.view_range:
                 msg = f"{action.path} is a directory: leave out view_range, or give a file."
                 raise RunError(msg)
-            return _view_of(action, listing(entry))
+            return _view_of(action, _listing(entry))
         data = disk.read(entry).data
         if path.suffix.lower() in _IMAGES and (image := _image(data)):
             head = TextContent(text=f"The image {readable(str(path))}:")
             return FileEditorObservation(
                 command="view", path=readable(action.path), content=[head, image]
             )
-        text, traits = _text(path, data, to_show)
+        file = _text(path, data)
         first, last = action.view_range or (1, -1)
-        return _view_of(action, _numbered(action, lines_of(text, first, last), traits))
+        return _view_of(action, _numbered(action, lines_of(file.text, first, last), file.traits))
 
     def exists(self, action: FileEditorAction) -> bool:
         """Tell whether the path of *action* exists."""
@@ -121,7 +186,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             RunError: If the file does not exist, or is not text.
         """
         entry = self._existing(action)
-        return _text(entry.raw_path, disk.read(entry).data, decode)
+        return _text(entry.raw_path, disk.read(entry).data)
 
     def _existing(self, action: FileEditorAction) -> Entry:
         path = self.places.absolute(action.path)
@@ -149,7 +214,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             raise RunError(msg)
         data = TextFile().encode(action.file_text)
         try:
-            entry = self.places.entry(path, follow=False, make=True)
+            entry = self.places.entry(path, follow=False, is_new=True)
             self._write_new(entry, data, asked_by or action)
         except OSError as error:
             raise run_error(error, f"write {readable(action.path)}") from None
@@ -167,12 +232,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             if entry.stat() is not None:
                 msg = f"{readable(str(entry.raw_path))} exists already. Change it with str_replace or insert, or choose another path."
                 raise RunError(msg)
-            try:
-                stamp = disk.write(entry, data, None)
-            except BaseException:
-                # Also an interrupt: no new folder is left behind
-                entry.unmake()
-                raise
+            stamp = disk.write(entry, data, None)
             self._history.add(Edit(entry.path, None, None, stamp, asked_by))
 
     def _str_replace(self, action: FileEditorAction) -> FileEditorObservation:
@@ -208,7 +268,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         entry = self._existing(action)
         with file_locks(entry.path):
             disk_file = disk.read(entry)
-            file = _text(entry.raw_path, disk_file.data, decode)
+            file = _text(entry.raw_path, disk_file.data)
             edited = change(file)
             stamp = disk.write(entry, file.encode(edited.text), disk_file.stamp)
             before, stamp_before = disk_file.data, disk_file.stamp
@@ -244,13 +304,13 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                 "or other edits followed; nothing was undone."
             )
             raise RunError(msg)
-        if disk.Stamp.of(entry.path) != edit.left:
+        if Stamp.of(entry.path) != edit.left:
             msg = (
                 f"{action.path} was changed by something else after the last edit, and this change "
                 "would be lost; nothing was undone. View the file, then edit it as it is now."
             )
             raise RunError(msg)
-        now = _text(entry.raw_path, disk.read(entry).data, decode)
+        now = _text(entry.raw_path, disk.read(entry).data)
         stamp = disk.put_back(entry, edit.before, edit.left)
         self._history.forget(edit, stamp)
         if edit.before is None:
@@ -272,9 +332,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
 
-def _text(path: Path, data: bytes, read: Callable[[bytes], T]) -> T:
+def _text(path: Path, data: bytes) -> TextFile:
     try:
-        return read(data)
+        return decode(data)
     except BinaryError:
         msg = f"{readable(str(path))} is a binary file ({counted(len(data), 'byte')}), not text. Use another tool for it."
         raise RunError(msg) from None
@@ -310,6 +370,66 @@ def _numbered(action: FileEditorAction, lines: Lines, traits: str) -> str:
 
 def _view_of(action: FileEditorAction, text: str) -> FileEditorObservation:
     return FileEditorObservation.from_text(text, command="view", path=readable(action.path))
+
+
+def _listing(directory: Entry) -> str:
+    """Return the visible entries of *directory* and of the directories in it, one per line.
+
+    Directories end in `/`. Links are shown with their target, and are not followed.
+
+    Raises:
+        RunError: If *directory* itself cannot be read.
+    """
+    path = str(directory.raw_path)
+    lines = []
+    try:
+        entries = _sorted(directory.path)
+        for entry in entries:
+            lines += _entry_lines(path.rstrip("/"), entry)
+    except OSError as error:
+        raise run_error(error, f"list {readable(path)}") from None
+    hidden = sum(entry.name.startswith(".") for entry in entries)
+    listed_lines = [readable(line) for line in lines[:MAX_ENTRIES]]
+    return "\n".join([_listing_head(path, hidden, len(lines)), *listed_lines])
+
+
+def _listing_head(directory: str, hidden: int, total: int) -> str:
+    head = f"{readable(directory).rstrip('/')}/, two levels deep"
+    if hidden:
+        head += f", {hidden:,} hidden left out"
+    if total > MAX_ENTRIES:
+        head += (
+            f", the first {MAX_ENTRIES:,} of {total:,} entries (view a directory below it for more)"
+        )
+    return head + (":" if total else ": empty")
+
+
+def _entry_lines(path: str, entry: os.DirEntry[str]) -> list[str]:
+    """Return the lines for *entry*, which is in the directory *path*."""
+    if entry.name.startswith("."):
+        return []
+    if not entry.is_dir(follow_symlinks=False):
+        return [_entry_line(path, entry)]
+    here = f"{path}/{entry.name}"
+    try:
+        entries = [below for below in _sorted(entry.path) if not below.name.startswith(".")]
+        return [f"{here}/", *(_entry_line(here, below) for below in entries)]
+    except OSError as error:
+        return [f"{here}/ ({(error.strerror or 'unreadable').lower()})"]
+
+
+def _entry_line(path: str, entry: os.DirEntry[str]) -> str:
+    here = f"{path}/{entry.name}"
+    if entry.is_symlink():
+        return f"{here} -> {os.readlink(entry.path)}"  # noqa: PTH115 - a text
+    if entry.is_dir(follow_symlinks=False):
+        here += "/"
+    return here
+
+
+def _sorted(directory: str | Path) -> list[os.DirEntry[str]]:
+    with os.scandir(directory) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
 
 
 # The name in OpenHands

@@ -58,13 +58,9 @@ def read(entry: Entry) -> Snapshot:
     try:
         # Opening a device may have an effect
         _check_regular(entry.stat(), path)
-        with opened(entry.path, os.O_RDONLY) as file:
-            info = os.fstat(file)
-            _check_regular(info, path)
-            return Snapshot(_all_of(file, path), Stamp.from_stat(info))
-    except BlockingIOError:
-        msg = f"{path} has nothing to read now and may never have: it is not a regular file."
-        raise RunError(msg) from None
+        with opened(entry.path) as file:
+            stamp = Stamp.from_stat(os.fstat(file))
+            return Snapshot(_all_of(file, path), stamp)
     except OSError as error:
         raise run_error(error, f"read {path}") from None
 
@@ -103,7 +99,7 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
     Then a reader may see an incomplete file, and so does everybody if this process is killed.
 
     Args:
-        entry: The file.
+        entry: The file. Directories that are missing are made.
         data: The new content.
         expected: The stamp that the file had when it was read; `None` if there must be no file.
 
@@ -114,6 +110,7 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
     path = readable(str(entry.raw_path))
     try:
         check_writable(entry)
+        make_folders(entry)
         beside = entry.beside()
         try:
             is_alike = fill(beside, data, like=entry)
@@ -215,14 +212,6 @@ def write_in_place(entry: Entry, data: bytes) -> None:
 
 
 def _overwrite(file: int, data: bytes) -> None:
-    size = os.fstat(file).st_size
-    if len(data) > size and hasattr(os, "posix_fallocate"):
-        try:
-            # Check for free space
-            os.posix_fallocate(file, size, len(data) - size)
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-                raise
     os.lseek(file, 0, os.SEEK_SET)
     _write_all(file, data)
     os.ftruncate(file, len(data))
@@ -243,6 +232,11 @@ def check_size(data: bytes) -> None:
     if len(data) > MAX_BYTES:
         msg = f"Nothing was written: {counted(len(data), 'byte')} are more than the limit of {MAX_BYTES:,}."
         raise RunError(msg)
+
+
+def make_folders(entry: Entry) -> None:
+    """Make the missing directories of *entry*; they stay even if the file cannot be written then."""
+    entry.path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def check_writable(entry: Entry) -> None:

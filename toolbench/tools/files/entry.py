@@ -3,7 +3,6 @@
 import os
 import secrets
 import stat
-from contextlib import suppress
 from errno import ENAMETOOLONG, ENOTDIR
 from pathlib import Path
 from typing import Self
@@ -17,7 +16,7 @@ class OutsideError(Exception):
 
 
 class Entry:
-    """A path without links. The file there need not exist, but its directory does."""
+    """A path without links. The file there need not exist."""
 
     def __init__(self, path: Path, raw_path: Path) -> None:
         """Make an entry.
@@ -28,8 +27,6 @@ class Entry:
         """
         self.path = path
         self.raw_path = raw_path
-        self.new_folders: list[Path] = []
-        """The directories that `find` made for the path."""
 
     @classmethod
     def find(
@@ -38,7 +35,7 @@ class Entry:
         *,
         root: Path | None = None,
         follow: bool = True,
-        make: bool = False,
+        is_new: bool = False,
     ) -> Self:
         """Return the entry of the absolute path *path*.
 
@@ -46,10 +43,10 @@ class Entry:
             path: The path; links in it are followed.
             root: The directory, without links, that must contain the entry; None for no limit.
             follow: Whether to follow the last name of *path* too, if it is a link.
-            make: Whether to make missing directories.
+            is_new: Whether directories of *path* may be missing, because the file is a new one.
 
         Raises:
-            OutsideError: If the entry is not in *root*; then no directory was made.
+            OutsideError: If the entry is not in *root*.
             OSError: If a directory of *path* is missing or cannot be searched.
         """
         if len(os.fsencode(path)) >= _LONGEST:
@@ -60,35 +57,10 @@ class Entry:
             real = Path(os.path.realpath(path.parent), path.name)
         if root is not None and root not in (real, *real.parents):
             raise OutsideError
-        entry = cls(real, path)
-        if make:
-            entry._make_folders()
-        if not stat.S_ISDIR(os.stat(real.parent).st_mode):  # noqa: PTH116 - Path.stat is the same, slower
+        is_made_later = is_new and not real.parent.exists()
+        if not is_made_later and not stat.S_ISDIR(os.stat(real.parent).st_mode):  # noqa: PTH116 - Path.stat is the same, slower
             raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
-        return entry
-
-    def _make_folders(self) -> None:
-        missing = []
-        for folder in self.path.parents:
-            if os.path.lexists(folder):
-                break
-            missing.append(folder)
-        try:
-            for folder in reversed(missing):
-                # Another program may have just made it
-                with suppress(FileExistsError):
-                    folder.mkdir()
-                    self.new_folders.append(folder)
-        except BaseException:
-            # Also an interrupt: leave no new folder
-            self.unmake()
-            raise
-
-    def unmake(self) -> None:
-        """Remove the directories that `find` made for the path, if they are empty."""
-        for folder in reversed(self.new_folders):
-            with suppress(OSError):
-                folder.rmdir()
+        return cls(real, path)
 
     def stat(self) -> os.stat_result | None:
         """Return the `stat` of the file, without following a link; `None` if there is no file."""

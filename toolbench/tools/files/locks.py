@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from weakref import WeakValueDictionary
 
 from toolbench.tools.failure_sentence import RunError, readable
-from toolbench.tools.files.regular_file import open_regular
+from toolbench.tools.files.regular_file import opened
 from toolbench.tools.posix import fcntl
 
 PATIENCE = 10.0
@@ -76,8 +76,7 @@ def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
     for path in paths:
         # No file, or no permission: the edit reports it
         with suppress(OSError):
-            file = open_regular(str(path))
-            stack.callback(os.close, file)
+            file = stack.enter_context(opened(path))
             inode = _inode(os.fstat(file))
             if inode in ours:
                 # Another name of the same file

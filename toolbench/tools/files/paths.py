@@ -89,15 +89,15 @@ class Places:
             raise RunError(msg)
         return absolute
 
-    def entry(self, path: Path, *, follow: bool = True, make: bool = False) -> Entry:
+    def entry(self, path: Path, *, follow: bool = True, is_new: bool = False) -> Entry:
         """Return the entry of *path*; see `Entry.find`.
 
         Raises:
-            RunError: If *path* is outside the root; no file outside was made or opened.
+            RunError: If *path* is outside the root; no file outside was opened.
             OSError: If a directory of *path* is missing or cannot be searched.
         """
         try:
-            return Entry.find(path, root=self.root, follow=follow, make=make)
+            return Entry.find(path, root=self.root, follow=follow, is_new=is_new)
         except OutsideError:
             msg = (
                 f"{readable(str(path))} is outside the workspace. "

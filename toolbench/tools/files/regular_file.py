@@ -16,30 +16,19 @@ _PART = 256 * 1024
 
 
 @contextmanager
-def opened(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
-    """Open the file at *path* for a `with` block, which gets the descriptor; wait for no pipe."""
-    file = os.open(path, flags | _FLAGS, mode)
-    try:
-        yield file
-    finally:
-        os.close(file)
-
-
-def open_regular(path: str) -> int:
-    """Return a descriptor to read the file at *path*; links are followed.
+def opened(path: str | Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> Iterator[int]:
+    """Open the regular file at *path* for a `with` block, which gets the descriptor.
 
     Raises:
         OSError: If the file cannot be opened, or is not a regular file: a pipe may never end.
     """
-    file = os.open(path, os.O_RDONLY | _FLAGS)
+    file = os.open(path, flags | _FLAGS, mode)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", path)
-    except BaseException:
-        # Also an interrupt: close the descriptor
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        yield file
+    finally:
         os.close(file)
-        raise
-    return file
 
 
 def read_regular(path: str, most: int) -> bytes:
@@ -48,11 +37,8 @@ def read_regular(path: str, most: int) -> bytes:
     Raises:
         OSError: If the file cannot be opened or read, is not a regular file, or has more bytes.
     """
-    file = open_regular(path)
-    try:
+    with opened(path) as file:
         data = read_up_to(file, most + 1)
-    finally:
-        os.close(file)
     if len(data) > most:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     return data

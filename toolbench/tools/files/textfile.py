@@ -5,7 +5,6 @@ import re
 from dataclasses import dataclass
 
 from toolbench.tools.failure_sentence import RunError
-from toolbench.tools.files.ascii_text import AsciiText, Text
 
 # UTF-32 first: its mark begins with the mark of UTF-16
 _BOMS = (
@@ -18,7 +17,6 @@ _BOMS = (
 _ASCII = "".join(map(chr, range(128)))
 # Bytes used to guess an encoding
 _SAMPLE = 64 * 1024
-_CRLF = "CRLF line ends"
 # Words with accents: fewer are not enough to guess the language
 _FEW = 30
 _HIGH = re.compile(rb"[\x80-\xff]+")
@@ -42,7 +40,13 @@ class TextFile:
     @property
     def newline(self) -> str:
         r"""The line end of the file: `\r\n` if all line ends are `\r\n`, else `\n`."""
-        return newline_of(self.text)
+        # Much faster than counting
+        if "\r" not in self.text:
+            return "\n"
+        crlf = self.text.count("\r\n")
+        if crlf and crlf == self.text.count("\n"):
+            return "\r\n"
+        return "\n"
 
     @property
     def traits(self) -> str:
@@ -50,7 +54,7 @@ class TextFile:
         unusual = [] if self.encoding == "utf-8" else [self.encoding]
         unusual += ["byte order mark"] * bool(self.bom)
         unusual += ["some bytes are not UTF-8"] * (self.errors != "strict")
-        unusual += [_CRLF] * (self.newline == "\r\n")
+        unusual += ["CRLF line ends"] * (self.newline == "\r\n")
         return "".join(f", {trait}" for trait in unusual)
 
     def encode(self, text: str) -> bytes:
@@ -68,33 +72,6 @@ class TextFile:
                 "was changed. Use other characters, or convert the file to UTF-8 first."
             )
             raise RunError(msg) from None
-
-
-def newline_of(text: Text) -> str:
-    r"""Return the line end of *text*: `\r\n` if all line ends are `\r\n`, else `\n`."""
-    # Much faster than counting
-    if "\r" not in text:
-        return "\n"
-    crlf = text.count("\r\n")
-    if crlf and crlf == text.count("\n"):
-        return "\r\n"
-    return "\n"
-
-
-def to_show(data: bytes) -> tuple[Text, str]:
-    """Return *data* as a text of which lines can be shown, and the traits (see `TextFile.traits`).
-
-    Most files are ASCII. An ASCII file is not decoded as a whole: for 9 MB, decoding takes longer
-    than finding the lines.
-
-    Raises:
-        BinaryError: If *data* is not text.
-    """
-    if data.isascii() and b"\0" not in data:
-        text = AsciiText(data)
-        return text, f", {_CRLF}" * (newline_of(text) == "\r\n")
-    file = decode(data)
-    return file.text, file.traits
 
 
 def decode(data: bytes) -> TextFile:

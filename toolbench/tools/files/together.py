@@ -66,10 +66,11 @@ def _staged(change: FileChange, undo: ExitStack) -> _Staged | None:
     """Write the new content to a temporary file and return it; None if *change* removes the file."""
     if change.data is None:
         return None
-    beside = change.entry.beside()
-    undo.callback(beside.unlink, missing_ok=True)
     disk.check_size(change.data)
     disk.check_writable(change.entry)
+    disk.make_folders(change.entry)
+    beside = change.entry.beside()
+    undo.callback(beside.unlink, missing_ok=True)
     is_alike = disk.fill(beside, change.data, like=change.like)
     return _Staged(beside, is_alike or change.expected is None)
 

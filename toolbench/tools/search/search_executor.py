@@ -44,6 +44,8 @@ _MOST_BYTES = 100_000_000
 _SNIFFED = 8 * 1024
 # Names in the remark
 _NAMED = 5
+# Where a message of ripgrep ends
+_NEXT = re.compile(r"\n(?=rg: )")
 
 
 class Found(NamedTuple):
@@ -129,17 +131,17 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
             return Found([str(base)] * len(files), _of_errors(errors))
         options = [program, *_OPTIONS, *_options_in(base, glob)]
         wanted = _wanted(glob, line)
-        files, errors = self._run(begun, base, *options, *wanted, "./")
-        files = list(filter(glob.matches, files))
         searched: list[str] = []
-        if not files:
-            searched, _ = self._run(begun, base, *options, "--files", "./")
-        if not files and not any(map(Glob("").matches, searched)):
-            # All that it shows is ignored, but it was asked for
-            options.append("--no-ignore-parent")
+        # Again where all that it shows is ignored, but it was asked for
+        for also in ((), ("--no-ignore-parent",)):
+            options += also
             files, errors = self._run(begun, base, *options, *wanted, "./")
             files = list(filter(glob.matches, files))
+            if files:
+                break
             searched, _ = self._run(begun, base, *options, "--files", "./")
+            if any(map(Glob("").matches, searched)):
+                break
         remarks = _of_errors(errors)
         if not files:
             everything, _ = self._run(begun, base, *options, "--files", "--no-ignore", "./")
@@ -151,7 +153,7 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         return Found(_newest(base, files), remarks)
 
     def _run(self, begun: int, base: Path, *words: str) -> tuple[list[str], list[str]]:
-        """Return the paths that ripgrep, as *words*, prints, relative to *base*, and its lines on errors."""
+        """Return the paths that ripgrep, as *words*, prints, relative to *base*, and its messages."""
         with self._lock:
             if self._interrupts != begun:
                 raise _interrupted()
@@ -178,10 +180,12 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
                     self._running.discard(process)
         if self._interrupts != begun:
             raise _interrupted()
-        lines = errors.decode(errors="replace").splitlines()
-        if process.returncode not in (0, 1) and not all(map(_is_of_a_file, lines)):
-            raise _refused(words, lines)
-        return [path.removeprefix("./") for path in os.fsdecode(output).split("\0")[:-1]], lines
+        # A name in a message may have line ends
+        messages = list(filter(None, _NEXT.split(errors.decode(errors="replace").strip())))
+        others = [message for message in messages if not message.startswith("rg: ./")]
+        if process.returncode not in (0, 1) and others:
+            raise _refused(words, others[0].splitlines())
+        return [path.removeprefix("./") for path in os.fsdecode(output).split("\0")[:-1]], messages
 
     def _by_walking(self, begun: int, base: Path, glob: Glob, line: str | None) -> Found:
         """Return what `find` returns, without ripgrep: no rule of a .gitignore counts."""
@@ -286,15 +290,11 @@ def _has_line(path: str, regex: re.Pattern[str]) -> bool:
     return any(regex.search(line) for line in text.splitlines())
 
 
-def _is_of_a_file(line: str) -> bool:
-    return line.startswith("rg: ./")
-
-
 def _of_errors(errors: list[str]) -> list[str]:
     if not errors:
         return []
     first = readable(clip(errors[0].removeprefix("rg: ./")))
-    return [f"[Could not be read: {counted(len(errors), 'file or folder')}, such as {first}.]"]
+    return [f"[Could not be read: {counted(len(errors), 'path')}, such as {first}.]"]
 
 
 def _of_ignored(ignored: set[str]) -> list[str]:

@@ -88,7 +88,7 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         data, note = _dumped(action.task_list), ""
         if self.file is not None:
             _, stamp, note = _load(self.file)
-            disk.write(Entry.find(self.file, make=True), data, stamp)
+            disk.write(Entry.find(self.file, is_new=True), data, stamp)
         self._tasks = action.task_list
         return note + "Saved. "
 
