@@ -37,10 +37,6 @@ LATE = {
         "toolbench.runs.record",
         "toolbench.runs.history",
     ): "holds records, and knows the place of one",
-    (
-        "toolbench.tools.terminal.definition",
-        "toolbench.tools.terminal.observe",
-    ): "half of its implementation",
 }
 
 

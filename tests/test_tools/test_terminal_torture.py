@@ -19,42 +19,6 @@ from toolbench.widgets.panel import ToolPanel
 # as `nohup` does: what is started ignores the hang-up of a terminal
 WITHOUT_HANG_UPS = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
 
-BOMB = """
-import os
-import psutil
-from patience import PATIENCE, eventually
-from test_tools.terminal_parts import Terminal
-
-if not os.geteuid():
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(40_000 + os.getpid() % 20_000)  # nobody, and another one in a run beside this
-
-def ours():
-    found = psutil.process_iter(["uids", "status", "num_threads"])
-    return [p.info for p in found
-            if p.info["uids"].real == os.getuid() and p.info["status"] != "zombie"]
-
-before = len(ours())
-threads = sum(process["num_threads"] or 0 for process in ours())  # they count too
-with Terminal("/", max_processes=threads + 30) as terminal:
-    refused = "Resource temporarily unavailable"
-    seen = terminal.run(
-        "f() { (( $1 > 9 )) && return; f $(($1 + 1)) & f $(($1 + 1)) & wait; }; f 0",
-        timeout=2,
-    )
-    print(
-        "refused forks:",
-        refused in seen.text
-        or eventually(lambda: refused in terminal.run("", timeout=1).text),
-    )
-    print("within:", 5 < len(ours()) - before <= 30)
-    terminal.type("C-c", timeout=PATIENCE)
-    lines = terminal.run("echo still", timeout=PATIENCE).text.splitlines()
-    print("alive:", "still" in lines)  # jobs in the background may go on complaining
-eventually(lambda: len(ours()) <= before)
-"""
-
 
 @pytest.fixture(name="terminal")
 def _terminal(tmp_path):
@@ -245,22 +209,6 @@ class TestLifeAndDeath:
             assert all(map(alive, pids))
             os.kill(kernel.pid, end)
         eventually(lambda: not any(map(alive, pids)))
-
-    @pytest.mark.slow
-    def test_a_fork_bomb_is_stopped_by_the_limit(self):
-        """It runs dry, C-c ends it, the shell works on, and close leaves nothing of it.
-
-        `ulimit -u` does not bind root: the child becomes somebody else where it can.
-        """
-        process = subprocess.run(
-            [sys.executable, "-c", BOMB],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-            text=True,
-            timeout=2 * PATIENCE,
-            check=True,
-        )
-        assert process.stdout == "refused forks: True\nwithin: True\nalive: True\n"
 
     def test_the_shell_outlives_the_thread_that_started_it(self, tmp_path):
         """A run's thread ends with the run; the shell is for the next one too."""

@@ -237,8 +237,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         )
         return [
             cls(
-                description=_DESCRIPTION
-                + f"\n\nThe shell starts in `{executor.setting.working_dir}`.",
+                description=_DESCRIPTION + f"\n\nThe shell starts in `{executor.working_dir}`.",
                 action_type=TerminalAction,
                 observation_type=TerminalObservation,
                 annotations=ToolAnnotations(

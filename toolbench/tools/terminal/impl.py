@@ -1,7 +1,10 @@
 """The executor of the terminal: it runs commands, types input, waits, and stops or resets the shell."""
 
+import getpass
 import os
+import re
 import signal
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -9,30 +12,31 @@ from itertools import count
 from math import inf
 from pathlib import Path
 from secrets import token_hex
+from shutil import which
 from threading import Lock
 from typing import Any
 
+from pydantic import SecretStr
+
+from toolbench.core.content import TextContent
 from toolbench.core.executor import ToolExecutor
+from toolbench.core.state import secrets_of
+from toolbench.errors import indefinite
 from toolbench.redaction.known import Secrets, SecretValue
+from toolbench.redaction.redactor import Redactor
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.definition import (
     RUNNING,
     SILENCE,
+    CmdOutputMetadata,
     TerminalAction,
     TerminalObservation,
 )
 from toolbench.tools.terminal.keys import INTERRUPT, is_control, key
-from toolbench.tools.terminal.launch import (
-    bash_program,
-    check_environment,
-    check_limits,
-    check_reference_parameters,
-)
-from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
-from toolbench.tools.terminal.pty_shell import Pause, PtyShell
-from toolbench.tools.terminal.screen_text import MARK
-from toolbench.tools.terminal.variables import ShellSecrets
+from toolbench.tools.terminal.pty_shell import Look, Pause, PtyShell
+from toolbench.tools.terminal.screen_text import MARK, shown
+from toolbench.tools.terminal.shell_protocol import Ended
 from toolbench.tools.undisturbed_work import in_background, undisturbed
 
 # Seconds for a program to start: before that, it would not get a typed key
@@ -41,6 +45,48 @@ _START = 0.05
 _GRACE = 0.5
 _ENDED = "The shell was reset: all it ran has ended."
 _WAS_RESET = f"[{_ENDED} This is a new one.]"
+_WHAT_TO_DO = "Wait on with an empty command, type with is_input (C-c interrupts), or set reset."
+_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
+
+class ShellSecrets:
+    """The secrets of a shell: commands can name them, and outputs must not show them."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        """Use *secrets*, and for each call also the secrets of its conversation."""
+        self._own = secrets
+        self.redactor = secrets.redactor
+        """The redactor of the executor's own secrets and of the secrets of all conversations so far.
+
+        Secrets of earlier conversations stay hidden, because the shell keeps its variables.
+        """
+
+    def named_in(self, command: str, conversation: Any) -> dict[str, str]:
+        """Return the variables for *command*: each secret whose name is a word of *command*.
+
+        Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
+
+        Raises:
+            RunError: If a secret has a NUL character, because a variable cannot have one.
+        """
+        words = set(_NAME.findall(command))
+        secrets = self._known(conversation).items()
+        values = {n: s.get_secret_value() for n, s in secrets if n in words}
+        for name, value in values.items():
+            if "\0" in value:
+                msg = f"The secret {name} has a NUL, which no shell variable can have."
+                raise RunError(msg)
+        return values
+
+    def learn(self, conversation: Any) -> None:
+        """Hide the secrets of *conversation* from now on."""
+        values = {s.get_secret_value() for s in self._known(conversation).values()}
+        if not values <= self.redactor.secrets | {""}:
+            # a declared secret is hidden even if it is short
+            self.redactor = Redactor(values | self.redactor.secrets, shortest=1)
+
+    def _known(self, conversation: Any) -> Mapping[str, SecretStr]:
+        return {**self._own, **(secrets_of(conversation) or {})}
 
 
 class _Call:
@@ -64,7 +110,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         *,
         env: Mapping[str, str] | None = None,
         no_change_timeout_seconds: float | None = None,
-        max_processes: int | None = None,
         full_output_save_dir: str | Path | None = None,
         shell_path: str | Path | None = None,
         username: str | None = None,
@@ -78,8 +123,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             env: Environment variables for the shell, in addition to those of this process.
             no_change_timeout_seconds: Seconds without output after which a call without a `timeout`
                 returns; 30 if left out.
-            max_processes: The most processes that the user may have, as in `ulimit -u`. This limit
-                stops a fork bomb, but not for root.
             full_output_save_dir: The folder for files with outputs that are too long to show.
             shell_path: The bash to run, instead of the first bash on the PATH.
             username: The user of the shell: only the user of this process is possible.
@@ -90,19 +133,17 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         Raises:
             ValueError: If a parameter has a value that is not possible.
         """
-        check_reference_parameters(username, terminal_type)
-        check_limits(no_change_timeout_seconds, max_processes)
-        check_environment({} if env is None else env)
-        save_dir = full_output_save_dir and str(Path(full_output_save_dir).absolute())
-        silence = no_change_timeout_seconds
-        self.setting = Setting(
-            working_dir=str(working_dir or Path.cwd()),
-            silence=SILENCE if silence is None else silence,
-            save_dir=save_dir or None,
-        )
-        self._env = dict(env or {})
-        self._bash = bash_program(shell_path)
-        self._max_processes = max_processes
+        _check_of_the_reference(username, terminal_type)
+        self.working_dir = str(working_dir or Path.cwd())
+        """The directory where a new shell starts."""
+        self._silence = SILENCE
+        if no_change_timeout_seconds is not None:
+            self._silence = _checked_seconds(no_change_timeout_seconds)
+        self._save_dir: Path | None = None
+        if full_output_save_dir:
+            self._save_dir = Path(full_output_save_dir).absolute()
+        self._env = _checked_environment(env or {})
+        self._bash = _bash_at(shell_path)
         self._secrets = ShellSecrets(Secrets(secrets))
         self._name = token_hex(4)
         self._numbers = count(1)
@@ -135,7 +176,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """The folder in which the shell was after its last command, or will start."""
         shell = self._shell
         if shell is None:
-            return self.setting.working_dir
+            return self.working_dir
         return shell.place.working_dir
 
     def interrupt(self) -> None:
@@ -251,7 +292,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if self._shell is None:
             return ""
         look = self._shell.look()
-        text = text_of(look)
+        text = _text_of(look)
         if self._untold:
             code = look.exit_code if look.ended is None else look.ended.exit_code
             return f"[{self._command!r} ended meanwhile with exit code {code}.]\n{text}"
@@ -264,12 +305,12 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         action = call.action
         pressed = key(action.command)
         if action.command and not action.is_input and pressed is None:
-            msg = f"{self._command!r} is still running. {WHAT_TO_DO}"
+            msg = f"{self._command!r} is still running. {_WHAT_TO_DO}"
             raise RunError(msg)
         if action.command or action.is_input:
             data = pressed or _encoded(action.command) + b"\n"
             if not shell.press(data) and not shell.settled:
-                msg = f"{self._command!r} does not read what is typed. {WHAT_TO_DO}"
+                msg = f"{self._command!r} does not read what is typed. {_WHAT_TO_DO}"
                 raise RunError(msg)
         if pressed == INTERRUPT:
             shell.wait(timeout=_GRACE, silence=_GRACE)
@@ -277,7 +318,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._waited(shell, call, f"[More of {self._command!r}:]")
 
     def _between(self, shell: PtyShell | None) -> TerminalObservation:
-        text = text_of(shell.look()) if shell is not None else ""
+        text = _text_of(shell.look()) if shell is not None else ""
         if not text:
             msg = "Nothing is running, and there is no new output. Run a command."
             raise RunError(msg)
@@ -289,7 +330,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         action = call.action
         timeout = None if action.timeout is None else max(action.timeout, _START)
         pause = shell.wait(
-            silence=self.setting.silence if timeout is None else inf,
+            silence=self._silence if timeout is None else inf,
             timeout=timeout,
             prompts=action.command != "" and timeout is None,
             stop=lambda: call.stopped,
@@ -298,32 +339,76 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             pause = _stop(shell)
         # If no caller waits, the next call reports the end
         _check_wanted(call)
-        observation = observe(
-            shell,
-            pause,
-            command=self._command,
-            waited=action.timeout,
-            setting=self.setting,
-            prefix=prefix,
-        )
+        observation = self._observed(shell, pause, action.timeout, prefix)
         self._untold = observation.exit_code == RUNNING
         return observation
+
+    def _observed(
+        self, shell: PtyShell, pause: Pause, waited: float | None, prefix: str
+    ) -> TerminalObservation:
+        """Return the observation of a call that has waited for the command.
+
+        Args:
+            shell: The shell; its output is taken, so the next call does not get the same output.
+            pause: The reason why the wait ended.
+            waited: The time limit of the call, in seconds.
+            prefix: A text to show before the output.
+        """
+        look = shell.look()
+        code, place, where = self._outcome(look, shell)
+        text = _text_of(look)
+        metadata = CmdOutputMetadata(
+            exit_code=code,
+            pid=shell.foreground if code == RUNNING else place.job,
+            username=_current_username(),
+            hostname=socket.gethostname(),
+            working_dir=where,
+            py_interpreter_path=place.python or None,
+            prefix=prefix,
+            suffix=f"[{self._suffix(look, shell, pause, waited)}]",
+        )
+        return TerminalObservation(
+            content=[TextContent(text=text)] if text else [],
+            command=self._command,
+            exit_code=code,
+            timeout=code == RUNNING and pause in ("late", "silent"),
+            metadata=metadata,
+            full_output_save_dir=self._save_dir and str(self._save_dir),
+        )
+
+    def _outcome(self, look: Look, shell: PtyShell) -> tuple[int, Ended, str]:
+        """Return the exit code, the state after the last command, and the next command's directory."""
+        if look.exit_code is not None:
+            return look.exit_code, shell.place, self.working_dir
+        if look.ended is not None:
+            return look.ended.exit_code, look.ended, look.ended.working_dir
+        return RUNNING, shell.place, shell.place.working_dir
+
+    def _suffix(self, look: Look, shell: PtyShell, pause: Pause, waited: float | None) -> str:
+        if look.exit_code is not None:
+            return (
+                f"The shell ended with exit code {look.exit_code}. The next command gets a "
+                f"new one in {self.working_dir}, without the variables and jobs of this one."
+            )
+        if look.ended is not None:
+            return f"Exit code {look.ended.exit_code} in {look.ended.working_dir}"
+        why = {
+            "late": f"after {waited or 0:g} s",
+            "silent": f"and silent for {self._silence:g} s",
+            "prompt": "and its last line is open, as if it waited for an answer",
+        }.get(pause, "although a stop was requested")
+        return f"Still running, process group {shell.foreground}, {why}. {_WHAT_TO_DO}"
 
     def _opened(self) -> PtyShell:
         if self._shell is not None and self._shell.exit_code is not None:
             self._drop()
         if self._shell is None:
             try:
-                self._shell = PtyShell(
-                    self.setting.working_dir,
-                    self._env,
-                    bash=self._bash,
-                    max_processes=self._max_processes,
-                )
-            except (OSError, RuntimeError) as error:
-                # Of a thread it is a RuntimeError
-                where, why = self.setting.working_dir, getattr(error, "strerror", None) or error
-                msg = f"No shell could be started in {where!r}: {why}."
+                self._shell = PtyShell(self.working_dir, self._env, bash=self._bash)
+            except (OSError, RuntimeError, ValueError) as error:
+                # Of a thread it is a RuntimeError, of a variable with a NUL a ValueError
+                why = getattr(error, "strerror", None) or error
+                msg = f"No shell could be started in {self.working_dir!r}: {why}."
                 raise RunError(msg) from error
         return self._shell
 
@@ -335,12 +420,71 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
 
     def _new_output(self) -> HeadAndTail:
         name = f"output_{self._name}_{next(self._numbers)}.txt"
-        folder = self.setting.save_dir
-        return HeadAndTail(
-            None if folder is None else Path(folder) / name,
-            noise=MARK,
-            secrets=self._secrets.redactor.stream(),
+        file = None
+        if self._save_dir is not None:
+            file = self._save_dir / name
+        return HeadAndTail(file, noise=MARK, secrets=self._secrets.redactor.stream())
+
+
+def _text_of(look: Look) -> str:
+    """Return the output in *look* as text for a model."""
+    where = f"All of it is in {look.file}." if look.file else look.loss
+    return shown(look.output, where and f" {where}")
+
+
+def _current_username() -> str | None:
+    """Return the name of this process's user; None if the user has no name (some containers)."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return None
+
+
+def _check_of_the_reference(username: str | None, terminal_type: str | None) -> None:
+    """Check the parameters of the OpenHands SDK that can have only one value here.
+
+    Raises:
+        ValueError: If a parameter has another value.
+    """
+    if username is not None and username != (name := _current_username()):
+        msg = (
+            f"username: the shell runs as {name!r}, who runs this process, and not as "
+            f"{username!r}: leave username out."
         )
+        raise ValueError(msg)
+    if terminal_type not in (None, "subprocess"):
+        msg = (
+            f"terminal_type: {terminal_type!r} is not supported; the terminal is always a bash "
+            "on a pseudo-terminal, 'subprocess': leave terminal_type out."
+        )
+        raise ValueError(msg)
+
+
+def _checked_seconds(seconds: float) -> float:
+    if not 0 <= seconds < inf:
+        msg = f"no_change_timeout_seconds: {seconds!r} is not a number of seconds: give 0 or more."
+        raise ValueError(msg)
+    return seconds
+
+
+def _checked_environment(env: Mapping[str, str]) -> dict[str, str]:
+    for name, value in env.items():
+        if not isinstance(value, str):
+            # The message has no value: it may be secret
+            kind = indefinite(type(value).__name__)
+            msg = f"env: {name} is text, not {kind}: write it in quotes."
+            raise ValueError(msg)  # noqa: TRY004 - every parameter has the same error
+    return dict(env)
+
+
+def _bash_at(shell_path: str | Path | None) -> str:
+    if shell_path is None:
+        return "bash"
+    program = which(shell_path)
+    if program is None:
+        msg = f"shell_path: {str(shell_path)!r} is not a program: give the path of a bash."
+        raise ValueError(msg)
+    return program
 
 
 def _check_wanted(call: _Call) -> None:

@@ -1,26 +1,19 @@
 """Start bash on a pseudo-terminal, and end bash with all processes that it started."""
 
 import errno
-import getpass
 import os
 import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from shutil import which
-from threading import Thread
-from typing import Any
 
 import psutil
 
-from toolbench.errors import indefinite
-from toolbench.processes.guard import process_guard
 from toolbench.tools.posix import fcntl, termios
 
 # Descriptors in the shell. They are below `ulimit -n 64`, and bash takes others from 10 and from 63.
@@ -40,7 +33,6 @@ _PATIENCE = 0.3
 _LAUNCH = f"""
 exec {SCREEN}<>"$1"
 eval "exec {RECORDS}>&$2 $2>&- {STDOUT}>&1 {STDERR}>&2"
-[ -z "$3" ] || ulimit -u "$3"
 exec "$BASH" --norc --noprofile --noediting +H -i
 """
 _UNWANTED = (
@@ -78,41 +70,7 @@ class Launched:
     """The descriptor of the programs' end: to set modes, discard typed input, and write marks."""
 
 
-def bash_program(shell_path: str | Path | None) -> str:
-    """Return the path of the bash at *shell_path*; "bash" (the first on the PATH) if this is None.
-
-    Raises:
-        ValueError: If *shell_path* is not a program, or not bash.
-    """
-    if shell_path is None:
-        return "bash"
-    if (program := which(shell_path)) is None:
-        problem = "is not a program"
-    elif not _is_bash(program):
-        problem = "is not bash"
-    else:
-        return program
-    msg = f"shell_path: {str(shell_path)!r} {problem}: give the path of a bash."
-    raise ValueError(msg)
-
-
-def _is_bash(program: str) -> bool:
-    try:
-        version = subprocess.run(  # noqa: S603 - the program that shall run commands
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=5,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return b"bash" in version.stdout.partition(b"\n")[0]
-
-
-def launch(
-    working_dir: str, env: Mapping[str, str], *, bash: str, max_processes: int | None
-) -> Launched:
+def launch(working_dir: str, env: Mapping[str, str], bash: str) -> Launched:
     """Start a shell in *working_dir*.
 
     Raises:
@@ -132,11 +90,10 @@ def launch(
         size = struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0)
         fcntl.ioctl(keyboard, termios.TIOCSWINSZ, size)
         os.set_blocking(screen, False)
-        limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
         command = [*_default_hang_up(), bash, "--norc", "--noprofile", "-c", _LAUNCH]
         process = subprocess.Popen(  # noqa: S603 - its purpose is to run commands
-            [*command, "bash", tty, str(records_write), limit],
+            [*command, "bash", tty, str(records_write)],
             stdin=commands_read,
             stdout=keyboard,
             stderr=keyboard,
@@ -166,44 +123,6 @@ def _default_hang_up() -> tuple[str, ...]:
     return prefix
 
 
-def launch_in_thread(
-    begin: Callable[[], Launched], when_over: Callable[[], object]
-) -> tuple[Launched, Thread]:
-    """Start a shell in a new thread that lasts until the shell ends; return the shell and the thread.
-
-    The shell ends with this process, even if this process is killed.
-
-    Args:
-        begin: A function that starts the shell.
-        when_over: A function that is called in the new thread when the shell has ended.
-
-    Raises:
-        OSError: If the shell cannot be started.
-    """
-    outcome: Future[Launched] = Future()
-
-    def live() -> None:
-        try:
-            launched = begin()
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
-            outcome.set_exception(error)
-            return
-        outcome.set_result(launched)
-        try:
-            # The first command need not wait for the process of the guard
-            process_guard.add(launched.process.pid)
-            launched.process.wait()
-        finally:
-            process_guard.discard(launched.process.pid)
-            when_over()
-
-    keeper = Thread(target=live, daemon=True)
-    keeper.start()
-    if outcome.exception() is not None:
-        keeper.join()
-    return outcome.result(), keeper
-
-
 def _moved(descriptor: int) -> int:
     """Return a copy of *descriptor* with a number above all numbers that the shell uses."""
     try:
@@ -220,87 +139,6 @@ def _closing_with(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
     for descriptor in descriptors:
         stack.callback(os.close, descriptor)
     return descriptors
-
-
-def check_environment(env: Any) -> None:
-    """Check that *env* is a mapping that can be used as environment variables.
-
-    Raises:
-        ValueError: If a name or value cannot be used. The message has no values, because they may
-            be secret.
-    """
-    if not isinstance(env, Mapping):
-        kind = type(env).__name__
-        msg = f"env: variables are a dict of strings by their names, not {indefinite(kind)}."
-        raise ValueError(msg)  # noqa: TRY004 - every parameter has the same error
-    for name, text in env.items():
-        if not isinstance(name, str) or not name or "=" in name or not _fits(name):
-            msg = f"env: {name!r} is not a name of a variable: give one without = and NUL."
-            raise ValueError(msg)
-        if not isinstance(text, str):
-            kind = type(text).__name__
-            msg = f"env: {name} is text, not {indefinite(kind)}: write it in quotes."
-            raise ValueError(msg)  # noqa: TRY004 - the type of a part of the value
-        if not _fits(text):
-            msg = f"env: {name} has a NUL or half a character, which no variable can have."
-            raise ValueError(msg)
-
-
-def check_limits(silence: Any, max_processes: Any) -> None:
-    """Check the two limits of a terminal tool; None means the default.
-
-    Args:
-        silence: Seconds without output after which a call returns.
-        max_processes: The most processes that the user may have.
-
-    Raises:
-        ValueError: If a limit is not a valid number.
-    """
-    if silence is not None and not _is_number(silence, int | float, 0):
-        msg = f"no_change_timeout_seconds: {silence!r} is not a number of seconds: give 0 or more."
-        raise ValueError(msg)
-    if max_processes is not None and not _is_number(max_processes, int, 1):
-        msg = f"max_processes: {max_processes!r} is not a number of processes: give 1 or more."
-        raise ValueError(msg)
-
-
-def _is_number(value: Any, kind: Any, least: int) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool) and least <= value < float("inf")
-
-
-def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
-    """Check the parameters of the OpenHands SDK that can have only one value here.
-
-    Raises:
-        ValueError: If a parameter has another value.
-    """
-    if username is not None and username != (name := current_username()):
-        msg = (
-            f"username: the shell runs as {name!r}, who runs this process, and not as "
-            f"{username!r}: leave username out."
-        )
-        raise ValueError(msg)
-    if terminal_type not in (None, "subprocess"):
-        msg = (
-            f"terminal_type: {terminal_type!r} is not supported; the terminal is always a bash "
-            "on a pseudo-terminal, 'subprocess': leave terminal_type out."
-        )
-        raise ValueError(msg)
-
-
-def current_username() -> str | None:
-    """Return the name of this process's user; None if the user has no name (some containers)."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return None
-
-
-def _fits(text: str) -> bool:
-    try:
-        return b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from secrets import token_hex
@@ -14,13 +13,13 @@ from threading import TIMEOUT_MAX, Condition, Thread
 from time import monotonic
 from typing import Literal, NamedTuple
 
+from toolbench.processes.guard import process_guard
 from toolbench.tools.terminal import shell_protocol
 from toolbench.tools.terminal.buffer import Excerpt, HeadAndTail
 from toolbench.tools.terminal.keys import INTERRUPT
 from toolbench.tools.terminal.launch import (
     end_session,
     launch,
-    launch_in_thread,
     tidy,
 )
 from toolbench.tools.terminal.screen_text import clean
@@ -67,7 +66,6 @@ class PtyShell:
         env: Mapping[str, str],
         *,
         bash: str = "bash",
-        max_processes: int | None = None,
     ) -> None:
         """Start the shell.
 
@@ -75,7 +73,6 @@ class PtyShell:
             working_dir: The directory where the shell starts.
             env: Environment variables, in addition to those of this process.
             bash: The program: a name on the PATH, or a path.
-            max_processes: The most processes that the user may have, as in `ulimit -u`.
 
         Raises:
             OSError: If the shell cannot be started.
@@ -102,15 +99,14 @@ class PtyShell:
         self._closing = False
         self._wake_read, self._wake = os.pipe()
         self._threads: list[Thread] = []
-        begin = partial(launch, working_dir, env, bash=bash, max_processes=max_processes)
         try:
-            self._launched, self._keeper = launch_in_thread(begin, self._wake_up)
+            self._launched = launch(working_dir, env, bash)
         except BaseException:
             # Also an interrupt: close the pipe
             close_all(self._wake_read, self._wake)
             raise
         try:
-            for work in (self._read, self._write_marks):
+            for work in (self._keep, self._read, self._write_marks):
                 thread = Thread(target=work, daemon=True)
                 thread.start()
                 self._threads.append(thread)
@@ -312,8 +308,16 @@ class PtyShell:
 
     # --- reading the output -----------------------------------------------------------
 
-    def _wake_up(self) -> None:
-        os.write(self._wake, b"!")
+    def _keep(self) -> None:
+        """Wait until the shell has ended. It ends with this process, even if this process is killed."""
+        process = self._launched.process
+        try:
+            # The first command need not wait for the process of the guard
+            process_guard.add(process.pid)
+            process.wait()
+        finally:
+            process_guard.discard(process.pid)
+            os.write(self._wake, b"!")
 
     def _read(self) -> None:
         """Read the shell's output until the shell ends."""
@@ -397,7 +401,7 @@ class PtyShell:
             if self.exit_code is None:
                 end_session(self.pid)
         finally:
-            self._keeper.join()
+            self._launched.process.wait()
             self._marks.put(b"")
             for thread in self._threads:
                 thread.join()
