@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from toolbench.runs.control import Interruptible
@@ -25,9 +24,6 @@ class Breaker(Interruptible):
         self._timer: threading.Timer | None = None
         self.reason = ""
         """The reason why the cell was stopped; empty if it was not stopped."""
-        self.interrupted = False
-        """Whether a KeyboardInterrupt may come from Kernel > Interrupt, and not from the cell's code."""
-        self._signalled = partial(_note, self)
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
@@ -38,7 +34,6 @@ class Breaker(Interruptible):
         self.reason, self._timer, self._future = "", None, None
         try:
             self.begin()
-            self._listen()
             if timeout is not None:
                 self._timer = threading.Timer(timeout, self._time_is_over)
                 self._timer.daemon = True
@@ -51,25 +46,9 @@ class Breaker(Interruptible):
         finally:
             self.end()
 
-    def _listen(self) -> None:
-        """Prepare to set `interrupted`: whether a KeyboardInterrupt may come from outside the cell's code.
-
-        In the main thread, handle SIGINT for this. If other code handles SIGINT already, any
-        KeyboardInterrupt may come from outside.
-        """
-        self.interrupted = False
-        if threading.current_thread() is threading.main_thread():
-            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                signal.signal(signal.SIGINT, self._signalled)
-            else:
-                # A handler of other code: it is not known when this raises
-                self.interrupted = True
-
     def _disallow(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if signal.getsignal(signal.SIGINT) is self._signalled:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def await_(self, future: "Future[Any]") -> Any:
         """Wait for *future* and return its result; if the cell is stopped, cancel *future*."""
@@ -119,12 +98,6 @@ class Breaker(Interruptible):
         """Tell whether a SIGINT would raise KeyboardInterrupt in the thread of the cell."""
         return (
             self._thread == threading.main_thread().ident
-            and signal.getsignal(signal.SIGINT) is self._signalled
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
             and hasattr(signal, "pthread_kill")
         )
-
-
-def _note(breaker: Breaker, number: int, frame: Any) -> None:
-    """Handle SIGINT: set `interrupted` of *breaker*, and raise KeyboardInterrupt."""
-    breaker.interrupted = not breaker.reason
-    signal.default_int_handler(number, frame)

@@ -1,25 +1,44 @@
 """The executor of Python cells: run the code, collect its output, report its result."""
 
+import ast
 import atexit
+import inspect
+import linecache
 import sys
+import traceback
 from asyncio import CancelledError
-from collections.abc import Coroutine
+from base64 import b64encode
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from itertools import count
-from threading import RLock
+from threading import Lock, RLock, current_thread, main_thread
+from types import CodeType
 from typing import Any, Literal
 
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from toolbench.core.background_loop import Portal
-from toolbench.core.content import TextContent
+from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.executor import ToolExecutor
+from toolbench.runs import control
 from toolbench.runs.control import RunCancelled
 from toolbench.runs.kernel import running_shell
+from toolbench.runs.redirect import redirect_to
+from toolbench.tools.ipython import breaker
 from toolbench.tools.ipython.breaker import Breaker
-from toolbench.tools.ipython.capture import captured, contents
-from toolbench.tools.ipython.cell import explain, forget, new_name, run_cell
 from toolbench.tools.ipython.definition import IPythonAction, IPythonObservation
+from toolbench.tools.terminal.buffer import HeadAndTail
+from toolbench.tools.terminal.screen_text import shown
+
+Await = Callable[[Coroutine[Any, Any, Any]], Any]
+Part = HeadAndTail | Mapping[str, Any]
+
+# A running shell changes `builtins`, which all shells share
+_one_at_a_time = RLock()
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_RICHER = ("text/markdown", "text/latex", "text/html", "application/json")
+_OF_BREAKER = {control.__file__, breaker.__file__}
 
 
 class FreshShell:
@@ -44,6 +63,30 @@ class FreshShell:
         self.shell.atexit_operations()
         if self._is_the_one:
             InteractiveShell.clear_instance()
+
+
+class Captured:
+    """A sink that keeps the output of a cell, in order: printed texts and displayed mime bundles."""
+
+    def __init__(self) -> None:
+        """Make an empty output."""
+        self.parts: list[Part] = []
+        self._lock = Lock()
+
+    def write(self, stream: str, text: str) -> None:
+        """Add *text*, which was printed to *stream*; the texts of both streams are joined for the model."""
+        data = text.encode("utf-8", "replace")
+        with self._lock:
+            if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
+                self.parts.append(HeadAndTail())
+            last = self.parts[-1]
+            if data and isinstance(last, HeadAndTail):
+                last.write(data)
+
+    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add the mime bundle *data*; an earlier bundle with the same *name* is kept too."""
+        with self._lock:
+            self.parts.append(data)
 
 
 Namespace = Literal["kernel", "fresh"]
@@ -77,11 +120,13 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
                 msg = "This Python session is closed. Create the tool again."
                 return IPythonObservation.from_text(msg, is_error=True)
             shell = self._shell()
-            name = new_name(self._numbers)
+            name = _new_name(self._numbers)
             self._names.append(name)
-            with captured(shell) as output:
+            output = Captured()
+            # Also what the threads that it starts print and display
+            with _one_at_a_time, redirect_to(output, shell):
                 error, text = self._run(shell, action, name, output)
-            blocks = contents(output.parts)
+            blocks = _contents(output.parts)
         if error is None:
             return IPythonObservation(
                 content=blocks or [TextContent(text="Done. Nothing to show.")]
@@ -109,12 +154,12 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         except KeyboardInterrupt as error:
             if self._breaker.reason:
                 return error, self._interrupted(error, action.timeout, name)
-            # Kernel > Interrupt is for the whole cell
-            if self._breaker.interrupted:
+            # Kernel > Interrupt comes there, and is for the whole cell
+            if current_thread() is main_thread():
                 raise
-            return error, explain(error, name)
+            return error, _explain(error, name)
         except BaseException as error:  # noqa: BLE001 - a cell may raise anything: the model gets it
-            return error, explain(error, name)
+            return error, _explain(error, name)
         return None, ""
 
     def _interrupted(self, error: KeyboardInterrupt, timeout: float | None, name: str) -> str:
@@ -122,7 +167,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
             why = f"The cell was interrupted after {timeout:g} s: raise the timeout, or do less."
         else:
             why = "The cell was interrupted."
-        return f"{explain(error, name)}\n{why} What it assigned so far is kept."
+        return f"{_explain(error, name)}\n{why} What it assigned so far is kept."
 
     def _wait(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         async def awaited() -> tuple[Any, BaseException | None]:
@@ -157,4 +202,150 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
             fresh, self._fresh = self._fresh, None
             if fresh is not None:
                 fresh.close()
-                forget(self._names)
+                _forget(self._names)
+
+
+def _new_name(numbers: Iterator[int]) -> str:
+    """Return a name for a new cell, with the first of *numbers* that no other cell uses."""
+    for number in numbers:
+        name = f"<cell {number}>"
+        entry = _lines(name, "")
+        if linecache.cache.setdefault(name, entry) is entry:
+            break
+    return name
+
+
+def _forget(names: Iterable[str]) -> None:
+    """Remove the source lines of the cells *names*, for which no traceback is needed any more."""
+    for name in names:
+        linecache.cache.pop(name, None)
+
+
+def _lines(name: str, source: str) -> tuple[int, None, list[str], str]:
+    return len(source), None, source.splitlines(keepends=True), name
+
+
+def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
+    """Run *code* in *shell*, and return the value of the expression at its end.
+
+    Return None if *code* does not end with an expression, or ends with a semicolon.
+
+    Args:
+        shell: The IPython shell.
+        code: The code, which may contain magics.
+        name: The name of the cell in tracebacks.
+        wait: A function that runs a coroutine and returns its result. It is used for cells with an
+            `await` outside of a function.
+
+    Raises:
+        BaseException: Any error of the code.
+    """
+    source = shell.transform_cell(code)
+    linecache.cache[name] = _lines(name, source)
+    tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    with shell.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT):
+        codes = [shell.compile(tree, name, "exec")]
+        if last is not None:
+            codes.append(shell.compile(last, name, "eval"))
+    with shell.builtin_trap:
+        shell.events.trigger("pre_execute")
+        try:
+            if any(compiled.co_flags & inspect.CO_COROUTINE for compiled in codes):
+                coroutine = _evaluate_async(shell, codes)
+                try:
+                    value = wait(coroutine)
+                finally:
+                    if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+                        # An interrupt came before it began
+                        coroutine.close()
+            else:
+                value = [_evaluate(shell, compiled) for compiled in codes][-1]
+        finally:
+            # Plots are displayed here
+            shell.events.trigger("post_execute")
+    if code.rstrip().endswith(";"):
+        return None
+    return value
+
+
+def _evaluate(shell: Any, compiled: CodeType) -> Any:
+    return eval(compiled, shell.user_global_ns, shell.user_ns)  # noqa: S307 - its purpose is to run code
+
+
+async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
+    value = None
+    for compiled in codes:
+        value = _evaluate(shell, compiled)
+        if compiled.co_flags & inspect.CO_COROUTINE:
+            value = await value
+    return value
+
+
+def _explain(error: BaseException, name: str) -> str:
+    """Return the traceback of *error*, beginning with its first line in the cell *name*.
+
+    If no line of the traceback is in the cell, or a magic was used wrongly, return only the type
+    and message of the error.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != name:
+        trace = trace.tb_next
+    if trace is None or isinstance(error, UsageError):
+        return "".join(traceback.format_exception_only(error)).rstrip()
+    report = traceback.TracebackException(type(error), error, trace)
+    report.stack[:] = [at for at in report.stack if at.filename not in _OF_BREAKER]
+    return "".join(report.format()).rstrip()
+
+
+def _contents(parts: Iterable[Part]) -> list[Content]:
+    """Return *parts* as content: adjacent texts become one block, each image a block of its own."""
+    blocks: list[Content] = []
+    for part in parts:
+        image = None if isinstance(part, HeadAndTail) else _image(part)
+        if image is not None:
+            blocks.append(image)
+            continue
+        text = _printed(part) if isinstance(part, HeadAndTail) else _text(part)
+        if blocks and isinstance(last := blocks[-1], TextContent):
+            blocks[-1] = TextContent(text=f"{last.text}\n{text}")
+        elif text:
+            blocks.append(TextContent(text=text))
+    return blocks
+
+
+def _printed(printed: HeadAndTail) -> str:
+    return shown(printed.take(), " Print less, or write it to a file.")
+
+
+def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
+    for kind in _IMAGES:
+        if kind in bundle:
+            data = bundle[kind]
+            if isinstance(data, bytes):
+                data = b64encode(data).decode()
+            url = f"data:{kind};base64,{''.join(data.split())}"
+            return ImageContent(image_urls=[url])
+    return None
+
+
+def _text(bundle: Mapping[str, Any]) -> str:
+    """Return the plain text of *bundle*, a mime bundle.
+
+    If there is no plain text, or only a repr (`<... object>`), return another text of *bundle*,
+    such as its HTML, if there is one.
+    """
+    plain = str(bundle.get("text/plain", ""))
+    if plain and not (plain.startswith("<") and plain.endswith(" object>")):
+        return _cut(plain)
+    richer = (str(bundle[kind]) for kind in _RICHER if kind in bundle)
+    return _cut(next(richer, plain))
+
+
+def _cut(text: str) -> str:
+    printed = HeadAndTail()
+    if text:
+        printed.write(text.encode("utf-8", "replace"))
+    return _printed(printed)
