@@ -4,7 +4,7 @@ No model is needed. A person then writes the prompts in natural words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import ceil, floor
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -12,12 +12,15 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.evals.case import PROPOSAL, Case
 from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
+from toolbench.mcp.snapshots.samples import least_of, numbers_near, texts_near
 from toolbench.redaction.detect import hide
 from toolbench.values import clip, plain
 from toolbench.wording import words_of
 
 _TEXTS = ("alpha", "the second example", "München")
 _NUMBERS = (3, 7, 42)
+# Values of one argument
+_CHOICES = 3
 _DEEPEST = 6
 _TRIES = 8
 
@@ -91,56 +94,39 @@ def _value(node: Node, random: Random, depth: int, *, whole: bool) -> Any:
         case "object":
             return _object(node, random, depth, whole=whole)
         case "array":
-            count = max(int(node.limit("minItems") or 0), 2 if depth < _DEEPEST else 0)
-            count = min(count, int(node.limit("maxItems") or count))
-            if node.items is None:
-                return list(_TEXTS[:count])
-            return [_value(node.items, random, depth + 1, whole=whole) for _ in range(count)]
+            return _list(node, random, depth, whole=whole)
         case "integer" | "number":
-            return _number(node, random)
+            return _one_of(node, random, (*_NUMBERS, *numbers_near(node)))
         case "boolean":
             return random.random() < 0.5
         case "null":
             return None
-    return _text(node, random)
+    texts = FORMAT_EXAMPLES.get(node.format, _TEXTS)
+    return _one_of(node, random, (*texts, *texts_near(node)))
 
 
 def _object(node: Node, random: Random, depth: int, *, whole: bool) -> dict[str, Any]:
-    names = [
-        name for name in node.properties if name in node.required or (whole and depth < _DEEPEST)
-    ]
-    return {name: _value(node.properties[name], random, depth + 1, whole=whole) for name in names}
+    value = {}
+    for name, part in node.properties.items():
+        if name in node.required or (whole and depth < _DEEPEST):
+            value[name] = _value(part, random, depth + 1, whole=whole)
+    return value
 
 
-def _number(node: Node, random: Random) -> float:
-    low = node.limit("minimum")
-    high = node.limit("maximum")
-    above, below = node.limit("exclusiveMinimum"), node.limit("exclusiveMaximum")
-    step = node.limit("multipleOf") or 1
-    if above is not None:
-        low = above + step if low is None else max(low, above + step)
-    if below is not None:
-        high = below - step if high is None else min(high, below - step)
-    if low is None and high is None:
-        return ceil(random.choice(_NUMBERS) / step) * step
-    if low is None:
-        low = (high or 0) - 10 * step
-    if high is None:
-        high = low + 10 * step
-    first, last = ceil(low / step), floor(high / step)
-    if first > last:
-        return (low + high) / 2
-    return random.randint(first, min(last, first + 50)) * step
+def _list(node: Node, random: Random, depth: int, *, whole: bool) -> list[Any]:
+    count = least_of(node, "minItems")
+    if depth < _DEEPEST:
+        count = max(count, 2)
+    count = min(count, int(node.limit("maxItems") or count))
+    if node.items is None:
+        return list(_TEXTS[:count])
+    return [_value(node.items, random, depth + 1, whole=whole) for _ in range(count)]
 
 
-def _text(node: Node, random: Random) -> str:
-    text = random.choice(FORMAT_EXAMPLES.get(node.format, _TEXTS))
-    longest = node.limit("maxLength")
-    shortest = int(node.limit("minLength") or 0)
-    text = text.ljust(shortest, "x")
-    if longest is None:
-        return text
-    return text[: int(longest)]
+def _one_of(node: Node, random: Random, values: Sequence[Any]) -> Any:
+    """Return one of the first *values* that fit *node*; the first of all if none fits."""
+    fitting = list(islice(filter(node.fits, values), _CHOICES))
+    return random.choice(fitting or values[:1])
 
 
 def _prompt(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
