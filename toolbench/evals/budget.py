@@ -1,7 +1,7 @@
 """Estimate what an evaluation costs, and keep the cost below a limit."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -110,73 +110,56 @@ class Estimate:
 
     def __str__(self) -> str:
         tokens = self.input_tokens + self.output_tokens
-        cost = "cost not known" if self.cost is None else f"≈ {self.cost:.4f} dollars"
+        cost = "cost not known"
+        if self.cost is not None:
+            cost = f"≈ {self.cost:.4f} dollars"
         return f"{counted(self.requests, 'request')}, ≈ {tokens:,} tokens, {cost}"
 
 
-def estimated(
-    models: Mapping[str, Model],
-    tools: Sequence[ToolDefinition[Any, Any]],
-    todo: Iterable[tuple[str, Case]],
-    system_prompt: str | None,
-) -> Estimate:
-    """Estimate the tokens and the cost of the requests *todo*: pairs of a model's name and a case.
+class Requests:
+    """The expected size and cost of the requests of an evaluation.
 
     The tokens of a request are estimated from its text; an answer is assumed to have 100 tokens.
     """
-    base = _base(models, tools, system_prompt)
-    prompts: dict[str, int] = {}
-    requests, read = dict.fromkeys(models, 0), dict.fromkeys(models, 0)
-    for name, case in todo:
-        if case.prompt not in prompts:
-            prompts[case.prompt] = estimate_tokens(case.prompt)
-        requests[name] += 1
-        read[name] += base[name] + prompts[case.prompt]
-    prices = {name: getattr(model, "price", None) for name, model in models.items()}
-    costs = [
-        _cost(prices[name], read[name], requests[name] * ANSWER)
-        for name in models
-        if requests[name]
-    ]
-    known = [cost for cost in costs if cost is not None]
-    count = sum(requests.values())
-    return Estimate(
-        count,
-        sum(read.values()),
-        count * ANSWER,
-        sum(known) if len(known) == len(costs) else None,
-    )
 
+    def __init__(
+        self,
+        models: Mapping[str, Model],
+        tools: Sequence[ToolDefinition[Any, Any]],
+        system_prompt: str | None,
+    ) -> None:
+        """Estimate what each request to one of *models* has in addition to its prompt."""
+        self._base: dict[str, int] = {}
+        self._prices: dict[str, Price] = {}
+        for name, model in models.items():
+            tool_text = clip(offered(tools, model.provider), _WHOLE)
+            self._base[name] = estimate_tokens(tool_text) + estimate_tokens(system_prompt or "")
+            price = getattr(model, "price", None)
+            if isinstance(price, Price):
+                self._prices[name] = price
 
-def request_costs(
-    models: Mapping[str, Model],
-    tools: Sequence[ToolDefinition[Any, Any]],
-    system_prompt: str | None,
-) -> Callable[[str, Case], float | None]:
-    """Return a function that estimates the cost of a request, or returns None without a price."""
-    base = _base(models, tools, system_prompt)
+    def tokens(self, model: str, case: Case) -> int:
+        """Return the estimated tokens of the request to *model*."""
+        return self._base[model] + estimate_tokens(case.prompt)
 
-    def cost(name: str, case: Case) -> float | None:
-        price = getattr(models[name], "price", None)
-        return _cost(price, base[name] + estimate_tokens(case.prompt), ANSWER)
+    def cost(self, model: str, case: Case) -> float | None:
+        """Return the estimated cost of a request and its answer; None if the price is not known."""
+        price = self._prices.get(model)
+        if price is None:
+            return None
+        read = self.tokens(model, case) * price.input
+        return (read + ANSWER * price.output) / 1_000_000
 
-    return cost
-
-
-def _base(
-    models: Mapping[str, Model],
-    tools: Sequence[ToolDefinition[Any, Any]],
-    system_prompt: str | None,
-) -> dict[str, int]:
-    """Return the tokens that each request to a model has in addition to its prompt."""
-    return {
-        name: estimate_tokens(clip(offered(tools, model.provider), _WHOLE))
-        + estimate_tokens(system_prompt or "")
-        for name, model in models.items()
-    }
-
-
-def _cost(price: Any, read: int, written: int) -> float | None:
-    if not isinstance(price, Price):
-        return None
-    return (read * price.input + written * price.output) / 1_000_000
+    def estimate(self, todo: Iterable[tuple[str, Case]]) -> Estimate:
+        """Estimate all requests *todo*: pairs of a model's name and a case."""
+        count = tokens = 0
+        total: float | None = 0.0
+        for name, case in todo:
+            count += 1
+            tokens += self.tokens(name, case)
+            cost = self.cost(name, case)
+            if cost is None:
+                total = None
+            elif total is not None:
+                total += cost
+        return Estimate(count, tokens, count * ANSWER, total)

@@ -16,7 +16,7 @@ from toolbench.agent.toolset import SearchToolsExecutor, Toolset
 from toolbench.core.state import ConversationState
 from toolbench.core.tool_names import tool_at
 from toolbench.errors import CaseError, did_you_mean
-from toolbench.evals.budget import Budget, Estimate, estimated, request_costs
+from toolbench.evals.budget import Budget, Requests
 from toolbench.evals.case import Case
 from toolbench.evals.cases import Cases
 from toolbench.evals.execution import CallRunner, at_most, can_run
@@ -285,10 +285,6 @@ class _Evaluation:
             self._trials[task] = self._lightened(trial)
         self.notes += lines.notes
 
-    def _estimate(self) -> Estimate:
-        pairs = ((t[0], self._cases[t[1]]) for t in self._todo(self._models))
-        return estimated(self._models, [*self._tools.values()], pairs, self._system_prompt)
-
     # --- the work ------------------------------------------------------------------
 
     def run(
@@ -302,10 +298,11 @@ class _Evaluation:
         # From the file
         for task, trial in self._trials.items():
             budget.count(task, task[0], trial.cost, is_answer=trial.error is None)
-        estimate = self._estimate()
+        requests = Requests(self._models, [*self._tools.values()], self._system_prompt)
+        todo = list(self._todo(self._models))
+        estimate = requests.estimate((name, self._cases[place]) for name, place, _ in todo)
         if self._execute:
-            todo = [*self._open, *self._todo(self._models)]
-            count = sum(at_most(self._cases[task[1]]) for task in todo)
+            count = sum(at_most(self._cases[task[1]]) for task in [*self._open, *todo])
             self._runner.ask(self._tools.values(), count)
         line = ProgressLine("Evaluation", estimate.requests, on_progress, estimate=estimate)
         line.show(line.text)
@@ -319,7 +316,7 @@ class _Evaluation:
                     self._run_calls(task, calls)
                 if self._runner.is_interrupted:
                     raise KeyboardInterrupt
-                self._work(lanes, budget, line)
+                self._work(lanes, budget, requests, line)
             except KeyboardInterrupt:
                 stop = "interrupted"
                 self._runner.is_interrupted = True
@@ -346,12 +343,12 @@ class _Evaluation:
             seconds=perf_counter() - began,
         )
 
-    def _work(self, lanes: list[Lane[Task]], budget: Budget, line: ProgressLine) -> None:
-        costs = request_costs(self._models, [*self._tools.values()], self._system_prompt)
-
+    def _work(
+        self, lanes: list[Lane[Task]], budget: Budget, requests: Requests, line: ProgressLine
+    ) -> None:
         def may_begin(task: Task) -> bool:
-            cost = costs(task[0], self._cases[task[1]]) if budget.is_limited else None
-            return budget.may_begin(task, task[0], cost)
+            name, place, _ = task
+            return budget.may_begin(task, name, requests.cost(name, self._cases[place]))
 
         for task, future in completed(lanes, may_begin=may_begin, draw=line.draw):
             trial = self._note(task, future)
