@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
+from toolbench.display.tables import listing_html
 from toolbench.evals.intervals import Rate, Stratum, p_value
-from toolbench.evals.report_parts import text_table
-from toolbench.evals.trial import Trial
+from toolbench.evals.trial import Trial, by_model
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Comparison(tuple[ModelChange, ...]):
             rows += [("worse", c) for c in change.worse]
             if rows:
                 cells = [(w, c.case, str(c.before), str(c.after)) for w, c in rows]
-                parts.append(text_table(("", "case", "before", "after"), cells))
+                parts.append(listing_html(("", "case", "before", "after"), cells))
         if not parts:
             return escape(repr(self))
         return Html("".join(parts))
@@ -133,9 +133,7 @@ def _titles(trials: Iterable[Trial]) -> Mapping[Key, str]:
 
 
 def _by_model(report: "EvalReport") -> dict[str, Results]:
-    groups: dict[str, list[Trial]] = {name: [] for name in report.models}
-    for trial in report:
-        groups.setdefault(trial.model, []).append(trial)
+    groups = by_model(report, report.models)
     return {name: _results(trials) for name, trials in groups.items()}
 
 

@@ -4,10 +4,10 @@ Source: the schema of the Jenkins xUnit plugin, `junit-10.xsd`.
 """
 
 from collections.abc import Iterable
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from toolbench.display.escape import visible
-from toolbench.evals.trial import Trial
+from toolbench.evals.trial import Trial, by_model
 from toolbench.values import clip
 
 # Characters of a value
@@ -21,56 +21,44 @@ def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
 
     An answer that is not as expected is a failure; a trial without an answer is an error.
     """
-    by_model: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_model.setdefault(trial.model, []).append(trial)
-    suites = [_suite(model, group) for model, group in by_model.items()]
-    counts = _counts([trial for group in by_model.values() for trial in group])
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f"<testsuites name={_attribute(name)} {counts}>\n{''.join(suites)}</testsuites>\n"
-    )
+    all_trials = list(trials)
+    root = Element("testsuites", name=_text(name), **_counts(all_trials))
+    for model, group in by_model(all_trials).items():
+        suite = SubElement(root, "testsuite", name=_text(model), **_counts(group))
+        for trial in group:
+            _add_case(suite, trial)
+    indent(root, space="")
+    return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(model: str, trials: list[Trial]) -> str:
-    cases = "".join(map(_case, trials))
-    return f"<testsuite name={_attribute(model)} {_counts(trials)}>\n{cases}</testsuite>\n"
-
-
-def _counts(trials: list[Trial]) -> str:
+def _counts(trials: list[Trial]) -> dict[str, str]:
     failures = sum(trial.passed is False for trial in trials)
     errors = sum(trial.error is not None for trial in trials)
     seconds = sum(trial.seconds for trial in trials)
-    return (
-        f'tests="{len(trials)}" failures="{failures}" errors="{errors}" skipped="0" '
-        f'time="{seconds:.3f}"'
-    )
+    return {
+        "tests": str(len(trials)),
+        "failures": str(failures),
+        "errors": str(errors),
+        "skipped": "0",
+        "time": f"{seconds:.3f}",
+    }
 
 
-def _case(trial: Trial) -> str:
+def _add_case(suite: Element, trial: Trial) -> None:
     title = f"{trial.title} [{trial.repeat}]"
-    head = (
-        f"<testcase classname={_attribute(trial.model)} name={_attribute(title)} "
-        f'time="{trial.seconds:.3f}"'
+    seconds = f"{trial.seconds:.3f}"
+    case = SubElement(
+        suite, "testcase", classname=_text(trial.model), name=_text(title), time=seconds
     )
     if trial.error is not None:
-        return f"{head}>{_result('error', trial.error, '')}</testcase>\n"
-    if trial.passed:
-        return f"{head}/>\n"
-    calls = "\n".join(clip(call, _LONGEST) for call in trial.calls) or "no call"
-    problems = (problem[:_LONGEST] for problem in trial.problems[:_MOST])
-    text = "\n".join([*problems, "", calls])
-    return f"{head}>{_result('failure', trial.problem, text)}</testcase>\n"
+        SubElement(case, "error", message=_text(trial.error))
+    elif not trial.passed:
+        failure = SubElement(case, "failure", message=_text(trial.problem))
+        calls = [_text(clip(call, _LONGEST)) for call in trial.calls] or ["no call"]
+        problems = map(_text, trial.problems[:_MOST])
+        failure.text = "\n".join([*problems, "", *calls])
 
 
-def _result(kind: str, message: str, text: str) -> str:
-    return f"<{kind} message={_attribute(message)}>{escape(_plain(text))}</{kind}>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_plain(text[:_LONGEST]))
-
-
-def _plain(text: str) -> str:
-    """Return *text*; characters that XML 1.0 does not allow are written as escapes."""
-    return visible(text)
+def _text(text: str) -> str:
+    """Return the beginning of *text*; characters that XML 1.0 does not allow become escapes."""
+    return visible(text[:_LONGEST])

@@ -306,8 +306,6 @@ class SentCall:
     arguments: Mapping[str, Any]
     defaults: Mapping[str, Any]
     """The defaults of the tool's arguments: an argument left out counts as its default."""
-    is_valid: bool = True
-    """Whether the arguments are valid, perhaps after a repair."""
 
 
 def misfits(

@@ -165,12 +165,11 @@ class EvalReport(ReportEntries[Trial]):
     def to_text(self) -> str:
         """Return the summary and the first failures as text."""
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        rows = self.summary.rows()
-        keep = [key for key in rows[0] if any(row[key] != "-" for row in rows)]
-        for key in keep:
-            table.add_column(key)
+        heads, rows = self.summary.table()
+        for head in heads:
+            table.add_column(head)
         for row in rows:
-            table.add_row(*(Text(text_line(row[key])) for key in keep))
+            table.add_row(*(Text(text_line(text)) for text in row))
         lines = [*map(text_line, self.notices), to_text(table, width=_WIDTH)]
         for expected, called, count in self.confusion.pairs[:_MAX_LINES]:
             pair = f"{shorten(called, _NAME)} in place of {shorten(expected, _NAME)}"

@@ -1,6 +1,5 @@
 """Write a report of an evaluation as HTML without scripts, for use without a kernel."""
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.css import LINE, REMARK
@@ -14,9 +13,9 @@ from toolbench.display.page import (
     section,
     short,
 )
-from toolbench.display.tables import LATER, table_html
+from toolbench.display.tables import LATER, TableHead, listing_html, table_html
 from toolbench.evals.match import ExpectedCall
-from toolbench.evals.report_parts import framed, scrolled, text_table
+from toolbench.evals.report_parts import framed, scrolled
 from toolbench.evals.summary import Confusion
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
@@ -28,56 +27,15 @@ if TYPE_CHECKING:
     from toolbench.evals.report import EvalReport
 
 
-class AnswerTable:
-    """A table of trials with the methods of a DataFrame, so that it is shown like a DataFrame."""
-
-    columns = (
-        *("model", "case", "repeat", "expected", "called", "answer"),
-        *("tokens", "seconds", "what is wrong"),
-    )
-
-    def __init__(self, trials: Sequence[Trial]) -> None:
-        """Make a table with a row for each of *trials*."""
-        self._trials = trials
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
-        return len(self._trials), len(self.columns)
-
-    def itertuples(
-        self,
-        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
-        name: None = None,
-    ) -> Iterator[tuple[Any, ...]]:
-        """Return the rows as a DataFrame does; with *index*, each row begins with its number, from 1."""
-        rows = map(_row, self._trials)
-        return ((n, *row) if index else row for n, row in enumerate(rows, 1))
-
-
-def _row(trial: Trial) -> tuple[Any, ...]:
-    states = {True: "as expected", False: "wrong", None: "none came"}
-    expected = ", ".join(call.name for call in trial.case.calls) or "no call"
-    called = ", ".join(trial.called) or "no call"
-    is_answer = trial.error is None
-    return (
-        trial.model,
-        trial.title,
-        trial.repeat,
-        expected,
-        called if is_answer else "",
-        states[trial.passed],
-        "" if trial.tokens is None else trial.tokens,
-        round(trial.seconds, 3),
-        trial.error or "; ".join(trial.problems),
-    )
-
-
 IN_A_CELL = 50
 """The number of failures shown in a cell; few, because they are saved with the notebook."""
 
 # Characters of an answer
 _TEXT = 5_000
+_COLUMNS = (
+    *("model", "case", "repeat", "expected", "called", "answer"),
+    *("tokens", "seconds", "what is wrong"),
+)
 
 
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
@@ -87,49 +45,66 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
         report: The report.
         most: The most failures, and the most errors, to show; None for all.
     """
-    parts = [
-        *_overview(report),
-        _failures(report, most),
-        _errors(report, most),
-        _answers(report, most),
-    ]
+    parts = _overview(report)
+    parts += [_failures(report, most), _errors(report, most), _answers(report, most or LATER)]
     return framed(parts)
 
 
 def overview_html(report: "EvalReport") -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers."""
-    return framed(
-        [
-            *_overview(report),
-            _errors(report, IN_A_CELL),
-            _answers(report, IN_A_CELL, later=LATER),
-        ]
-    )
+    parts = _overview(report)
+    parts += [_errors(report, IN_A_CELL), _answers(report, IN_A_CELL, later=LATER)]
+    return framed(parts)
 
 
 def _overview(report: "EvalReport") -> list[str]:
-    rows = report.summary.rows()
-    keep = [key for key in rows[0] if any(row[key] != "-" for row in rows)]
-    cells = [[row[key] for key in keep] for row in rows]
-    return [
-        _head(report),
-        *(notice(text, "warning") for text in report.notices),
-        text_table(keep, cells, caption=""),
-        _confusion(report.confusion),
-    ]
+    parts: list[str] = [_head(report)]
+    for text in report.notices:
+        parts.append(notice(text, "warning"))
+    rates = listing_html(*report.summary.table())
+    parts += [section("Rates, with intervals of 95 %", rates), _confusion(report.confusion)]
+    return parts
 
 
-def _answers(report: "EvalReport", most: int | None, *, later: int = 0) -> Html:
+def _answers(report: "EvalReport", rows: int, *, later: int = 0) -> Html:
     """Return a table with a row for each answer, behind a line to click.
 
-    At first the table has *most* rows, or `LATER` rows for None. The page draws *later* more rows
-    during scrolling.
+    At first the table has *rows* rows. The page draws *later* more rows during scrolling.
     """
     if not len(report):
         return Html("")
-    frame = AnswerTable(report)
-    table = table_html(frame, rows=LATER if most is None else most, later=later)
+    first: list[tuple[Any, ...]] = []
+    for number, trial in enumerate(report[: rows + later], 1):
+        first.append((number, *_row(trial)))
+    frame = TableHead(_COLUMNS, (len(report), len(_COLUMNS)), tuple(first))
+    table = table_html(frame, rows=rows, later=later)
     return fold(f"All answers: {len(report):,}", scrolled(table))
+
+
+def _row(trial: Trial) -> tuple[Any, ...]:
+    expected = ", ".join(call.name for call in trial.case.calls) or "no call"
+    called = ", ".join(trial.called) or "no call"
+    answer = "as expected"
+    if trial.error is not None:
+        called, answer = "", "none came"
+    elif not trial.passed:
+        answer = "wrong"
+    tokens: Any = trial.tokens
+    if tokens is None:
+        tokens = ""
+    problem = trial.error or "; ".join(trial.problems)
+    seconds = round(trial.seconds, 3)
+    return (
+        trial.model,
+        trial.title,
+        trial.repeat,
+        expected,
+        called,
+        answer,
+        tokens,
+        seconds,
+        problem,
+    )
 
 
 def _head(report: "EvalReport") -> str:
@@ -144,11 +119,10 @@ def _confusion(confusion: Confusion) -> str:
     if not confusion.pairs:
         return ""
     columns = confusion.columns
-    rows = [
-        [expected, *(str(counts.get(name) or "") for name in columns)]
-        for expected, counts in confusion.items()
-    ]
-    table = text_table(["expected, and what was called", *columns], rows)
+    rows: list[list[str]] = []
+    for expected, counts in confusion.items():
+        rows.append([expected, *(str(counts[name] or "") for name in columns)])
+    table = listing_html(["expected, and what was called", *columns], rows)
     return section("Which tool was called for which", table)
 
 
@@ -244,7 +218,7 @@ def _errors(report: "EvalReport", most: int | None) -> str:
     if not errors:
         return ""
     rows = [(t.model, t.title, t.error or "") for t in errors[:most]]
-    table = text_table(("model", "case", "why there was no answer"), rows)
+    table = listing_html(("model", "case", "why there was no answer"), rows)
     return section(
         f"{counted(len(errors), 'request')} without an answer, not counted as wrong",
         Html(table + _rest(len(errors), most)),

@@ -6,9 +6,9 @@ from html import escape as escape_text
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
-from toolbench.display.css import CELL, LINE, TABLE, TEXT_COLOR, TEXT_FONT
+from toolbench.display.css import LINE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html
-from toolbench.display.page import short, whole_page
+from toolbench.display.page import whole_page
 from toolbench.errors import MissingExtraError
 from toolbench.files import write_named
 
@@ -117,30 +117,3 @@ def written(text: str, path: str | PathLike[str] | None, *, overwrite: bool) -> 
     if path is not None:
         write_named(fspath(path), text, overwrite=overwrite)
     return text
-
-
-# Characters of a cell
-_WIDEST = 300
-
-
-def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Html:
-    """Return *rows* of texts as HTML, below the column names *heads*; the first cell names the row."""
-    head = "".join(
-        f'<th scope="col" style="{CELL};font-weight:600">{short(text)}</th>'
-        if text
-        else f'<td style="{CELL}"></td>'
-        for text in heads
-    )
-    body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
-    caption_html = f"<caption>{short(caption)}</caption>" if caption else ""
-    return Html(
-        f'<div {NO_MATHS} style="overflow:auto;margin:0 0 10px"><table style="{TABLE}">{caption_html}'
-        f'<thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _row(cells: Sequence[str]) -> str:
-    first, *rest = cells
-    name = f'<th scope="row" style="{CELL};font-weight:600">{short(first, _WIDEST)}</th>'
-    return name + "".join(f'<td style="{CELL}">{short(cell, _WIDEST)}</td>' for cell in rest)

@@ -1,18 +1,18 @@
 """The numbers of an evaluation: rates of each model, and which tools were confused."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Any
 
 from toolbench.evals.intervals import Rate
-from toolbench.evals.trial import Trial
+from toolbench.evals.trial import Trial, by_model
 
 NO_CALL = "(no call)"
 
 
-class Confusion(Mapping[str, Mapping[str, int]]):
+class Confusion(dict[str, Counter[str]]):
     """For each expected tool (`NO_CALL` if no call was expected): how often each tool was called.
 
     `confusion["split_bill"]["get_weather"]`: split_bill was expected, get_weather was called.
@@ -20,7 +20,7 @@ class Confusion(Mapping[str, Mapping[str, int]]):
 
     def __init__(self, trials: Iterable[Trial]) -> None:
         """Count the answers of *trials*; trials without an answer are left out."""
-        self._counts: dict[str, Counter[str]] = {}
+        super().__init__()
         for trial in trials:
             if trial.error is None:
                 self._add(trial)
@@ -38,29 +38,20 @@ class Confusion(Mapping[str, Mapping[str, int]]):
             self._count(NO_CALL, NO_CALL, 1)
 
     def _count(self, expected: str, called: str, count: int) -> None:
-        self._counts.setdefault(expected, Counter())[called] += count
-
-    def __getitem__(self, expected: str) -> Mapping[str, int]:
-        return self._counts[expected]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._counts)
-
-    def __len__(self) -> int:
-        return len(self._counts)
+        self.setdefault(expected, Counter())[called] += count
 
     @property
     def columns(self) -> list[str]:
         """All called tools; the expected tools come first."""
-        called = {name for counts in self._counts.values() for name in counts}
-        known = [name for name in self._counts if name in called]
-        return [*known, *sorted(called - set(known))]
+        called: set[str] = set().union(*self.values())
+        known = [name for name in self if name in called]
+        return [*known, *sorted(called.difference(known))]
 
     @property
     def pairs(self) -> list[tuple[str, str, int]]:
         """The confused pairs: expected tool, called tool, count; the most frequent first."""
         wrong: list[tuple[str, str, int]] = []
-        for expected, counts in self._counts.items():
+        for expected, counts in self.items():
             for called, count in counts.items():
                 if called != expected:
                     wrong.append((expected, called, count))
@@ -68,7 +59,7 @@ class Confusion(Mapping[str, Mapping[str, int]]):
 
     def __repr__(self) -> str:
         lines = []
-        for expected, counts in self._counts.items():
+        for expected, counts in self.items():
             called = [f"{name} {count}" for name, count in counts.most_common()]
             lines.append(f"{expected} -> {', '.join(called)}")
         return "\n".join(lines)
@@ -138,7 +129,7 @@ def _rate(trials: list[Trial], name: str) -> Rate:
     return Rate(sum(values), len(values))
 
 
-class Summary(Mapping[str, ModelSummary]):
+class Summary(dict[str, ModelSummary]):
     """A `ModelSummary` for each model, by name.
 
     If there is only one model, its rates are attributes of this object too.
@@ -146,36 +137,29 @@ class Summary(Mapping[str, ModelSummary]):
 
     def __init__(self, trials: Iterable[Trial], models: Iterable[str]) -> None:
         """Summarise *trials* of *models*."""
-        by_model: dict[str, list[Trial]] = {name: [] for name in models}
-        for trial in trials:
-            by_model.setdefault(trial.model, []).append(trial)
-        self._of = {name: ModelSummary.of(group) for name, group in by_model.items()}
-
-    def __getitem__(self, model: str) -> ModelSummary:
-        return self._of[model]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._of)
-
-    def __len__(self) -> int:
-        return len(self._of)
+        super().__init__()
+        for name, group in by_model(trials, models).items():
+            self[name] = ModelSummary.of(group)
 
     def __getattr__(self, name: str) -> Any:
-        summaries = vars(self).get("_of", {})
-        if len(summaries) == 1 and not name.startswith("_"):
-            [only] = summaries.values()
+        if len(self) == 1 and not name.startswith("_"):
+            [only] = self.values()
             return getattr(only, name)
-        msg = f"There are {len(summaries)} models: use summary['name'].{name} for one of them."
+        msg = f"There are {len(self)} models: use summary['name'].{name} for one of them."
         raise AttributeError(msg)
 
-    def rows(self) -> list[dict[str, str]]:
-        """Return a row of texts for each model, for a person to read."""
-        return [_row(name, summary) for name, summary in self.items()]
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the heads of the columns that say something of a model, and a row for each model."""
+        rows = [_row(name, summary) for name, summary in self.items()]
+        heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]
+        return heads, [[row[head] for head in heads] for row in rows]
 
     def __repr__(self) -> str:
+        heads, rows = self.table()
         lines = []
-        for row in self.rows():
-            lines.append(", ".join(f"{key}: {text}" for key, text in row.items() if text != "-"))
+        for row in rows:
+            facts = zip(heads, row, strict=True)
+            lines.append(", ".join(f"{head}: {text}" for head, text in facts if text != "-"))
         return "\n".join(lines)
 
 

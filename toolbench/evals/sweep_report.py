@@ -12,8 +12,8 @@ from toolbench.display.css import LINE, REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.images import read_image
 from toolbench.display.page import notice, section
-from toolbench.display.tables import LATER, table_html, table_text
-from toolbench.evals.report_parts import ReportEntries, framed, page, scrolled, text_table, written
+from toolbench.display.tables import LATER, listing_html, table_html, table_text
+from toolbench.evals.report_parts import ReportEntries, framed, page, scrolled, written
 from toolbench.evals.sweep_call import OWN_COLUMNS, Row
 from toolbench.values import clip, str_of
 from toolbench.wording import counted, duration
@@ -43,7 +43,7 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
         reasons = Counter(row.error or "" for row in report.errors)
         rows = [(f"{n:,}", text) for text, n in reasons.most_common(_REASONS)]
         title = f"{counted(len(report.errors), 'call')} failed"
-        parts.append(section(title, text_table(("calls", "why"), rows)))
+        parts.append(section(title, listing_html(("calls", "why"), rows)))
     parts.append(_pictures(report))
     if len(report):
         table = (
@@ -74,8 +74,8 @@ def _picture(row: Row) -> str:
     parts = [read_image(url).html for url in row.images]
     if row.table is not None:
         columns = [str(name) for name in row.table.get("columns", ())]
-        cells = [[str(c) for c in line] for line in row.table.get("rows", ()) if line]
-        parts.append(text_table(columns, cells, caption=str(row.table.get("shape", ""))))
+        cells = [line for line in row.table["rows"] if line]
+        parts.append(listing_html(columns, cells, [str(row.table["shape"])]))
     return f'<div style="max-width:24em">{section(title, Html("".join(parts)))}</div>'
 
 

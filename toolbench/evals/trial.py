@@ -1,6 +1,6 @@
 """One answer of a model to one case, and its score."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
@@ -103,6 +103,14 @@ class Trial:
             ValidationError: If the data is not that of a trial.
         """
         return _adapter().validate_python({**data, "case": case, "title": data.get("case")})
+
+
+def by_model(trials: Iterable[Trial], models: Iterable[str] = ()) -> dict[str, list[Trial]]:
+    """Return *trials* by the names of their models: first *models*, each even if it has no trial."""
+    groups: dict[str, list[Trial]] = {name: [] for name in models}
+    for trial in trials:
+        groups.setdefault(trial.model, []).append(trial)
+    return groups
 
 
 @cache
