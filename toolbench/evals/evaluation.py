@@ -19,7 +19,7 @@ from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.budget import Budget, Requests
 from toolbench.evals.case import Case
 from toolbench.evals.cases import Cases
-from toolbench.evals.execution import CallRunner, at_most, can_run
+from toolbench.evals.execution import CallRunner, can_run
 from toolbench.evals.progress import ProgressLine, announce
 from toolbench.evals.report import EvalReport
 from toolbench.evals.saved_answers import Results, SavedAnswers, Task
@@ -302,7 +302,7 @@ class _Evaluation:
         todo = list(self._todo(self._models))
         estimate = requests.estimate((name, self._cases[place]) for name, place, _ in todo)
         if self._execute:
-            count = sum(at_most(self._cases[task[1]]) for task in [*self._open, *todo])
+            count = sum(map(self._most_calls, [*self._open, *todo]))
             self._runner.ask(self._tools.values(), count)
         line = ProgressLine("Evaluation", estimate.requests, on_progress, estimate=estimate)
         line.show(line.text)
@@ -370,6 +370,13 @@ class _Evaluation:
         self._run_calls(task, scored.calls)
         return self._trials[task]
 
+    def _most_calls(self, task: Task) -> int:
+        """Return how many calls of the answer to *task* may run, at most, if they need consent."""
+        if task in self._open:
+            # All that are left: they are known
+            return sum(map(can_run, self._open[task])) - len(self._results[task])
+        return max(1, len(self._cases[task[1]].calls))
+
     def _run_calls(self, task: Task, calls: list[ToolCall]) -> None:
         """Run those *calls* of an answer that have no result, and save each one that ends."""
         if not self._execute:
@@ -380,7 +387,7 @@ class _Evaluation:
                 self._saved.add_result(task, place, result)
             self._results[task][place] = result
 
-        limit = at_most(self._cases[task[1]])
+        limit = self._most_calls(task)
         key = redactor_of_model(self._models[task[0]])
         results = self._runner.run(calls, limit, self._results[task], keep, key)
         self._trials[task] = replace(self._trials[task], results=results)

@@ -1,9 +1,7 @@
 """Run the calls of answers one after another."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 
-from toolbench.evals.case import Case
 from toolbench.evals.consent import ask_for_all
 from toolbench.evals.scoring import AnyTool
 from toolbench.jsonschema.types import Json
@@ -15,14 +13,11 @@ from toolbench.runs.run import Run, run_here
 
 # Characters of a tool's result
 _TEXT = 2_000
+# The states of runs that have done their work
+_DONE = ("ok", "error")
 _TOO_MANY = "not run: more calls than agreed"
 _CHANGED = "not run: its server changed the tool after the consent"
 _INTERRUPTED = "not run: the evaluation was interrupted"
-
-
-def at_most(case: Case) -> int:
-    """Return how many calls of one answer to *case* may run, at most, if they need consent."""
-    return max(1, len(case.calls))
 
 
 class CallRunner:
@@ -59,9 +54,9 @@ class CallRunner:
         Args:
             calls: The calls of an answer.
             limit: The most calls to run that need consent; further calls are marked as not run.
-            known: The results of calls that ended before, by their places: they do not run again.
+            known: The results of calls that ran before, by their places: they do not run again.
             keep: Gets the place and the result of each other call, as soon as it has ended, and
-                puts it into *known*. It does not get a call that was stopped.
+                puts it into *known*. It does not get a call that was stopped, or that did not run.
             key: Hides the key of the model, which a tool may find in the environment.
         """
         results: list[Json] = []
@@ -69,19 +64,20 @@ class CallRunner:
             if not can_run(call):
                 continue
             result = known.get(place)
-            if result is None and self.is_interrupted:
-                result = _not_run(call, _INTERRUPTED)
-            elif result is None and (why := self._refusal(call, limit)):
+            if result is None and (why := self._refusal(call, limit)):
                 result = _not_run(call, why)
-                keep(place, result)
             elif result is None:
-                result = self._run(call, partial(keep, place), key)
-            limit -= self._needs_consent(call)
+                limit -= self._needs_consent(call)
+                result = self._run(call, key)
+                if result["state"] in _DONE:
+                    keep(place, result)
             results.append(result)
         return tuple(results)
 
     def _refusal(self, call: ToolCall, limit: int) -> str:
         """Return why a call may not run; empty if it may. *limit* calls that need consent may."""
+        if self.is_interrupted:
+            return _INTERRUPTED
         if not self._needs_consent(call):
             return ""
         if call.name in self._judged and has_changed(self._judged[call.name]):
@@ -95,7 +91,7 @@ class CallRunner:
         verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
         return verdict == "ask" or call.name in self._agreed_to
 
-    def _run(self, call: ToolCall, keep: Callable[[Json], object], key: Redactor) -> Json:
+    def _run(self, call: ToolCall, key: Redactor) -> Json:
         run = run_here(
             call.tool,  # type: ignore[arg-type]
             call.arguments,
@@ -106,14 +102,9 @@ class CallRunner:
         try:
             # The one question was not about the rating of this call
             perform(run, confirm=call.name not in self._agreed_to)
-            if run.state != "cancelled":
-                keep(_result(run, key))
         except KeyboardInterrupt:
             # The answer is paid for: its trial is kept
             self.is_interrupted = True
-            if run.has_ended and run.state != "cancelled":
-                # It came just as the call had ended
-                keep(_result(run, key))
         return _result(run, key)
 
 

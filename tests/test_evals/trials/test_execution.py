@@ -8,6 +8,7 @@ import pytest
 
 from tests.test_evals.sample_tools import TOOLS, bill, message
 from toolbench import ToolDefinition, answering, history, tool
+from toolbench.errors import ConsentError
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
@@ -23,12 +24,23 @@ def executed(answer, case, **options):
     return trial
 
 
-def test_no_more_calls_run_than_a_person_agreed_to():
-    """The question says at most one call: of seven, one runs, and the report says so."""
-    trial = executed(message(*WIPES), Case("Hello"))
+def test_no_more_calls_run_than_a_person_agreed_to(tmp_path):
+    """The question says at most one call: of seven, one runs, and the report says so.
+
+    On resume, the question is about the six that did not run, and the first does not run again.
+    """
+    path = tmp_path / "trials.jsonl"
+    trial = executed(message(*WIPES), Case("Hello"), save=path)
     assert len(history()) == 1
     assert [result["state"] for result in trial.results] == ["ok"] + ["not run"] * 6
     assert trial.results[1]["text"] == "not run: more calls than agreed"
+    model = ScriptedModel([])
+    with answering(False), pytest.raises(ConsentError, match="None of at most 6 calls of"):
+        evaluate(model, TOOLS, [Case("Hello")], execute=True, save=path)
+    with answering(True):
+        [again] = evaluate(model, TOOLS, [Case("Hello")], execute=True, save=path)
+    assert [result["text"] for result in again.results] == [f"/{n} is gone" for n in range(7)]
+    assert len(history()) == 7
 
 
 def test_the_number_agreed_to_is_that_of_the_expected_calls():
