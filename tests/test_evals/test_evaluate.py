@@ -34,12 +34,15 @@ class TestScores:
         assert (trial.passed, trial.picked, trial.filled) == (True, True, True)
         assert trial.repaired is False
         assert trial.called_when_none is None is trial.forbidden
+        # Only a failure is read again
+        assert trial.message is None
 
     def test_a_wrong_argument(self):
         """The field that is wrong is named; the tool was right."""
         [trial] = scripted(message(bill(people=5)))
         assert (trial.passed, trial.picked, trial.filled) == (False, True, False)
         assert trial.problems == ("people: 4 was expected, and 5 was sent",)
+        assert trial.message["tool_calls"]
 
     def test_another_tool(self):
         """Whether it filled right is no question where it picked wrong."""

@@ -131,8 +131,6 @@ Stop = Literal["interrupted", "max_cost", "executor"]
 
 # One answer after another
 _IN_TURN = (ScriptedModel, RecordedModel, LocalModel)
-# Failed answers that are kept with their text
-_FAILURES = 1_000
 
 
 def evaluate(
@@ -249,7 +247,6 @@ class _Evaluation:
         self._results: defaultdict[Task, Results] = defaultdict(dict)
         # Answers of the file with calls that have not run
         self._open: dict[Task, list[ToolCall]] = {}
-        self._kept_whole = 0
         self._runner = CallRunner()
         self._token = CancelToken()
 
@@ -282,8 +279,7 @@ class _Evaluation:
                     self._open[task] = scored.calls
             if self._execute:
                 trial = replace(trial, results=tuple(results[place] for place in sorted(results)))
-            self._trials[task] = self._lightened(trial)
-        self.notes += lines.notes
+            self._trials[task] = _lightened(trial)
 
     # --- the work ------------------------------------------------------------------
 
@@ -337,7 +333,7 @@ class _Evaluation:
             planned=len(self._cases) * self._repeats * len(self._models),
             estimate=estimate,
             stopped=stop,
-            notes=[*self.notes, *self._lost_texts()],
+            notes=self.notes,
             is_cost_unknown=budget.is_unknown,
             is_saved=self._saved is not None,
             seconds=perf_counter() - began,
@@ -366,7 +362,7 @@ class _Evaluation:
         is_lost = not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
         if self._saved is not None and not is_lost:
             self._saved.add(task, scored)
-        self._trials[task] = self._lightened(scored.trial)
+        self._trials[task] = _lightened(scored.trial)
         self._run_calls(task, scored.calls)
         return self._trials[task]
 
@@ -456,26 +452,12 @@ class _Evaluation:
             repeat=repeat,
         )
 
-    def _lost_texts(self) -> list[str]:
-        """Return a note if the texts of some failures were not kept."""
-        failures = sum(trial.passed is False for trial in self._trials.values())
-        if self._kept_whole < _FAILURES or failures == _FAILURES:
-            return []
-        place = "`save=` keeps all of them in a file"
-        if self._saved is not None:
-            place = f"all of them are in {self._saved.lines.path}"
-        return [
-            f"The report has the texts of the first {_FAILURES:,} of {failures:,} failures; {place}."
-        ]
 
-    def _lightened(self, trial: Trial) -> Trial:
-        """Return *trial* without its message, if it passed or many failures are kept already."""
-        if trial.message is None:
-            return trial
-        if trial.passed is False and self._kept_whole < _FAILURES:
-            self._kept_whole += 1
-            return trial
+def _lightened(trial: Trial) -> Trial:
+    """Return *trial* without its message if it passed: only failures are read again."""
+    if trial.passed:
         return replace(trial, message=None)
+    return trial
 
 
 def _threads(count: int, undo: ExitStack) -> Executor:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from toolbench.evals.case import Case
 from toolbench.evals.execution import can_run
 from toolbench.evals.identity import model_text, value_text
-from toolbench.evals.saved_lines import SavedLines, problem_of
+from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.scoring import AnyTool, Scored, redactor_of
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
@@ -24,7 +24,6 @@ Task = tuple[str, int, int]
 """The name of a model, the index of a case, and the number of the answer, from 1."""
 Results = dict[int, Json]
 """The results of the calls of one answer that have ended, by the places of the calls."""
-_OF_A_RESULT = ("run", "name", "state", "text")
 
 
 class SavedAnswer(NamedTuple):
@@ -84,35 +83,34 @@ class SavedAnswers:
     ) -> Iterator[SavedAnswer]:
         """Yield the answers of the file to the requests of *plan*.
 
-        `SavedLines.notes` then names the lines that cannot be used.
-
         Args:
             plan: The requests.
             with_errors: Whether a request that has only an error counts as answered.
             is_run: Whether the calls of answers run.
 
         Raises:
-            ToolbenchError: If the file cannot be read.
+            ToolbenchError: If the file cannot be read, or an answer in it cannot be used.
         """
         tasks = {self._key(task): task for task in plan}
         results: defaultdict[str, Results] = defaultdict(dict)
         # The one answer to each request: the last one, and no error if there is another
-        chosen: dict[str, Json] = {}
+        chosen: dict[str, tuple[int, Json]] = {}
         for number, line in self.lines.lines():
-            if line["key"] not in tasks or not self.lines.is_used(line, number, _problem(line)):
+            key = line["key"]
+            if key not in tasks:
                 continue
             if "result" in line:
                 results[line["answer"]][line["call"]] = line["result"]
             elif "error" not in line:
-                chosen[line["key"]] = {"answer": line["answer"]}
+                chosen[key] = number, line
             elif with_errors:
-                chosen.setdefault(line["key"], {"answer": line["answer"]})
-        # Once more, because not all answers have a place in memory
-        for _, line in self.lines.lines():
-            is_chosen = chosen.get(line["key"], {}).get("answer") == line.get("answer")
-            if not is_chosen or "result" in line or _problem(line):
-                continue
-            task = tasks[line["key"]]
+                chosen.setdefault(key, (number, line))
+        for key, (number, line) in chosen.items():
+            task = tasks[key]
+            try:
+                trial = Trial.from_dict(line, self._cases[task[1]])
+            except ValidationError as error:
+                raise self.lines.damaged(number, error) from None
             known = results[line["answer"]]
             is_whole = "scored_for" not in line
             if not is_whole and self._scored_for[task[1]] != line["scored_for"]:
@@ -121,7 +119,6 @@ class SavedAnswers:
                 # Its other calls cannot run: they have a secret, which is hidden
                 continue
             self._ids[task] = line["answer"]
-            trial = Trial.from_dict(line, self._cases[task[1]])
             yield SavedAnswer(task, trial, known, is_whole)
 
     def add(self, task: Task, scored: Scored) -> None:
@@ -137,20 +134,3 @@ class SavedAnswers:
         """Save the result of the call at *place* of an answer."""
         line = {"answer": self._ids[task], "call": place, "result": result}
         self.lines.add(self._key(task), line)
-
-
-def _problem(line: Json) -> str:
-    """Return what is wrong with *line*; empty if nothing is."""
-    if not isinstance(line.get("answer"), str):
-        return "answer: Should be a string"
-    if "result" in line:
-        result = line["result"]
-        if isinstance(result, dict) and isinstance(line.get("call"), int):
-            missing = [name for name in _OF_A_RESULT if name not in result]
-            return ", ".join(f"result.{name}: Field required" for name in missing)
-        return "result: Should be an object, with the place of its call"
-    try:
-        Trial.from_dict(line, Case("-"))
-    except ValidationError as error:
-        return problem_of(error)
-    return ""

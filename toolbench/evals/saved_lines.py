@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterator
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -15,13 +14,10 @@ from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
 from toolbench.jsonschema.types import Json
 from toolbench.values import plain
-from toolbench.wording import counted
 
 VERSION = 1
 """The form of the lines."""
 _BEGIN = b'{"toolbench": '
-# Damaged lines
-_MOST = 5
 
 
 class SavedLines:
@@ -39,8 +35,6 @@ class SavedLines:
             ToolbenchError: If the file cannot be read and written, or is another file.
         """
         self.path = path
-        # What is wrong in a line, by its key
-        self._damaged: dict[str, str] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b", buffering=0, opener=open_unlinked)  # noqa: SIM115
@@ -119,31 +113,15 @@ class SavedLines:
             msg = f"{self.path} cannot be read: {error.strerror}."
             raise ToolbenchError(msg) from None
 
-    def is_used(self, line: Json, number: int, problem: str) -> bool:
-        """Tell whether *line* has no *problem*; the `notes` name one with a problem, and its number.
-
-        A later line with its key takes its place.
-        """
-        if problem:
-            self._damaged[line["key"]] = f"line {number:,} ({problem})"
-            return False
-        self._damaged.pop(line["key"], None)
-        return True
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes about lines that were not used; empty if there are none."""
-        if not self._damaged:
-            return []
-        count = len(self._damaged)
-        names = ", ".join(islice(self._damaged.values(), _MOST))
-        rest = ""
-        if count > _MOST:
-            rest = f" and {count - _MOST:,} more"
-        return [
-            f"{counted(count, 'line')} of {self.path} cannot be used; the calls or answers are "
-            f"made again: {names}{rest}."
-        ]
+    def damaged(self, number: int, error: ValidationError) -> ToolbenchError:
+        """Return the error that line *number* cannot be used, with the first problem in *error*."""
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        msg = (
+            f"Line {number:,} of {self.path} cannot be used ({where}: {first['msg']}): delete it, "
+            "then its answer or call is made again."
+        )
+        return ToolbenchError(msg)
 
     def add(self, key: str, data: Json) -> None:
         """Append *data* under *key*; when this returns, the operating system has the line.
@@ -174,10 +152,3 @@ def _salt(first: bytes, kind: str) -> str:
     if not is_ours:
         return ""
     return str(head.get("salt"))
-
-
-def problem_of(error: ValidationError) -> str:
-    """Return the first problem in *error*, of a line that cannot be used."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(map(str, first["loc"]))
-    return f"{where}: {first['msg']}"

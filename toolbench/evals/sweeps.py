@@ -23,8 +23,8 @@ from toolbench.errors import CaseError
 from toolbench.evals.consent import ask_for_all
 from toolbench.evals.grid import Calls
 from toolbench.evals.identity import tool_text, value_text
-from toolbench.evals.progress import ProgressLine, announce
-from toolbench.evals.saved_lines import SavedLines, problem_of
+from toolbench.evals.progress import ProgressLine
+from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.sweep_call import LOST, Result, Row, make_calls
 from toolbench.evals.sweep_report import SweepReport
 from toolbench.evals.workers import (
@@ -133,7 +133,6 @@ def sweep(
         if save is not None:
             lines = undo.enter_context(closing(SavedLines(Path(save), "sweep")))
             work.resume(lines, version, is_wanted=resume, with_errors=not retry_errors)
-            announce(work.notes, on_progress)
         return work.run(executor, workers, on_progress, confirm=confirm)
 
 
@@ -147,10 +146,7 @@ class _Sweep:
         self._stretched: dict[str, str] = {}
         self._lines: SavedLines | None = None
         self._rows: dict[int, Row] = {}
-        self.notes: list[str] = []
-        """Notes for a person, to show before the first call."""
-        # Notes for the report alone
-        self._remarks: list[str] = []
+        self._notes: list[str] = []
         # Whether the calls are made in threads of this process
         self._is_near = True
         # Calls of the next batch
@@ -202,20 +198,22 @@ class _Sweep:
         self._digest = lines.stretched(tool_text(self._tool, version))
         if not is_wanted:
             return
-        known: dict[str, Json] = {}
+        known: dict[str, tuple[int, Json]] = {}
         for number, line in lines.lines():
-            has_parts = not line.keys().isdisjoint(("state", "arguments"))
-            is_wanted = with_errors or line.get("state") == "ok"
-            if has_parts and is_wanted and lines.is_used(line, number, _problem(line)):
-                known[line["key"]] = line
-        if known:
-            for call in self._calls():
-                if call.key in known:
-                    line = known[call.key]
-                    self._rows[call.place] = Row.from_dict(line, call.masked, call.repeat)
-        self.notes += lines.notes
+            if with_errors or line.get("state") == "ok":
+                known[line["key"]] = number, line
+        if not known:
+            return
+        for call in self._calls():
+            if call.key not in known:
+                continue
+            number, line = known[call.key]
+            try:
+                self._rows[call.place] = Row.from_dict(line, call.masked, call.repeat)
+            except ValidationError as error:
+                raise lines.damaged(number, error) from None
         if self._rows:
-            self._remarks.append(
+            self._notes.append(
                 f"Taken from {lines.path}: {counted(len(self._rows), 'row')} of the same source and "
                 "version. If anything else has changed that the tool reads, give another version=."
             )
@@ -256,7 +254,7 @@ class _Sweep:
             axes=self._inputs.axes,
             planned=planned,
             stopped=stopped,
-            notes=[*self.notes, *self._remarks],
+            notes=self._notes,
             is_saved=self._lines is not None,
             seconds=perf_counter() - began,
         )
@@ -362,15 +360,6 @@ class _Sweep:
             if each:
                 largest = min(int(_ALOFT / each), largest)
             self._size = max(1, largest)
-
-
-def _problem(line: Json) -> str:
-    """Return what is wrong with *line* of a file; empty if it has a row."""
-    try:
-        Row.from_dict(line, {}, 1)
-    except ValidationError as error:
-        return problem_of(error)
-    return ""
 
 
 def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:

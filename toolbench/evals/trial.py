@@ -45,7 +45,7 @@ class Trial:
     cost: float | None = None
     """The cost in US dollars, if the model reports it."""
     message: Mapping[str, Any] | None = None
-    """The answer in its provider's format; kept only for a limited number of failures."""
+    """The answer in its provider's format; a report keeps it only for failures."""
     results: tuple[Json, ...] = ()
     """The results of the calls, if calls run: `run` (None if the call did not), `state`, `text`."""
     finish_reason: str | None = None

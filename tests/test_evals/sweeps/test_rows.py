@@ -3,6 +3,7 @@
 import pytest
 
 from toolbench import tool
+from toolbench.errors import ToolbenchError
 from toolbench.evals import sweep
 
 
@@ -84,13 +85,9 @@ def test_a_table_is_shown_beside_a_secret_that_is_a_word_of_it(word):
     assert "word" in report.to_html()
 
 
-calls = []
-
-
 @tool(read_only=True)
 def count(n: int) -> int:
-    """Count the calls."""
-    calls.append(n)
+    """Return the number."""
     return n
 
 
@@ -103,17 +100,13 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("old", "new"), DAMAGES)
-def test_the_call_of_a_damaged_line_is_made_again(old, new, tmp_path):
-    """The others are taken from the file, and the report says what happened."""
+def test_a_damaged_row_is_refused(old, new, tmp_path):
+    """The sentence names its line."""
     path = tmp_path / "sweep.jsonl"
     sweep(count, {"n": range(3)}, save=path, workers=1)
     lines = path.read_text().splitlines()
     assert old in lines[2]
     lines[2] = lines[2].replace(old, new)
     path.write_text("\n".join(lines) + "\n")
-    calls.clear()
-    with pytest.warns(UserWarning, match=r"line 3 \("):
-        report = sweep(count, {"n": range(3)}, save=path)
-    assert calls == [1]
-    assert [row.fields for row in report] == [{"result": n} for n in range(3)]
-    assert "line 3 (" in report.to_html()
+    with pytest.raises(ToolbenchError, match=r"^Line 3 of .* cannot be used \(.*\): delete it"):
+        sweep(count, {"n": range(3)}, save=path)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.test_evals.sample_tools import TOOLS, bill, message
+from toolbench.errors import ToolbenchError
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import ScriptedModel
 
@@ -55,24 +56,20 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("old", "new"), DAMAGES)
-def test_a_damaged_answer_is_asked_for_again(old, new, tmp_path):
-    """Its line is named, the other lines are used, and the file keeps all of them."""
+def test_a_damaged_answer_is_refused(old, new, tmp_path):
+    """The sentence names its line; without it, the answer is asked for again, and no other."""
     cases, path = [Case(f"Hello {n}") for n in range(3)], tmp_path / "trials.jsonl"
     noted(cases, path, workers=1)
     lines = path.read_text().splitlines()
     assert old in lines[2]
     lines[2] = lines[2].replace(old, new)
     path.write_text("\n".join(lines) + "\n" + '{"key": ' + "[" * 100_000 + "\n")
+    content = path.read_bytes()
+    with pytest.raises(ToolbenchError, match=r"^Line 3 of .* cannot be used \(.*\): delete it"):
+        noted(cases, path, workers=1)
+    assert path.read_bytes() == content
+    del lines[2]
+    path.write_text("\n".join(lines) + "\n")
     report, text = noted(cases, path, workers=1)
     assert len(report) == 3
-    assert not report.errors
-    assert "1 line of" in text
-    assert "line 3 (" in text
     assert "Evaluation: 1 request" in text
-    assert "line 3 (" in report.to_text()
-    assert path.read_text().splitlines()[:4] == lines
-    _, text = noted(cases, path, workers=1)
-    # It was made again before: nothing is asked
-    assert text == ""
-    report, _ = noted(cases, path, workers=1)
-    assert not any("line 3" in notice for notice in report.notices)
