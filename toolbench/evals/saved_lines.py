@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
 from toolbench.jsonschema.types import Json
+from toolbench.tools.posix import fcntl
 from toolbench.values import plain
 
 VERSION = 1
@@ -32,19 +34,19 @@ class SavedLines:
         *kind* is the function whose file it is: "evaluate" or "sweep".
 
         Raises:
-            ToolbenchError: If the file cannot be read and written, or is another file.
+            ToolbenchError: If the file cannot be read and written, is another file, or is in use.
         """
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b", buffering=0, opener=open_unlinked)  # noqa: SIM115
+            self._lock()
             first = self._first_line()
             is_torn = _BEGIN.startswith(first) or first.startswith(_BEGIN)
             if is_torn and not first.endswith(b"\n"):
                 # Nothing was saved yet
                 self._file.truncate(0)
                 self._write({"toolbench": kind, "version": VERSION, "salt": token_hex(8)})
-                # Another process may have written its own before
                 first = self._first_line()
             self._salt = _salt(first, kind)
             if not self._salt:
@@ -62,12 +64,29 @@ class SavedLines:
             msg = f"{path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
 
+    def _lock(self) -> None:
+        """Keep out others, until `close`: two at once would both ask, and run, what the file has not."""
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            msg = (
+                f"{self.path} is in use by another evaluation or sweep: wait until that has "
+                "ended, or give the name of another file."
+            )
+            raise ToolbenchError(msg) from None
+        except OSError:
+            # Some file systems have no locks
+            return
+
     def _first_line(self) -> bytes:
         self._file.seek(0)
         return self._file.readline(1_000)
 
     def _write(self, data: Json) -> None:
-        """Append *data* as a line: at once, so that two processes mix no lines."""
+        """Append *data* as a line."""
         rest = memoryview(json.dumps(data, ensure_ascii=True).encode() + b"\n")
         while rest:
             rest = rest[self._file.write(rest) or 0 :]
@@ -136,7 +155,10 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and let others use it."""
+        with suppress(OSError, AttributeError):
+            # The processes of a pool that was forked have the file open, too
+            fcntl.flock(self._file, fcntl.LOCK_UN)
         self._file.close()
 
 

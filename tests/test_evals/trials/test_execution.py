@@ -8,8 +8,8 @@ import pytest
 
 from tests.test_evals.sample_tools import TOOLS, bill, message
 from toolbench import ToolDefinition, answering, history, tool
-from toolbench.errors import ConsentError
-from toolbench.evals import Case, evaluate
+from toolbench.errors import ConsentError, ToolbenchError
+from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.testing import FakeMCPServer
@@ -210,6 +210,27 @@ def test_a_call_that_ran_never_runs_again(counter, tmp_path):
     [fourth] = evaluate(ScriptedModel([]), [act], [Case("Act", EXPECTED)], save=options["save"])
     assert (fourth.passed, fourth.results) == (True, ())
     assert ran.read_text() == "0 1 2 "
+
+
+@pytest.mark.parametrize("other", [evaluate, sweep])
+def test_a_file_that_is_in_use_is_refused(other, tmp_path):
+    """Two at once would both ask and run what is not in it yet; afterwards it is free."""
+    path, refusals = tmp_path / "rows.jsonl", []
+
+    @tool(read_only=True)
+    def act(n: int) -> int:
+        """Begin another one in the middle."""
+        with pytest.raises(ToolbenchError, match="is in use by another evaluation or sweep"):
+            if other is sweep:
+                sweep(act, {"n": [1]}, save=path)
+            else:
+                evaluate(ScriptedModel([]), [], [Case("Act")], save=path)
+        refusals.append(n)
+        return n
+
+    for numbers in ([1], [1, 2]):
+        assert [row.error for row in sweep(act, {"n": numbers}, save=path)] == [None] * len(numbers)
+    assert refusals == [1, 2]
 
 
 def test_a_call_of_an_answer_that_was_only_scored_runs_later(counter, tmp_path):
