@@ -171,15 +171,6 @@ def test_a_file_that_is_none_says_where(tmp_path, text, words):
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("levels", [500, pytest.param(3_000, marks=pytest.mark.slow)])
-def test_a_file_that_is_nested_too_deeply_says_so(tmp_path, levels):
-    """A reader that has no levels left tells it in a sentence."""
-    path = tmp_path / "cases.yaml"
-    path.write_text(f"cases:\n- inputs: a\n  expected_output: {'[' * levels}{']' * levels}\n")
-    with pytest.raises(CaseError, match=r"cases\.yaml cannot be read: it is nested too deeply"):
-        Cases.read(path)
-
-
 def test_a_file_may_be_read_only(tmp_path):
     """A file that cannot be written is one sentence."""
     (tmp_path / "file").write_text("")

@@ -59,8 +59,6 @@ def read(path: Path) -> tuple[list[Case], Head]:
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}."
         raise CaseError(msg) from None
-    except RecursionError:
-        raise _too_deep(path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         msg = f"{path} is not YAML: {' '.join(str(error).split())}."
         raise CaseError(msg) from None
@@ -68,18 +66,11 @@ def read(path: Path) -> tuple[list[Case], Head]:
     if not isinstance(cases, list):
         msg = f"{path} should hold a list `cases`, each with `inputs` and `expected_output`."
         raise CaseError(msg)
-    try:
-        read_cases = [_case(case, f"{path}, case {n}") for n, case in enumerate(cases, 1)]
-    except RecursionError:
-        raise _too_deep(path) from None
+    read_cases = [_case(case, f"{path}, case {n}") for n, case in enumerate(cases, 1)]
     lines = text.removeprefix("\ufeff").splitlines(keepends=True)
     comment = "".join(takewhile(lambda line: line.startswith("#"), lines))
     fields = {**data, "cases": ()} if isinstance(data, Mapping) else {}
     return read_cases, Head(comment, fields)
-
-
-def _too_deep(path: Path) -> CaseError:
-    return CaseError(f"{path} cannot be read: it is nested too deeply.")
 
 
 def _case(data: Any, place: str) -> Case:

@@ -35,6 +35,7 @@ from toolbench.evals.workers import (
     ended,
     room,
     submitted,
+    threads,
 )
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
@@ -50,7 +51,6 @@ from toolbench.llm.models import (
     as_model,
 )
 from toolbench.llm.models.model import offered
-from toolbench.threads import have_threads
 from toolbench.values import clip
 from toolbench.wording import counted
 
@@ -403,7 +403,7 @@ class _Evaluation:
             if isinstance(model, PersonModel):
                 lanes.append(self._lane([name], InThisThread(), 1))
             elif isinstance(model, _IN_TURN):
-                lanes.append(self._lane([name], _threads(1, undo), 1))
+                lanes.append(self._lane([name], threads(1, undo), 1))
             else:
                 together.append(name)
         if together and executor is not None:
@@ -413,7 +413,7 @@ class _Evaluation:
         elif together:
             # with a limit, no request waits in the pool: the limit is checked before
             width = workers if is_limited else 2 * workers
-            lanes.append(self._lane(together, _threads(workers, undo), width))
+            lanes.append(self._lane(together, threads(workers, undo), width))
         return lanes
 
     def _lane(
@@ -458,11 +458,3 @@ def _lightened(trial: Trial) -> Trial:
     if trial.passed:
         return replace(trial, message=None)
     return trial
-
-
-def _threads(count: int, undo: ExitStack) -> Executor:
-    if not have_threads():
-        return InThisThread()
-    pool = ThreadPoolExecutor(count, thread_name_prefix="toolbench-eval")
-    undo.callback(pool.shutdown, wait=False, cancel_futures=True)
-    return pool

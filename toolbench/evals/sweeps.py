@@ -28,7 +28,6 @@ from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.sweep_call import LOST, Result, Row, make_calls
 from toolbench.evals.sweep_report import SweepReport
 from toolbench.evals.workers import (
-    InThisThread,
     Lane,
     cancel,
     check_options,
@@ -36,13 +35,14 @@ from toolbench.evals.workers import (
     ended,
     for_processes,
     is_process_pool,
+    room,
     submitted,
+    threads,
 )
 from toolbench.jsonschema.types import Json
 from toolbench.redaction.detect import Secrecy
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.policy import has_changed, policy
-from toolbench.threads import have_threads
 from toolbench.values import plain
 from toolbench.wording import counted
 
@@ -52,8 +52,6 @@ AnyTool = ToolDefinition[Any, Any]
 _ALOFT = 0.05
 # Calls of a batch
 _LARGEST = 256
-# Workers of a cluster that does not report how many it has
-_WIDTH = 8
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -275,22 +273,20 @@ class _Sweep:
         """Return the lane that gives the calls to *executor*, or to threads."""
         batches = self._batches()
         if executor is None:
-            workers = workers if _may_run_together(self._tool) else 1
+            if not _may_run_together(self._tool):
+                workers = 1
             submit = partial(self._submit, self._tool, self._stop)
-            if not have_threads():
-                return Lane(InThisThread(), batches, submit, 1)
-            pool = ThreadPoolExecutor(workers, thread_name_prefix="toolbench-sweep")
-            undo.callback(pool.shutdown, wait=False, cancel_futures=True)
-            return Lane(pool, batches, submit, workers + 1)
+            return Lane(threads(workers, undo), batches, submit, workers + 1)
         self._is_near = isinstance(executor, ThreadPoolExecutor)
         tool: Any = self._tool
         if not self._is_near:
             tool = getattr(tool, "for_workers", lambda: tool)()
         if tool is self._tool and is_process_pool(executor):
             tool = for_processes(tool)
-        width = 2 * (getattr(executor, "_max_workers", None) or _WIDTH)
-        submit = partial(self._submit, tool, self._stop if self._is_near else None)
-        return Lane(executor, batches, submit, width)
+        stop = None
+        if self._is_near:
+            stop = self._stop
+        return Lane(executor, batches, partial(self._submit, tool, stop), room(executor))
 
     def _submit(
         self, tool: Any, stop: Event | None, executor: Executor, batch: _Batch

@@ -2,8 +2,8 @@
 
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -16,6 +16,7 @@ from toolbench.errors import CaseError
 from toolbench.install_commands import how_to_install_extra
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.progress import wait
+from toolbench.threads import have_threads
 
 
 def check_options(*, repeats: Any, workers: Any, executor: Any) -> None:
@@ -158,8 +159,8 @@ def cancel(lanes: list[Lane[Any]]) -> None:
             future.cancel()
 
 
-# Requests given to a cluster at once
-_WIDTH = 64
+# Workers of an executor that does not say how many it has, such as a cluster's
+_WORKERS = 32
 
 
 @dataclass(frozen=True)
@@ -212,9 +213,18 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 def room(executor: Executor) -> int:
-    """Return how many requests *executor* gets at a time.
+    """Return how many tasks *executor* gets at a time.
 
-    The number is small: if a pool breaks, all requests in it fail.
+    The number is small: if a pool breaks, all tasks in it fail.
     """
-    workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
+    workers: int = getattr(executor, "_max_workers", _WORKERS)
     return 2 * workers
+
+
+def threads(count: int, undo: ExitStack) -> Executor:
+    """Return *count* threads, which *undo* ends; without threads, as in Pyodide, this thread works."""
+    if not have_threads():
+        return InThisThread()
+    pool = ThreadPoolExecutor(count, thread_name_prefix="toolbench-eval")
+    undo.callback(pool.shutdown, wait=False, cancel_futures=True)
+    return pool
