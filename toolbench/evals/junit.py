@@ -22,20 +22,21 @@ def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
     An answer that is not as expected is a failure; a trial without an answer is an error.
     """
     all_trials = list(trials)
-    root = Element("testsuites", name=_text(name), **_counts(all_trials))
+    root = Element("testsuites", _facts(name, all_trials))
     for model, group in by_model(all_trials).items():
-        suite = SubElement(root, "testsuite", name=_text(model), **_counts(group))
+        suite = SubElement(root, "testsuite", _facts(model, group))
         for trial in group:
             _add_case(suite, trial)
     indent(root, space="")
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _counts(trials: list[Trial]) -> dict[str, str]:
+def _facts(name: str, trials: list[Trial]) -> dict[str, str]:
     failures = sum(trial.passed is False for trial in trials)
     errors = sum(trial.error is not None for trial in trials)
     seconds = sum(trial.seconds for trial in trials)
     return {
+        "name": _text(name),
         "tests": str(len(trials)),
         "failures": str(failures),
         "errors": str(errors),
