@@ -55,7 +55,7 @@ from toolbench.wording import counted
 NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
 _LEFT = "does not stop: it goes on in the background, and its answer will not be used."
-_EDITED = "\n[The person changed the arguments before the call ran. They were: "
+_EDITED = "\n[The user changed the arguments before the call ran. They were: "
 # Seconds that stopped calls have to end before they are left alone
 PATIENCE = 0.5
 Chosen = ActionEvent | str | int | None
@@ -481,7 +481,7 @@ def undo_last(events: Sequence[Event], redactor: Redactor) -> list[Event]:
     if notice:
         said.append(NoticeEvent(redactor.text("\n".join(notice))))
     if report:
-        text = "\n".join(["[The person takes back what you did.]", *report])
+        text = "\n".join(["[The user takes back what you did.]", *report])
         content = (TextContent(text=redactor.text(text)),)
         said.append(MessageEvent(content, source="environment", undone=tuple(undone)))
     return said

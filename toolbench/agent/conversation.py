@@ -48,7 +48,7 @@ from toolbench.redaction.known import SecretValue
 from toolbench.redaction.redactor import Redactor
 from toolbench.wording import counted
 
-_LEFT = "The call was not run: the person ended the conversation."
+_LEFT = "The call was not run: the user ended the conversation."
 
 
 class Conversation:
@@ -278,7 +278,7 @@ class Conversation:
         with self._deciding() as agent_state:
             agent_state.add(answer_by_hand(self._one_of(call), result))
 
-    def reject_pending(self, reason: str = "The person said no.", call: Chosen = None) -> None:
+    def reject_pending(self, reason: str = "The user said no.", call: Chosen = None) -> None:
         """Answer the waiting calls with *reason*; their tools do not run.
 
         Args:
