@@ -12,8 +12,9 @@ from wire import Wire, forgetting
 from toolbench import Action, Observation, ToolDefinition, ToolRegistry
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.compose import as_call
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
 from toolbench.llm.lint import lint_tools
+from toolbench.llm.wire import WIRES
 from toolbench.magics.catalog import Catalog
 from toolbench.runs.history import RunHistory
 from toolbench.runs.record import RunRecord
@@ -190,15 +191,14 @@ class TestTools:
             curve(ledger, "bench of so many tools: opened", make, SOME_TOOLS)
         ledger.curve("bench of so many tools: comms", points, unit="comms", order=0)
 
-    @pytest.mark.parametrize("provider", FORMATS)
+    @pytest.mark.parametrize("provider", WIRES)
     def test_exported(self, ledger, provider):
         """In the words of each provider, for the first time."""
-        export = FORMATS[provider]
 
         def make(count):
             def work(tools):
                 for tool in tools:
-                    export(tool)
+                    to_format(tool, provider)
 
             return Cold(lambda: [named(n) for n in range(count)], work)
 

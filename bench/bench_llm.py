@@ -9,7 +9,7 @@ from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.compose import as_call
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
 from toolbench.llm.lint import lint_tools
 from toolbench.llm.wire import WIRES
 
@@ -81,10 +81,10 @@ def test_export_the_corpus(ledger, published):
         for text in texts:
             json.loads(text)
 
-    for provider, export in FORMATS.items():
+    for provider in WIRES:
         ledger.compare(
             f"{len(published)} real tools for {provider}",
-            ours=lambda export=export: [export(tool) for tool in published],
+            ours=lambda name=provider: [to_format(tool, name) for tool in published],
             peer=schemas,
             peer_name="json.loads of the schemas",
             rounds=5,

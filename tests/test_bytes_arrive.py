@@ -14,7 +14,8 @@ from test_widgets.front import click, named, only, page, type_into
 from test_widgets.tooling import buttons, finish
 
 from toolbench import Action, Observation, ToolDefinition, history, run_tool, tool
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
+from toolbench.llm.wire import WIRES
 from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
@@ -274,8 +275,8 @@ def test_the_schema_says_base64():
     assert properties["seal"] == {**encoded, "default": "YWJjZA==", "maxLength": 8}
     assert properties["pin"] == {"type": "string", "format": "password", "writeOnly": True}
     assert run_tool(take, {"pin": "1234"}).text == repr((b"\xff", b"abcd", b"1234"))
-    for name in FORMATS:
-        assert "base64" in str(FORMATS[name](take))
+    for name in WIRES:
+        assert "base64" in str(to_format(take, name))
 
 
 def test_a_server_gets_base64_untouched():

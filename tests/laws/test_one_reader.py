@@ -11,7 +11,7 @@ WRITERS = {
     "mcp/snapshots/schema_diff.py",
 }
 """Those that write a provider's dialect, or a schema to try: the keywords may be keys of the dicts they make."""
-TABLES = {"llm/formats/tool_formats.py": "_KNOWN"}
+TABLES = {"llm/formats/openai.py": "_KNOWN"}
 """The words a provider's dialect has, by the file and the name of the table."""
 
 KEYWORDS = {
@@ -31,8 +31,9 @@ COMMON = {
 READERS = {
     "core/foreign.py": "takes pydantic's noise out of its schemas",
     "llm/formats/arguments.py": "writes the root and the names that providers want",
-    "llm/formats/tool_formats.py": "writes the dialects that take most keywords, and judges strict mode",
+    "llm/formats/openai.py": "writes OpenAI's dialect, and judges strict mode",
     "llm/formats/gemini.py": "writes Gemini's dialect",
+    "llm/wire/anthropic.py": "writes Anthropic's dialect",
     "mcp/snapshots/schema_diff.py": "compares two schemas rule by rule",
     "mcp/snapshots/samples.py": "makes values at the limits of a schema",
     "mcp/lists/listing.py": "checks that a server wrote `type: object`, as MCP wants it",
@@ -42,8 +43,9 @@ WALKERS = {
     "agent/masking.py": "hides secrets in each text of a schema, read or not",
     "core/foreign.py": READERS["core/foreign.py"],
     "llm/formats/arguments.py": READERS["llm/formats/arguments.py"],
-    "llm/formats/tool_formats.py": READERS["llm/formats/tool_formats.py"],
+    "llm/formats/openai.py": READERS["llm/formats/openai.py"],
     "llm/formats/gemini.py": READERS["llm/formats/gemini.py"],
+    "llm/wire/anthropic.py": READERS["llm/wire/anthropic.py"],
     "redaction/detect.py": "rewrites every default and example in a schema",
 }
 """Those that go through a schema keyword by keyword (`jsonschema.walk`), and why."""

@@ -1,11 +1,11 @@
 """What a provider is given of a tool, and what the report says of it."""
 
-from toolbench.llm.formats import FORMATS, format_report
+from toolbench.llm.formats import format_report, to_format
 
 
 def parameters(tool, provider, **questions):
     """The schema *provider* is given, with *questions* about the call if wanted."""
-    offer = FORMATS[provider](tool, **questions)
+    offer = to_format(tool, provider, **questions)
     return (offer.get("function") or offer).get(
         {"anthropic": "input_schema", "mcp": "inputSchema"}.get(provider, "parameters")
     )

@@ -20,15 +20,16 @@ from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.walk import every
 from toolbench.llm.formats.tool_formats import (
-    FORMATS,
     SHORT_DESCRIPTION,
     format_report,
     to_anthropic,
+    to_format,
     to_gemini,
     to_mcp,
     to_openai,
     to_responses,
 )
+from toolbench.llm.wire import WIRES
 
 ALTERNATIVES = {"anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {}}}]}
 RISKS = ["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
@@ -155,14 +156,14 @@ class TestQuestions:
         assert properties["security_risk"]["enum"] == RISKS
         assert "security_risk" not in spared
 
-    @pytest.mark.parametrize("provider", FORMATS)
+    @pytest.mark.parametrize("provider", WIRES)
     def test_both(self, provider):
         """Every format asks for both."""
-        exported = json.dumps(FORMATS[provider](WRITE, security_risk=True, summary=True))
+        exported = json.dumps(to_format(WRITE, provider, security_risk=True, summary=True))
         assert '"security_risk"' in exported
         assert '"summary"' in exported
 
-    @pytest.mark.parametrize("provider", FORMATS)
+    @pytest.mark.parametrize("provider", WIRES)
     @pytest.mark.parametrize("top", [{}, ALTERNATIVES], ids=["plain", "anyOf"])
     def test_come_first(self, provider, top):
         """A call that is cut off keeps its rating: models write arguments in the schema's order."""
@@ -259,8 +260,8 @@ class TestReport:
 
     def test_tool_unharmed(self):
         """Exports are the caller's own: changing one changes nothing else."""
-        for provider in FORMATS:
-            FORMATS[provider](GREP).clear()
+        for provider in WIRES:
+            to_format(GREP, provider).clear()
             schema = parameters(GREP, provider)
             schema["properties"]["pattern"]["description"] = "changed"
             assert parameters(GREP, provider)["properties"]["pattern"]["description"] != ("changed")
@@ -278,7 +279,7 @@ class TestNative:
             pair: tuple[int, str] | None = None
 
         tool = ToolDefinition(name="deep", description="Go deep.", action_type=Deep)
-        for provider in FORMATS:
-            written = json.dumps(FORMATS[provider](tool), allow_nan=False)
+        for provider in WIRES:
+            written = json.dumps(to_format(tool, provider), allow_nan=False)
             assert all(word in written for word in ("Sums.", "pair", '"b"'))
         sdk("google.genai.types").FunctionDeclaration.model_validate(to_gemini(tool))

@@ -7,9 +7,9 @@ from test_llm.offers import changes, parameters
 from test_llm.samples import foreign, taking
 from toolbench.llm.compose import as_anthropic_call
 from toolbench.llm.formats.tool_formats import (
-    FORMATS,
     SHORT_DESCRIPTION,
     to_anthropic,
+    to_format,
     to_gemini,
     to_openai,
 )
@@ -22,9 +22,9 @@ class TestNames:
     @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
     def test_fit(self, name, provider):
         """The stand-in fits, and is the same each time."""
-        offer = FORMATS[provider](foreign({"type": "object"}, name))
+        offer = to_format(foreign({"type": "object"}, name), provider)
         sent = (offer.get("function") or offer)["name"]
-        again = FORMATS[provider](foreign({"type": "object"}, name))
+        again = to_format(foreign({"type": "object"}, name), provider)
         first = "A-Za-z_" if provider == "gemini" else "A-Za-z0-9_-"
         rest = "A-Za-z0-9_.:-" if provider == "gemini" else "A-Za-z0-9_-"
         most = 63 if provider in ("openai", "responses") else 127

@@ -11,6 +11,7 @@ from test_llm.samples import GREP, WRITE
 from toolbench import Observation, history, tool
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.llm.calls.written_calls import written_calls
+from toolbench.llm.message import Message, TextPart, ToolCallPart, ToolResultPart
 from toolbench.llm.wire import WIRES
 
 # What a model that is declared to write calls as text has said
@@ -239,6 +240,18 @@ class TestSentBack:
         for mark in ("tool_call_id", "tool_result", "function_call_output"):
             assert mark not in text
         assert "functionResponse" not in text
+
+    @pytest.mark.parametrize("provider", SHAPES)
+    def test_beside_the_result_of_a_call(self, provider):
+        """Of two results only that of a call that was sent is one for the provider."""
+        said = Message("assistant", (ToolCallPart("now", {}, "c1"),))
+        results = (
+            ToolResultPart("c1", "now", (TextPart("noon"),)),
+            ToolResultPart("c9", "grep", (TextPart("3 matches"),)),
+        )
+        text = json.dumps(WIRES[provider].request("m", [said, Message("tool", results)], [], {}))
+        assert text.count("<tool_response>") == 1
+        assert text.index('"noon"') < text.index("<tool_response>\\n3 matches")
 
 
 class TestCall:

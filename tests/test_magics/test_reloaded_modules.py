@@ -78,8 +78,9 @@ def module(shell, tmp_path, monkeypatch):
 RELOAD = "import importlib"
 # What a model is told is what a call takes
 OFFERED = (
-    "from toolbench.llm.formats import FORMATS\n"
-    "sum('loud' in str(write(greet)) for write in FORMATS.values())"
+    "from toolbench.llm.formats import to_format\n"
+    "from toolbench.llm.wire import WIRES\n"
+    "sum('loud' in str(to_format(greet, name)) for name in WIRES)"
 )
 WAYS = (
     # Its default compares the sources of all modules

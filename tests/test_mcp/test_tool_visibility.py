@@ -11,7 +11,7 @@ from toolbench import Conversation, ToolDefinition
 from toolbench.agent import Agent, check_tools
 from toolbench.errors import ToolbenchError
 from toolbench.evals import Case, evaluate
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
 from toolbench.llm.models import Answer
 from toolbench.serving import serve
 
@@ -108,9 +108,9 @@ def test_they_are_served_to_no_agent(tools):
 def test_formats_for_models_refuse_them(provider, tools):
     """The error says how to leave them out; a list for a server is another thing."""
     with pytest.raises(ToolbenchError, match="refresh is not offered to models"):
-        FORMATS[provider](tools["refresh"])
-    assert FORMATS["mcp"](tools["refresh"])["name"] == "refresh"
-    assert FORMATS[provider](tools["report"])
+        to_format(tools["refresh"], provider)
+    assert to_format(tools["refresh"], "mcp")["name"] == "refresh"
+    assert to_format(tools["report"], provider)
 
 
 @pytest.mark.parametrize("export", ["to_openai_tool", "to_responses_tool"])

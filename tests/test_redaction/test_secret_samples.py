@@ -8,7 +8,8 @@ from corpus import lines_of, needs_corpus
 from pydantic import Field
 
 from toolbench import Action, ToolDefinition, run_tool, tool
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
+from toolbench.llm.wire import WIRES
 from toolbench.redaction.detect import without_secret_samples
 
 SECRETS = ("hunter2-default", "hunter2-example", "hunter2-nested")
@@ -51,13 +52,13 @@ foreign = ToolDefinition(
 
 
 @pytest.mark.parametrize("definition", [native, foreign], ids=["native", "foreign"])
-@pytest.mark.parametrize("provider", FORMATS)
+@pytest.mark.parametrize("provider", WIRES)
 def test_are_told_to_no_provider(provider, definition):
     """A key of the server, a token in a nested default, an example of a password: left out."""
-    exported = json.dumps(FORMATS[provider](definition))
+    exported = json.dumps(to_format(definition, provider))
     assert "password" in exported
     assert [secret for secret in SECRETS if secret in exported] == []
-    risk = json.dumps(FORMATS[provider](definition, security_risk=True, summary=True))
+    risk = json.dumps(to_format(definition, provider, security_risk=True, summary=True))
     assert [secret for secret in SECRETS if secret in risk] == []
 
 

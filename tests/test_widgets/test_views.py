@@ -24,7 +24,7 @@ from test_widgets.tooling import (
 )
 from toolbench import current_run, history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
-from toolbench.llm.providers import PROVIDER_TITLES
+from toolbench.llm.wire import titles
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.questions import answering
 from toolbench.testing import FakeMCPServer
@@ -47,7 +47,7 @@ def opened(panel, name):
 
 
 class TestSchemaView:
-    @pytest.mark.parametrize("label", PROVIDER_TITLES.values())
+    @pytest.mark.parametrize("label", titles())
     def test_shows_every_format(self, label):
         """MCP, OpenAI chat, Responses, Anthropic and Gemini, each with its cost."""
         view = opened(ToolPanel(add), "Schema")
@@ -104,7 +104,7 @@ class TestCodeView:
         pick(named(view, "Copy as"), "pytest")
         assert "def test_add():" in named(view, "Code").value
 
-    @pytest.mark.parametrize(("name", "label"), PROVIDER_TITLES.items())
+    @pytest.mark.parametrize(("label", "name"), titles().items())
     def test_shows_what_a_model_would_send(self, name, label):
         """Each provider's parser reads it as the call the form describes."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")
@@ -113,7 +113,7 @@ class TestCodeView:
         [call] = parse_tool_calls(sent, [add], provider=name)
         assert (call.name, call.arguments, call.error) == ("add", {"a": 1}, None)
 
-    @pytest.mark.parametrize("label", PROVIDER_TITLES.values())
+    @pytest.mark.parametrize("label", titles())
     def test_hides_secrets_in_what_a_model_would_send(self, label):
         """A token that is typed is nowhere in the text."""
 

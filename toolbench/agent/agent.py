@@ -15,8 +15,9 @@ from toolbench.agent.toolset import CROWD, ToolMaking, Toolset, is_one_tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.formats import format_report
+from toolbench.llm.message import Provider
 from toolbench.llm.models import Model, as_model
-from toolbench.llm.providers import Provider, tool_name
+from toolbench.llm.wire import WIRES
 
 
 class Agent:
@@ -214,7 +215,7 @@ def _problems(tool_list: list[ToolDefinition[Any, Any]], provider: Provider) -> 
         for tool in tool_list
         for change in format_report(tool, provider).changes
     ]
-    names = Counter(tool_name(tool.name, provider) for tool in tool_list)
+    names = Counter(WIRES[provider].tool_name(tool.name) for tool in tool_list)
     problems += [
         ToolProblem(name, "name", f"{count} tools have this name", refused=True)
         for name, count in names.items()

@@ -37,8 +37,8 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, Problem, ToolbenchError
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall, parse_tool_calls
+from toolbench.llm.message import Provider
 from toolbench.llm.models import Usage
-from toolbench.llm.providers import Provider
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.control import CANCELLED, INTERRUPTED, CancelToken, stop

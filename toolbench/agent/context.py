@@ -17,11 +17,11 @@ from toolbench.llm.message import (
     ImagePart,
     Message,
     Part,
+    Provider,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.wording import estimate_tokens
 

@@ -438,8 +438,8 @@ class Copy:
                     agent_state.read(event)
 
     def _with_id(self, event: Event) -> Event:
-        """Return *event*; if it is a call without an id, as of Gemini, with the id that other providers need."""
-        if self._provider == "gemini":
+        """Return *event*; if it is a call without an id, with the id that the present provider needs."""
+        if not WIRES[self._provider].needs_ids:
             return event
         if not isinstance(event, ActionEvent) or event.tool_call.id is not None:
             return event
@@ -460,14 +460,7 @@ class Copy:
         """Tell whether the present provider wrote *message*: an earlier model may have had another one."""
         if isinstance(event, ActionEvent) and event.metadata is not None:
             return event.metadata.provider == self._provider
-        if _is_text_blocks(message.get("content")):
-            # It can be read as OpenAI's too, but may have fields that only Anthropic takes
-            return self._provider == "anthropic"
-        provider = read_message(message).message.provider
-        if provider is None:
-            # Text alone, which only Gemini writes in another way
-            return self._provider != "gemini"
-        return provider == self._provider
+        return read_message(message).message.provider == self._provider
 
     def _read_again(self, event: Event) -> Event:
         if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
@@ -496,12 +489,6 @@ class Copy:
             return replace(event, message=message, thought=event.thought and kept.thought)
         images = [block for block in event.content if block.type != "text"]
         return replace(event, message=message, content=(TextContent(text=kept.thought), *images))
-
-
-def _is_text_blocks(content: Any) -> bool:
-    if not isinstance(content, list) or not content:
-        return False
-    return all(isinstance(block, Mapping) and block.get("type") == "text" for block in content)
 
 
 def _refuse_lost_secrets(current: Round) -> None:

@@ -18,14 +18,15 @@ from toolbench.llm.message import (
     Message,
     OtherPart,
     Part,
+    Provider,
     TextPart,
     ThinkingPart,
     ToolCallPart,
     ToolResultPart,
 )
-from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message
 from toolbench.llm.wire import WIRES
+from toolbench.llm.wire.wire import Wire
 from toolbench.redaction.redactor import Redactor
 
 _PROTOCOL = frozenset(
@@ -95,12 +96,8 @@ class Masking:
         """Return *message* with secrets hidden in each of its parts."""
         if not self._redactor:
             return message
-        parts: list[Part] = []
-        for part in message.parts:
-            masked = self._part(part)
-            if message.provider == "responses" and isinstance(masked, TextPart | ThinkingPart):
-                masked = self._of_blocks(masked)
-            parts.append(masked)
+        wire = WIRES[message.provider or "openai"]
+        parts = [self._part(part, wire) for part in message.parts]
         return replace(message, parts=tuple(parts), raw=self._raw(message.raw))
 
     def written(self, message: Json, provider: Provider) -> Json:
@@ -162,11 +159,13 @@ class Masking:
             return {key: self._values(item) for key, item in value.items()}
         return value
 
-    def _part(self, part: Part) -> Part:
+    def _part(self, part: Part, wire: Wire) -> Part:
         raw = self._raw(part.raw)
         match part:
             case TextPart() | ThinkingPart():
-                return replace(part, text=self._text(part.text), raw=raw)
+                # A short secret is hidden as a whole word only, and where blocks are joined it is none
+                reread = wire.reread(replace(part, raw=raw))
+                return replace(reread, text=self._text(reread.text))
             case ImagePart():
                 return replace(part, url=self._text(part.url), raw=raw)
             case ToolCallPart():
@@ -174,21 +173,11 @@ class Masking:
             case ToolResultPart():
                 content: list[TextPart | ImagePart] = []
                 for block in part.content:
-                    masked = self._part(block)
+                    masked = self._part(block, wire)
                     if isinstance(masked, TextPart | ImagePart):
                         content.append(masked)
                 return replace(part, content=tuple(content), raw=raw)
         return OtherPart(raw)
-
-    def _of_blocks(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
-        """Return *part* with the text of its masked blocks.
-
-        A short secret is hidden as a whole word only, and where blocks are joined it is none.
-        """
-        if part.raw is None or part.raw.get("type") not in ("message", "reasoning"):
-            return part
-        read = WIRES["responses"].read_parts([part.raw])
-        return replace(part, text=self._text(read.text or read.thinking))
 
     def _arguments(self, arguments: Any) -> Any:
         if isinstance(arguments, str):

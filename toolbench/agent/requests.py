@@ -28,9 +28,9 @@ from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.calls.written_calls import unread_call, without_unread
+from toolbench.llm.message import Provider
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.model import Chunk, OnChunk, as_answer, with_message, writes_calls
-from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.exception_text import sentence_of
@@ -427,16 +427,15 @@ class Sender:
         return self._agent_state.append(NoticeEvent(self._redactor.text(text)))
 
     def _take_calls(self, answer: Answer, calls: list[ToolCall]) -> list[Event]:
-        provider, said = self.model.provider, answer.parsed
-        # Gemini identifies calls by their order
-        if provider != "gemini":
+        wire, said = WIRES[self.model.provider], answer.parsed
+        if wire.needs_ids:
             calls = [replace(call, id=self._agent_state.new_call_id(call.id)) for call in calls]
             # The calls that are written as text have ids too
             if said.calls:
                 said = said.with_ids(lambda number, _: calls[number].id)
         said = self._masking.message(said)
         message: Json | None
-        [message] = WIRES[provider].write(said)
+        [message] = wire.write(said)
         actions: list[ActionEvent] = []
         for call in calls:
             thought = self._redactor.text(call.thought)

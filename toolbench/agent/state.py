@@ -32,7 +32,7 @@ from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
 from toolbench.llm.compose import result_part, user_parts
-from toolbench.llm.message import Message, Part, TextPart, with_written_results
+from toolbench.llm.message import Message, Part, TextPart
 from toolbench.llm.models import Usage
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.known import remembered
@@ -183,13 +183,13 @@ class Round:
         for place, call in enumerate(self.calls):
             observation = self.answers[call.id].answer
             result = result_part(call.tool_call, _readable(observation))
-            # A call of Gemini that got an id for another provider, and is Gemini's again
+            # The call got an id for another provider, and is again one's that needs none
             if place < len(sent) and sent[place].id is None:
                 result = replace(result, id=None)
             results.append(result)
-        provider = self.calls[0].tool_call.metadata.provider
+        wire = WIRES[self.calls[0].tool_call.metadata.provider]
         answer = Message("tool", tuple(results))
-        return list(with_written_results([self.message, answer], provider))
+        return list(wire.with_written_results([self.message, answer]))
 
 
 def _readable(observation: Observation) -> Observation:

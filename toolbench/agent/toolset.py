@@ -21,8 +21,8 @@ from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.formats import FORMATS
-from toolbench.llm.providers import Provider
+from toolbench.llm.formats import to_format
+from toolbench.llm.message import Provider
 from toolbench.values import clip, copied
 from toolbench.wording import counted, words_of
 
@@ -310,7 +310,7 @@ class Toolset:
         key = (tool.name, security_risk)
         known = self._formatted.get(key)
         if known is None or known[0] is not tool:
-            exported = FORMATS[provider](tool, security_risk=security_risk)
+            exported = to_format(tool, provider, security_risk=security_risk)
             known = self._formatted[key] = (tool, exported)
         # A model may change what it gets
         own: Json = copied(known[1])

@@ -9,17 +9,16 @@ from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.types import Json
-from toolbench.llm.formats.arguments import to_provider
 from toolbench.llm.message import (
     ImagePart,
     Message,
     Part,
+    Provider,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from toolbench.llm.providers import Provider, tool_name
-from toolbench.llm.wire import WIRES
+from toolbench.llm.wire import WIRES, wire_of
 
 if TYPE_CHECKING:
     from toolbench.llm.calls.tool_call import ToolCall
@@ -126,12 +125,12 @@ def call_part(
         # From the content: equal calls have equal ids and can be compared
         content = json.dumps([tool.name, arguments], sort_keys=True)
         id = wire.call_prefix + sha256(content.encode()).hexdigest()[:24]
-    sent = wire.arguments(to_provider(dict(arguments), tool, provider))
-    return ToolCallPart(tool_name(tool.name, provider), sent, id)
+    sent = wire.arguments(wire.to_provider(dict(arguments), tool))
+    return ToolCallPart(wire.tool_name(tool.name), sent, id)
 
 
 def _written(message: Message, provider: Provider) -> Json:
-    [written] = WIRES[provider].write(message)
+    [written] = wire_of(provider).write(message)
     return written
 
 

@@ -17,8 +17,8 @@ from toolbench.errors import did_you_mean
 from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import format_report
-from toolbench.llm.providers import Provider
 from toolbench.llm.tokens import TokenCount, count_tokens, offer_of
+from toolbench.llm.wire import WIRES
 from toolbench.redaction.detect import is_secret
 from toolbench.values import clip
 from toolbench.wording import estimate_tokens, listed, words_of
@@ -760,11 +760,6 @@ def _texts(subject: Subject) -> Iterator[Argument]:
 _MOST_TOKENS_OF_ONE = 2_500
 # Further places listed in one message
 _MOST_PLACES = 5
-_PROVIDERS: dict[Provider, str] = {
-    "openai": "OpenAI",
-    "anthropic": "Anthropic",
-    "gemini": "Gemini",
-}
 
 
 def _defaults(subject: Subject) -> Iterator[Finding]:
@@ -790,14 +785,19 @@ def _required(subject: Subject) -> Iterator[Finding]:
 def _refused(subject: Subject) -> Iterator[Finding]:
     """Check that every provider takes the tool unchanged."""
     refusals: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for provider in _PROVIDERS:
-        for change in format_report(subject.tool, provider).changes:
+    makers: set[str] = set()
+    for wire in WIRES.values():
+        # Both formats of OpenAI take the same tools
+        if wire.maker in makers or not wire.is_for_models:
+            continue
+        makers.add(wire.maker)
+        for change in format_report(subject.tool, wire.provider).changes:
             if change.refused:
                 reason = change.message
                 if change.kind == "renamed":
                     reason = "the name is too long, or has characters that are not allowed"
                 providers, places = refusals.setdefault(reason, ({}, {}))
-                providers[_PROVIDERS[provider]] = None
+                providers[wire.maker] = None
                 places[change.where] = None
     for reason, (providers, places) in refusals.items():
         first, *others = places

@@ -12,12 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from toolbench.jsonschema.types import Json
-from toolbench.llm.providers import Provider
 
-IMAGE = "[an image]"
-"""The text in place of an image where a provider takes only text."""
-IMAGES_OF_THE_MODEL = "The images of your answer:"
-"""The text before images of the model that are sent as the user's."""
+Provider = str
+"""The name of a provider's format: a key of `toolbench.llm.wire.WIRES`, such as "openai"."""
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 """A `data:` URL; its groups are the media type and the base64 text."""
 
@@ -257,88 +254,6 @@ class Response:
     """A sentence if the provider reports a failure in place of an answer."""
     repairs: list[str] = field(default_factory=list)
     """What was mended to read the response, in words."""
-
-
-def with_written_results(messages: Iterable[Message], provider: Provider) -> Iterator[Message]:
-    """Yield *messages*, but results of calls that the model did not send become messages of the user.
-
-    A model that writes calls as text gets their results as text too, with their images: its provider
-    does not know such a call, and refuses a result for it. A result belongs to the last message of the model; in
-    OpenAI's Responses, to any message before it. Gemini knows its calls by name.
-    """
-    sent: set[Any] = set()
-    for message in messages:
-        if message.role == "assistant":
-            if provider != "responses":
-                sent = set()
-            for call in message.calls:
-                sent.add(_known_as(call, provider))
-        if not message.results:
-            yield message
-            continue
-        kept: list[Part] = []
-        told: list[Message] = []
-        for part in message.parts:
-            if isinstance(part, ToolResultPart) and _known_as(part, provider) not in sent:
-                told.append(Message("user", (TextPart(_written(part)), *part.images)))
-            else:
-                kept.append(part)
-        if not told:
-            yield message
-        elif kept:
-            yield replace(message, parts=tuple(kept))
-        yield from told
-
-
-def with_images_shown(
-    messages: Iterable[Message], is_taken: Callable[[ImagePart], bool]
-) -> Iterator[Message]:
-    """Yield *messages*, but images in a message of the model become the user's.
-
-    Most providers refuse them there, so the model would not see what it, or another one, made. They
-    follow the results of the message's calls, which have to come first.
-
-    Args:
-        messages: A conversation.
-        is_taken: Tells whether the provider accepts an image in a message of the model.
-    """
-    images: list[Part] = []
-    for message in messages:
-        if images and not message.results:
-            yield Message("user", (TextPart(IMAGES_OF_THE_MODEL), *images))
-            images = []
-        if message.role != "assistant":
-            yield message
-            continue
-        kept: list[Part] = []
-        for part in message.parts:
-            if not isinstance(part, ImagePart) or is_taken(part):
-                kept.append(part)
-                continue
-            if not images and not message.text.strip():
-                # A message without text or calls is refused
-                kept.append(TextPart(IMAGE))
-            images.append(replace(part, raw=None))
-        yield replace(message, parts=tuple(kept))
-    if images:
-        yield Message("user", (TextPart(IMAGES_OF_THE_MODEL), *images))
-
-
-def _known_as(part: ToolCallPart | ToolResultPart, provider: Provider) -> Any:
-    if provider == "gemini":
-        return part.name
-    return part.id
-
-
-def _written(result: ToolResultPart) -> str:
-    lines: list[str] = []
-    for part in result.content:
-        if isinstance(part, TextPart):
-            lines.append(part.text)
-        else:
-            lines.append(IMAGE)
-    text = "\n".join(lines)
-    return f"<tool_response>\n{text}\n</tool_response>"
 
 
 def instructions(messages: Sequence[Message]) -> str:

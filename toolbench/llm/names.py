@@ -1,21 +1,10 @@
-"""The providers of models, the names that each accepts, and the tools that models mean by a name."""
+"""Names of tools and arguments: those that a provider accepts, and the tools that models mean by a name."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Literal
-
-Provider = Literal["openai", "responses", "anthropic", "gemini", "mcp"]
-PROVIDER_TITLES: dict[Provider, str] = {
-    "mcp": "MCP",
-    "openai": "OpenAI chat completions",
-    "responses": "OpenAI Responses",
-    "anthropic": "Anthropic",
-    "gemini": "Gemini",
-}
-"""The names of the formats for a person."""
 
 # Hexadecimal digits that make two renamed names differ
 _MARK = 6
@@ -52,37 +41,6 @@ class NameRule:
     def renamed(self, names: Iterable[str]) -> dict[str, str]:
         """Return those of *names* that do not fit, each with its valid name."""
         return {name: self.rename(name) for name in names if not self.fits(name)}
-
-
-_WORD = "a-zA-Z0-9_"
-_OPENAI = NameRule(f"{_WORD}-", f"{_WORD}-", 64, "64 letters, digits, '_' and '-'")
-
-TOOL_NAMES: Mapping[Provider, NameRule] = {
-    "openai": _OPENAI,
-    "responses": _OPENAI,
-    "anthropic": NameRule(f"{_WORD}-", f"{_WORD}-", 128, "128 letters, digits, '_' and '-'"),
-    "gemini": NameRule(
-        "a-zA-Z_",
-        f"{_WORD}.:-",
-        128,
-        "128 letters, digits and '_.:-', a letter or '_' first",
-    ),
-}
-"""The rule for the name of a tool. MCP has no such rule: a tool keeps its name."""
-
-ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
-    "anthropic": NameRule(f"{_WORD}.-", f"{_WORD}.-", 64, "64 letters, digits, '_', '.' and '-'"),
-    "gemini": NameRule("a-zA-Z_", _WORD, 64, "64 letters, digits and '_', no digit first"),
-}
-"""The rule for the name of an argument; Anthropic's rule is only for the outermost arguments."""
-
-
-def tool_name(name: str, provider: Provider) -> str:
-    """Return the name under which *provider* knows the tool called *name*."""
-    rule = TOOL_NAMES.get(provider)
-    if rule is None:
-        return name
-    return rule.rename(name)
 
 
 # --- the names that models use ---------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import Any
 from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.repairs import NotJsonError, embedded, read_json
-from toolbench.llm.message import Message, Response, TextPart
-from toolbench.llm.wire import WIRES
+from toolbench.llm.message import Message, Provider, Response, TextPart
+from toolbench.llm.wire import WIRES, wires_from
 from toolbench.llm.wire.wire import Stream, Wire, items_of, plain
 from toolbench.values import clip
 
@@ -31,9 +31,10 @@ def read_message(value: Any) -> Response:
     data = plain(value)
     response = _read(data)
     if response is None:
+        makers = ", ".join(dict.fromkeys(wire.maker for wire in WIRES.values()))
         msg = (
-            f"No tool call can be read from {clip(data)}. Give the message of an OpenAI, "
-            "Anthropic, Gemini or MCP model: a dict, JSON text, or the object of its SDK."
+            f"No tool call can be read from {clip(data)}. Give the message of a model ({makers}): "
+            "a dict, JSON text, or the object of its SDK."
         )
         raise BodyError(msg)
     message = response.message
@@ -129,15 +130,15 @@ class ToolCallAccumulator:
         return self._stream.response
 
 
-def stream_of(chunk: Any) -> Stream:
-    """Return what joins a stream that begins with *chunk*.
+def stream_of(chunk: Any, provider: Provider | None = None) -> Stream:
+    """Return what joins a stream that begins with *chunk*, most likely of *provider*.
 
     Raises:
         BodyError: If *chunk* is not a chunk of a known provider.
     """
     if not isinstance(chunk, Mapping):
         raise _foreign(chunk)
-    for wire in WIRES.values():
+    for wire in wires_from(provider):
         if wire.is_chunk(chunk):
             return wire.stream()
     raise _foreign(chunk)

@@ -6,7 +6,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 
 # Its names are imported with their first use
 from toolbench import llm
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.commands import Argument, LineParser, parsed
@@ -22,7 +22,7 @@ TOOL_CALL = LineParser(
         Argument(
             "-p",
             "--provider",
-            choices=tuple(FORMATS),
+            choices=tuple(WIRES),
             help="the provider of the message, if its form does not show it",
         ),
         Argument(

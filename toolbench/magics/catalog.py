@@ -14,7 +14,7 @@ from toolbench.core.tool import ToolDefinition, after_reload
 from toolbench.core.tool_advice import class_advice, has_create, remake_advice
 from toolbench.core.tool_names import ToolAddress, kind_of, tool_at
 from toolbench.errors import ToolNotFoundError, did_you_mean
-from toolbench.llm.providers import meant_by
+from toolbench.llm.names import meant_by
 from toolbench.runs.history import history
 from toolbench.tools.tool_names import STEMS
 

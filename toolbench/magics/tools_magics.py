@@ -11,7 +11,8 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from toolbench.files import write_named
 from toolbench.jsonschema.node import Node
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
+from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import fill_in, from_words, in_lines
 from toolbench.magics.catalog import Catalog, matching
 from toolbench.magics.commands import (
@@ -93,7 +94,7 @@ def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | None:
     check_overwrite(options, "--to")
     tool = magics.catalog.find(options.name)
     tell_if_outdated(tool)
-    schema = FORMATS[options.format](tool)
+    schema = to_format(tool, options.format)
     if options.to is None:
         return schema
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
@@ -275,7 +276,7 @@ TOOLS = Family(
             _schema,
             (
                 _NAME,
-                Argument("format", choices=tuple(FORMATS), help="whose format"),
+                Argument("format", choices=tuple(WIRES), help="whose format"),
                 Argument("--to", metavar="FILE", help="write JSON to this file"),
                 OVERWRITE,
             ),

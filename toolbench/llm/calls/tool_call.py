@@ -16,10 +16,18 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.repairs import Mending, NotJsonError, Repair, arguments_in
 from toolbench.llm.calls.written_calls import written_calls as calls_in
 from toolbench.llm.compose import respond
-from toolbench.llm.formats.arguments import from_provider, sent_names
-from toolbench.llm.message import Message, Part, Response, TextPart, ThinkingPart, ToolCallPart
-from toolbench.llm.providers import ALIASES, Provider, meant_by, tool_name
+from toolbench.llm.message import (
+    Message,
+    Part,
+    Provider,
+    Response,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+from toolbench.llm.names import ALIASES, meant_by
 from toolbench.llm.read import read_message
+from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import string
 from toolbench.redaction.detect import hide
 from toolbench.runs.perform import perform
@@ -288,7 +296,7 @@ def _by_sent_name(offered: Tools, provider: Provider) -> dict[str, AnyTool]:
     """Return the tools by the names that the model got."""
     sent: dict[str, AnyTool] = {}
     for name, tool in offered.items():
-        sent.setdefault(tool_name(name, provider), tool)
+        sent.setdefault(WIRES[provider].tool_name(name), tool)
     return sent
 
 
@@ -325,8 +333,8 @@ def _misfit(facts: CallMetadata, problem: str) -> FunctionCallValidationError:
 
 def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
     """Return *call* with *arguments*, repaired to fit the schema of *tool*, or with an error."""
-    facts = call.metadata
-    arguments = from_provider(arguments, tool, facts.provider)
+    facts, wire = call.metadata, WIRES[call.metadata.provider]
+    arguments = wire.from_provider(arguments, tool)
     repairs = [*call.repairs]
     problems, asides = _asides(arguments, tool.input_node.properties, repairs)
     secret: Collection[Path] = ()
@@ -341,7 +349,7 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
     except ArgumentsError as error:
         problems += error.problems
     if problems:
-        names = sent_names(tool, facts.provider)
+        names = wire.sent_names(tool)
         told: list[Problem] = []
         for problem in problems:
             path = tuple(names.get(str(part), part) for part in problem.path)

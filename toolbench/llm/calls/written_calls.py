@@ -20,7 +20,7 @@ from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.repairs import NotJsonError, arguments_in, json_at, read_json
 from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart
-from toolbench.llm.providers import meant_by
+from toolbench.llm.names import meant_by
 from toolbench.llm.wire.wire import json_text
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor

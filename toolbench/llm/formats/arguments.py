@@ -1,24 +1,14 @@
-"""The arguments of a tool as providers require them: a plain object, with names that they accept.
-
-What is changed for a provider is reported.
-"""
+"""The arguments of a tool as providers require them, a plain object, and the report of what is changed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.compose import resolve, together
 from toolbench.jsonschema.types import Json, Schema
-from toolbench.jsonschema.walk import (
-    alternatives_in,
-    conjunction_in,
-    every,
-)
-from toolbench.llm.providers import ARGUMENT_NAMES, Provider
-
-AnyTool = ToolDefinition[Any, Any]
-Names = Mapping[str, str]
+from toolbench.jsonschema.walk import alternatives_in, conjunction_in, every
+from toolbench.llm.message import Provider
+from toolbench.llm.names import NameRule
 
 # --- the report -----------------------------------------------------------------------
 
@@ -65,13 +55,23 @@ class FormatReport:
 
 @dataclass
 class Changes:
-    """A list of changes, filled while a schema is rewritten."""
+    """How a tool was changed for a provider; filled while it is written."""
 
     entries: list[Change] = field(default_factory=list)
+    strict: bool | None = None
+    """See `FormatReport`."""
+    not_strict: tuple[str, ...] = ()
 
     def note(self, where: str, kind: Kind, message: str, *, refused: bool = False) -> None:
         """Add one change; an empty *where* means all the arguments."""
         self.entries.append(Change(where or "arguments", kind, message, refused))
+
+    def fitting_name(self, where: str, own: str, rule: NameRule) -> str:
+        """Return *own*, the name of *where*, or if *rule* refuses it, the name that is sent instead."""
+        name = rule.rename(own)
+        if name != own:
+            self.note(where, "renamed", f"to {name!r}: at most {rule.words}", refused=True)
+        return name
 
 
 # --- a plain object ---------------------------------------------------------------------
@@ -151,45 +151,11 @@ def _merged(
     return merged
 
 
-# --- the names of arguments ------------------------------------------------------------
-
-
-def sent_names(tool: AnyTool, provider: Provider) -> Names:
-    """Return the argument names that *provider* refuses, each with the name that is sent instead."""
-    rule = ARGUMENT_NAMES.get(provider)
-    if rule is None:
-        return {}
-    schema = plain_root(tool.parameters(), Changes())
-    names = set(schema.get("properties") or ())
-    if provider != "anthropic":
+def names_in(parameters: Json, *, are_inner_wanted: bool) -> list[str]:
+    """Return the names of the arguments in *parameters*, sorted; if wanted, also those inside of arguments."""
+    schema = plain_root(parameters, Changes())
+    names = set(schema["properties"])
+    if are_inner_wanted:
         for _, node in every(schema):
             names.update(node.get("properties") or ())
-    return rule.renamed(sorted(names))
-
-
-def to_provider(arguments: Any, tool: AnyTool, provider: Provider) -> Any:
-    """Return *arguments* under the names that *provider* accepts."""
-    return _renamed(arguments, sent_names(tool, provider), provider)
-
-
-def from_provider(arguments: Any, tool: AnyTool, provider: Provider) -> Any:
-    """Return *arguments* under the tool's own names: the reverse of `to_provider`."""
-    own = {sent: name for name, sent in sent_names(tool, provider).items()}
-    return _renamed(arguments, own, provider)
-
-
-def _renamed(arguments: Any, names: Names, provider: Provider) -> Any:
-    """Return a copy of *arguments*, with each key in *names* replaced, as deep as *provider* asks."""
-    if not names:
-        return arguments
-    if isinstance(arguments, list):
-        return [_renamed(value, names, provider) for value in arguments]
-    if not isinstance(arguments, Mapping):
-        return arguments
-    copy: Json = {}
-    for key, value in arguments.items():
-        # Anthropic's rule is only for the outermost names
-        if provider != "anthropic":
-            value = _renamed(value, names, provider)
-        copy[names.get(key, key)] = value
-    return copy
+    return sorted(names)

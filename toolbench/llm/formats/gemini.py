@@ -22,10 +22,10 @@ from toolbench.jsonschema.walk import (
 )
 from toolbench.jsonschema.words import words
 from toolbench.llm.formats.arguments import Changes
-from toolbench.llm.providers import ARGUMENT_NAMES
+from toolbench.llm.names import NameRule
 from toolbench.values import clip
 
-_NAMES = ARGUMENT_NAMES["gemini"]
+ARGUMENT_NAMES = NameRule("a-zA-Z_", "a-zA-Z0-9_", 64, "64 letters, digits and '_', no digit first")
 _SUPPORTED: Mapping[str, tuple[str, ...]] = {
     "string": ("minLength", "maxLength", "pattern"),
     "integer": ("minimum", "maximum"),
@@ -71,10 +71,14 @@ _IN_WORDS = frozenset(
 
 
 def gemini_schema(schema: Json, changes: Changes) -> Json:
-    """Return *schema* in Gemini's format; add each change to *changes*."""
+    """Return *schema* in Gemini's format, empty if it has no properties; add each change to *changes*."""
     if schema.keys() & {"$defs", "definitions"}:
         changes.note("", "rewritten", "definitions were put where they are used")
-    return _Writer(schema, changes).write(schema, "")
+    written = _Writer(schema, changes).write(schema, "")
+    if not written.get("properties"):
+        changes.note("", "removed", "an object without properties is refused")
+        return {}
+    return written
 
 
 class _Writer:
@@ -286,9 +290,9 @@ class _Writer:
             inner = name
             if where:
                 inner = f"{where}.{name}"
-            known[name] = _NAMES.rename(name)
+            known[name] = ARGUMENT_NAMES.rename(name)
             if known[name] != name:
-                message = f"to {known[name]!r}: {_NAMES.words}"
+                message = f"to {known[name]!r}: {ARGUMENT_NAMES.words}"
                 self._changes.note(inner, "renamed", message)
             out["properties"][known[name]] = self.write(sub, inner)
         required = [known[name] for name in node.get("required") or () if name in known]

@@ -1,47 +1,33 @@
 """A model that uses the client object of a provider's package, without importing the package.
 
-The client is recognised by the module of its class: `openai`, `anthropic`, `google.genai`. It is used
-as the user made it, so its kind (Azure, Bedrock, Vertex), its headers and its HTTP client stay.
+The client is recognised by the module of its class, see `Wire.package`. It is used as the user made it,
+so its kind (Azure, Bedrock, Vertex), its headers and its HTTP client stay.
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from inspect import signature
+from operator import attrgetter
 from typing import Any
 
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
+from toolbench.llm.message import Provider
 from toolbench.llm.models.faults import causes
 from toolbench.llm.models.inbox import Send, Start, in_loop, in_thread
 from toolbench.llm.models.model import Price
 from toolbench.llm.models.streamed import StreamedModel
-from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES
+from toolbench.llm.wire.wire import Wire
 from toolbench.redaction.detect import secrets_in
-from toolbench.values import bytes_in
 
-_DIALECTS: Mapping[str, tuple[Provider, ...]] = {
-    "openai": ("openai", "responses"),
-    "anthropic": ("anthropic",),
-    "google.genai": ("gemini",),
-}
-_SECRETS = (
-    *("api_key", "auth_token", "admin_api_key", "webhook_secret"),
-    # Of Bedrock and Vertex
-    *("aws_secret_key", "aws_session_token", "access_token"),
-)
 _ANOTHER_LOOP = ("different event loop", "different loop", "event loop is closed")
 
 
-def package_of(x: Any) -> str | None:
-    """Return the package of the client *x*: "openai", "anthropic", "google.genai", or None."""
-    for kind in type(x).__mro__:
-        for package in _DIALECTS:
-            if kind.__module__ == package or kind.__module__.startswith(f"{package}."):
-                if hasattr(x, "models") or hasattr(x, "messages"):
-                    return package
-                return None
-    return None
+def wires_of(x: Any) -> list[Wire]:
+    """Return the formats in which the client *x* sends requests; none if *x* is no client."""
+    return [wire for wire in WIRES.values() if wire.is_client(x)]
 
 
 class ClientModel(StreamedModel):
@@ -76,29 +62,33 @@ class ClientModel(StreamedModel):
         price: Price | None = None,
         written_calls: bool = False,
     ) -> None:
-        package = package_of(client) or ""
+        wires = wires_of(client)
+        package, providers = wires[0].package, [wire.provider for wire in wires]
         if not isinstance(model, str) or not model:
             msg = (
                 f"A client of {package} has many models: say which, as in "
                 "as_model((client, 'model-name'))."
             )
             raise ValueError(msg)
-        providers = _DIALECTS[package]
-        if provider is not None and provider not in providers:
+        if provider is None:
+            provider = providers[0]
+        if provider not in providers:
             msg = f"The client of {package} supports {' or '.join(providers)}, not {provider!r}."
             raise ValueError(msg)
+        url = getattr(client, "base_url", None)
+        host = str(getattr(url, "host", "") or "")
         super().__init__(
             name or model,
-            provider or providers[0],
+            provider,
             model,
-            place=_place_of(client, package),
-            secrets=_secrets_of(client),
+            place=host or f"the client of {package}",
+            secrets=_secrets_of(client, WIRES[provider]),
             options=options,
             price=price,
             written_calls=written_calls,
         )
         # Identifies the model
-        self._base = str(getattr(client, "base_url", ""))
+        self._base = str(url or "")
         self._client = client
         self._is_async = any(kind.__name__.startswith("Async") for kind in type(client).__mro__)
         if not self._is_async:
@@ -148,15 +138,13 @@ class ClientModel(StreamedModel):
     def _opened(self, body: Json) -> Any:
         """Send the request, and return its stream, or what an async client awaits for its stream.
 
-        Fields without a matching argument go into the extra body.
+        If the method takes an extra body, fields without a matching argument go there.
         """
-        create = self._create()
-        if self.provider == "gemini":
-            contents = [
-                {**turn, "parts": [*map(_with_bytes, turn["parts"])]} for turn in body["contents"]
-            ]
-            return create(**{**body, "contents": contents})
-        known = signature(create).parameters
+        send = attrgetter(self._wire.method)(_without_retries(self._client))
+        body = self._wire.for_client(body)
+        known = signature(send).parameters
+        if "extra_body" not in known:
+            return send(**body)
         arguments, others = {}, {}
         for name, value in body.items():
             if name in known:
@@ -165,19 +153,7 @@ class ClientModel(StreamedModel):
                 others[name] = value
         if others:
             arguments["extra_body"] = {**(arguments.get("extra_body") or {}), **others}
-        return create(**arguments)
-
-    def _create(self) -> Any:
-        """Return the method of the client that sends a request."""
-        if self.provider == "gemini":
-            return self._client.models.generate_content_stream
-        client = _without_retries(self._client)
-        match self.provider:
-            case "responses":
-                return client.responses.create
-            case "anthropic":
-                return client.messages.create
-        return client.chat.completions.create
+        return send(**arguments)
 
 
 def _is_of_another_loop(error: BaseException) -> bool:
@@ -193,48 +169,21 @@ def _without_retries(client: Any) -> Any:
     """
     try:
         return client.with_options(max_retries=0)
-    except TypeError:
-        # A subclass with a constructor of its own
+    except (AttributeError, TypeError):
+        # Google's has no retries, and a subclass may have a constructor of its own
         return client
 
 
-def _place_of(client: Any, package: str) -> str:
-    url = getattr(client, "base_url", None)
-    return str(getattr(url, "host", "") or "") or f"the client of {package}"
-
-
-def _secrets_of(client: Any) -> dict[str, str]:
+def _secrets_of(client: Any, wire: Wire) -> dict[str, str]:
     """Return the secrets of *client*, by the attributes that have them, so that they can be hidden."""
     secrets: dict[str, str] = {}
-    # Google's client has no public name for its key, and what shows a request has to hide it
-    for holder in (getattr(client, "_api_client", None), client):
-        for name in _SECRETS:
-            value = getattr(holder, name, None)
-            if isinstance(value, str):
-                secrets[name] = value
+    holder = wire.holder_of_secrets(client)
+    for name in wire.secrets:
+        value = getattr(holder, name, None)
+        if isinstance(value, str):
+            secrets[name] = value
     # A gateway's token, or one of Azure AD. What the package asks a token provider for is not here
     for headers in ("default_headers", "auth_headers"):
         for number, value in enumerate(secrets_in(dict(getattr(client, headers, {})))):
             secrets[f"{headers}[{number}]"] = value
     return secrets
-
-
-def _with_bytes(part: Json) -> Json:
-    """Return the part in the form of Google's package, with bytes in place of base64."""
-    part = dict(part)
-    for name in ("inlineData", "inline_data"):
-        blob = part.get(name)
-        if isinstance(blob, Mapping) and isinstance(blob.get("data"), str):
-            part[name] = {**blob, "data": _decoded(blob["data"])}
-    for name in ("thoughtSignature", "thought_signature"):
-        if isinstance(part.get(name), str):
-            part[name] = _decoded(part[name])
-    response = part.get("functionResponse")
-    if isinstance(response, Mapping) and response.get("parts"):
-        inner = [*map(_with_bytes, response["parts"])]
-        part["functionResponse"] = {**response, "parts": inner}
-    return part
-
-
-def _decoded(text: str) -> bytes:
-    return bytes_in(text + "=" * (-len(text) % 4)) or b""

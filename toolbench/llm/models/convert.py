@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from inspect import isawaitable
 from threading import current_thread, main_thread
-from typing import Any, get_args
+from typing import Any
 
-from toolbench.llm.models.clients import ClientModel, package_of
+from toolbench.llm.message import Provider
+from toolbench.llm.models.clients import ClientModel, wires_of
 from toolbench.llm.models.http import AddressModel
 from toolbench.llm.models.inbox import (
     Send,
@@ -28,7 +29,7 @@ from toolbench.llm.models.model import (
     whole_answer,
     writes_calls,
 )
-from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES, wire_of
 from toolbench.runs.control import Cancellable
 from toolbench.values import copied, whole_characters
 
@@ -68,10 +69,8 @@ def as_model(
         TypeError: If *x* cannot be a model.
         ValueError: If *x* can be a model, but not with these options.
     """
-    if provider is not None and provider not in get_args(Provider):
-        known = ", ".join(get_args(Provider))
-        msg = f"provider must be one of {known}, not {provider!r}."
-        raise ValueError(msg)
+    if provider is not None:
+        wire_of(provider)
     if isinstance(price, tuple):
         price = Price(*price)
     if isinstance(x, str):
@@ -90,7 +89,7 @@ def as_model(
     client, model = x, name
     if isinstance(x, tuple) and len(x) == 2:
         client, model = x
-    if package_of(client):
+    if wires_of(client):
         return ClientModel(
             client,
             model,
@@ -117,10 +116,11 @@ def _own(x: Any, name: str | None, provider: Provider, *, written_calls: bool) -
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
         raise TypeError(msg)
     if not isinstance(x, Model) and not callable(x):
+        packages = ", ".join(dict.fromkeys(w.package for w in WIRES.values() if w.package))
         msg = (
             f"{type(x).__name__} cannot answer for a model. Give a function (messages, tools) -> "
-            "message, a client of openai, anthropic or google.genai as (client, 'model-name'), or an "
-            "address like 'http://localhost:11434/v1#model-name'."
+            f"message, a client ({packages}) as (client, 'model-name'), or an address like "
+            "'http://localhost:11434/v1#model-name'."
         )
         raise TypeError(msg)
     if not isinstance(x, Model):

@@ -12,6 +12,7 @@ from traceback import walk_tb
 from typing import Any
 
 from toolbench.errors import ModelConnectionError, ModelError, ended
+from toolbench.llm.wire import WIRES
 from toolbench.network import (
     CONNECTION,
     PASSING_STATUSES,
@@ -28,7 +29,6 @@ TRIES = 4
 LONGEST_WAIT = 60.0
 """The longest wait before a retry, in seconds; if a server asks for more, there is no retry."""
 
-_PACKAGES = ("openai.", "anthropic.", "google.genai.")
 # Characters of a provider's words
 _LONGEST = 600
 
@@ -126,7 +126,8 @@ def _is_of_a_package(error: BaseException) -> bool:
     module = ""
     for frame, _ in walk_tb(error.__traceback__):
         module = str(frame.f_globals.get("__name__"))
-    return module.startswith(_PACKAGES)
+    packages = tuple(f"{wire.package}." for wire in WIRES.values() if wire.package)
+    return module.startswith(packages)
 
 
 def _broken(error: BaseException, place: str, names: set[str]) -> str:

@@ -16,11 +16,12 @@ from pydantic import SecretStr
 from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
+from toolbench.llm.message import Provider
 from toolbench.llm.models.faults import HttpRefusal, fault_of
 from toolbench.llm.models.inbox import Send, Start, StoppedError, in_loop, result
 from toolbench.llm.models.model import Price, stopped
 from toolbench.llm.models.streamed import DONE, StreamedModel
-from toolbench.llm.providers import Provider
+from toolbench.llm.wire import WIRES, wire_of
 from toolbench.llm.wire.wire import first_of, items_of
 from toolbench.network import limit_async_answer
 from toolbench.redaction.names import is_secret_setting
@@ -38,7 +39,6 @@ SILENCE = 600.0
 # ASCII without spaces
 _CARRIED = re.compile(r"[!-~]*")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
-_PATHS: Mapping[str, str] = {"openai": "chat/completions", "responses": "responses"}
 
 
 class AddressModel(StreamedModel):
@@ -79,9 +79,10 @@ class AddressModel(StreamedModel):
                 "'http://host/v1#model-name', with the base URL of a server with OpenAI's protocol."
             )
             raise ValueError(msg)
-        if provider not in _PATHS:
+        if wire_of(provider).path is None:
+            known = [repr(wire.provider) for wire in WIRES.values() if wire.path]
             msg = (
-                f"A server at an address uses OpenAI's protocol: provider is 'openai' or 'responses', "
+                f"A server at an address uses OpenAI's protocol: provider is {' or '.join(known)}, "
                 f"not {provider!r}. For another provider, give the client of its package."
             )
             raise ValueError(msg)
@@ -155,7 +156,7 @@ class AddressModel(StreamedModel):
         return in_loop(partial(self._stream, body))
 
     async def _stream(self, body: Json, send: Send) -> None:
-        url = self._url(_PATHS[self.provider])
+        url = self._url(self._wire.path or "")
         async with self._connections.client().stream("POST", url, json=body) as response:
             await _pass_on(response, send)
 

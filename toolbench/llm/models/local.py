@@ -24,6 +24,7 @@ from toolbench.errors import (
 )
 from toolbench.install_commands import how_to_install
 from toolbench.jsonschema.types import Json
+from toolbench.llm.message import Provider
 from toolbench.llm.models.http import AddressModel
 from toolbench.llm.models.inbox import Send, StoppedError, in_thread, result
 from toolbench.llm.models.local_prompt import (
@@ -41,7 +42,6 @@ from toolbench.llm.models.model import (
     offered,
     report,
 )
-from toolbench.llm.providers import Provider
 from toolbench.processes.guard import process_guard
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run

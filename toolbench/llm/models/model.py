@@ -8,13 +8,12 @@ from typing import Any, Protocol, runtime_checkable
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
-from toolbench.llm.formats import FORMATS
+from toolbench.llm.formats import to_format
 from toolbench.llm.message import Chunk as Chunk
-from toolbench.llm.message import Message, TextPart
+from toolbench.llm.message import Message, Provider, TextPart
 from toolbench.llm.message import Usage as Usage
-from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message
-from toolbench.llm.wire import WIRES
+from toolbench.llm.wire import WIRES, wires_from
 from toolbench.llm.wire.wire import plain, shown_arguments
 from toolbench.runs.control import Cancellable
 from toolbench.runs.control import CancelToken as CancelToken
@@ -169,7 +168,7 @@ def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
         if not isinstance(tool, ToolDefinition):
             offers.append(copied(tool))
         elif tool.is_for_models:
-            offers.append(FORMATS[provider](tool))
+            offers.append(to_format(tool, provider))
     return offers
 
 
@@ -184,12 +183,6 @@ def not_cancelled(cancel: Cancellable | None, model: str) -> Cancellable:
     if cancel.cancelled:
         raise stopped(model)
     return cancel
-
-
-_REASONS: dict[str, str] = {}
-"""The values of `Answer.finish_reason`. A server may use the words of another provider."""
-for _wire in WIRES.values():
-    _REASONS.update(_wire.reasons)
 
 
 def as_answer(value: Any, provider: Provider) -> Answer:
@@ -248,10 +241,12 @@ def _read(data: Json, provider: Provider) -> Answer:
     response = wire.read_response(data)
     if response.failure is not None:
         raise ModelError(response.failure)
-    finish = "stop"
-    if response.finish:
-        word = response.finish.lower()
-        finish = _REASONS.get(word, word)
+    finish = (response.finish or "stop").lower()
+    # A server may use the words of another provider
+    for other in wires_from(provider):
+        if finish in other.reasons:
+            finish = other.reasons[finish]
+            break
     if response.is_refused:
         finish = "refusal"
     if finish == "stop" and response.message.calls:
@@ -267,14 +262,14 @@ def provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
 
     If *data* does not show this, return *provider*.
     """
-    for wire in WIRES.values():
+    for wire in wires_from(provider):
         if wire.is_response(data):
             return wire.provider
     return provider
 
 
 def numbered(answer: Answer, place: int) -> Answer:
-    """Return *answer* with an id for each call that has none; Gemini's calls need no id.
+    """Return *answer* with an id for each call that has none and needs one.
 
     Args:
         answer: The answer of a model.
@@ -282,7 +277,7 @@ def numbered(answer: Answer, place: int) -> Answer:
     """
     message = answer.parsed
     provider = message.provider
-    if provider is None or provider == "gemini" or all(call.id for call in message.calls):
+    if provider is None or not WIRES[provider].needs_ids or all(call.id for call in message.calls):
         return answer
     numbered_calls = message.with_ids(lambda number, id_: id_ or f"call_{place}_{number}")
     return with_message(answer, numbered_calls)

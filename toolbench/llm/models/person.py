@@ -11,7 +11,7 @@ from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.written_calls import named_schema
 from toolbench.llm.compose import model_message
-from toolbench.llm.message import ToolCallPart
+from toolbench.llm.message import Provider, ToolCallPart
 from toolbench.llm.models.model import (
     Answer,
     Messages,
@@ -21,7 +21,6 @@ from toolbench.llm.models.model import (
     offered,
     whole_answer,
 )
-from toolbench.llm.providers import Provider
 from toolbench.llm.read import read_message
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import active_run

@@ -26,6 +26,7 @@ from toolbench.llm.message import (
     ImagePart,
     Message,
     Part,
+    Provider,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -44,7 +45,6 @@ from toolbench.llm.models.model import (
     report,
     writes_calls,
 )
-from toolbench.llm.providers import Provider
 from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import items_of
 from toolbench.redaction import MARK

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolbench.errors import ModelScriptError
 from toolbench.jsonschema.types import Json
+from toolbench.llm.message import Provider
 from toolbench.llm.models.model import (
     Answer,
     Messages,
@@ -17,7 +18,6 @@ from toolbench.llm.models.model import (
     offered,
     report,
 )
-from toolbench.llm.providers import Provider
 from toolbench.runs.control import Cancellable
 from toolbench.values import copied
 from toolbench.wording import counted

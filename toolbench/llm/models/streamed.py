@@ -7,6 +7,7 @@ from typing import Any
 
 from toolbench.errors import BodyError, ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
+from toolbench.llm.message import Provider
 from toolbench.llm.models.faults import TRIES, BrokenOffError, fault_of, printable
 from toolbench.llm.models.inbox import Start, StoppedError, pause, received
 from toolbench.llm.models.model import (
@@ -23,7 +24,6 @@ from toolbench.llm.models.model import (
     report,
     stopped,
 )
-from toolbench.llm.providers import Provider
 from toolbench.llm.read import stream_of
 from toolbench.llm.wire import WIRES
 from toolbench.llm.wire.wire import Stream, plain
@@ -65,6 +65,7 @@ class StreamedModel:
         self.written_calls = written_calls
         """Whether calls in the model's text are read as calls."""
         self.name, self.provider, self.model = name, provider, model
+        self._wire = WIRES[provider]
         self.secrets = Secrets({k: v for k, v in (secrets or {}).items() if v})
         """The secrets, such as the key. Code that shows or saves requests and errors hides them."""
         self._place = place
@@ -119,9 +120,8 @@ class StreamedModel:
         """Do what is needed before a request is sent; *cancel* may stop this."""
 
     def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
-        wire = WIRES[self.provider]
-        conversation = [wire.read(message) for message in messages]
-        return wire.request(self.model, conversation, tools, self._options)
+        conversation = [self._wire.read(message) for message in messages]
+        return self._wire.request(self.model, conversation, tools, self._options)
 
     def _start(self, body: Json) -> Start:
         raise NotImplementedError
@@ -213,14 +213,14 @@ class _AnswerSoFar:
 
     def _add(self, data: Mapping[str, Any]) -> Iterator[Chunk]:
         # Of a server that does not stream
-        if _is_whole(data):
+        if any(wire.is_whole(data) for wire in WIRES.values()):
             self.answer = as_answer(dict(data), self._provider)
             pieces: list[Chunk] = []
             report(self.answer, pieces.append)
             yield from pieces
             return
         if self._stream is None:
-            self._stream = stream_of(data)
+            self._stream = stream_of(data, self._provider)
         for piece in self._stream.add(data):
             if not isinstance(piece.text, str):
                 raise TypeError
@@ -278,12 +278,3 @@ def _refuse_failure(data: Mapping[str, Any]) -> None:
             message = error.get("message") or data.get("message") or error
         msg = f"The model's provider broke off the answer: {message}"
         raise ModelError(msg)
-
-
-def _is_whole(data: Mapping[str, Any]) -> bool:
-    choices = data.get("choices") or ()
-    if choices:
-        return isinstance(choices[0].get("message"), Mapping)
-    return data.get("object") == "response" or (
-        data.get("type") == "message" and isinstance(data.get("content"), list)
-    )

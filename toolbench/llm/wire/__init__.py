@@ -1,8 +1,6 @@
-"""The formats of providers: one module each, which reads and writes messages, answers and requests."""
+"""The formats of providers: one module each, which has all that is particular about the provider."""
 
-from collections.abc import Mapping
-
-from toolbench.llm.providers import Provider
+from toolbench.llm.message import Provider
 from toolbench.llm.wire.anthropic import AnthropicWire
 from toolbench.llm.wire.gemini import GeminiWire
 from toolbench.llm.wire.mcp import MCPWire
@@ -10,6 +8,36 @@ from toolbench.llm.wire.openai_chat import OpenAIChatWire
 from toolbench.llm.wire.openai_responses import ResponsesWire
 from toolbench.llm.wire.wire import Wire
 
-_ALL = (OpenAIChatWire(), ResponsesWire(), AnthropicWire(), GeminiWire(), MCPWire())
-WIRES: Mapping[Provider, Wire] = {wire.provider: wire for wire in _ALL}
+_ALL: list[Wire] = [
+    OpenAIChatWire(),
+    ResponsesWire(),
+    AnthropicWire(),
+    GeminiWire(),
+    MCPWire(),
+]
+WIRES: dict[Provider, Wire] = {wire.provider: wire for wire in _ALL}
 """The format of each provider. What several could have sent is the first one's."""
+
+
+def wire_of(provider: Provider) -> Wire:
+    """Return the format of *provider*.
+
+    Raises:
+        ValueError: If there is no such provider.
+    """
+    if provider not in WIRES:
+        msg = f"There is no provider {provider!r}; use one of {', '.join(WIRES)}."
+        raise ValueError(msg)
+    return WIRES[provider]
+
+
+def titles() -> dict[str, Provider]:
+    """Return the provider of each format by its title; those come first that are not only for models."""
+    ordered = sorted(WIRES.values(), key=lambda wire: wire.is_for_models)
+    return {wire.title: wire.provider for wire in ordered}
+
+
+def wires_from(provider: Provider | None) -> list[Wire]:
+    """Return all formats, that of *provider* first: it knows best what its own model sends."""
+    own = [wire for name, wire in WIRES.items() if name == provider]
+    return own + [wire for wire in WIRES.values() if wire not in own]

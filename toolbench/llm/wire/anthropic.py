@@ -5,11 +5,14 @@ an image, a call (`tool_use`), a result (`tool_result`), or what only Anthropic 
 message of the user.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from toolbench.jsonschema.compose import with_limits_as_numbers
 from toolbench.jsonschema.types import Json
+from toolbench.jsonschema.walk import rewritten
+from toolbench.llm.formats.arguments import Changes, plain_root
 from toolbench.llm.message import (
     DATA_URL,
     Chunk,
@@ -25,7 +28,9 @@ from toolbench.llm.message import (
     as_mapping,
     instructions,
 )
+from toolbench.llm.names import NameRule
 from toolbench.llm.wire.wire import (
+    AnyTool,
     GrowingText,
     Stream,
     Wire,
@@ -49,6 +54,10 @@ from toolbench.llm.wire.wire import (
 
 MOST_TOKENS = 8_192
 """The limit of an answer, in tokens, that Anthropic's API requires; `options` can change it."""
+_TOOL_NAMES = NameRule("a-zA-Z0-9_-", "a-zA-Z0-9_-", 128, "128 letters, digits, '_' and '-'")
+_ARGUMENT_NAMES = NameRule(
+    "a-zA-Z0-9_.-", "a-zA-Z0-9_.-", 64, "64 letters, digits, '_', '.' and '-'"
+)
 
 
 class _AnthropicStream(Stream):
@@ -121,6 +130,8 @@ class AnthropicWire(Wire):
     """The format of Anthropic's Messages API."""
 
     provider = "anthropic"
+    title = "Anthropic"
+    maker = "Anthropic"
     stream = _AnthropicStream
     parts_key = "content"
     part_types = frozenset({"tool_use", "text", "thinking"})
@@ -132,11 +143,28 @@ class AnthropicWire(Wire):
         "tool_use": "tool_calls",
     }
     call_prefix = "toolu_"
+    tool_names = _TOOL_NAMES
+    argument_names = _ARGUMENT_NAMES
+    checks_inner_names = False
+    package = "anthropic"
+    method = "messages.create"
+    secrets = (
+        *("api_key", "auth_token", "webhook_key"),
+        # Of Bedrock and Vertex
+        *("aws_secret_key", "aws_session_token", "access_token"),
+    )
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
         """Tell whether *data* looks like a message of Anthropic: others have no such blocks."""
         kinds = {string(first_of(block, "type")) for block in items_of(data.get("content"))}
-        return data.get("type") == "message" or not kinds.isdisjoint(("tool_use", "thinking"))
+        # OpenAI's models write text as a string, though others of its dialect may send blocks
+        is_text = kinds == {"text"} and data.get("role") == "assistant"
+        is_known = is_text or not kinds.isdisjoint(("tool_use", "thinking"))
+        return is_known or data.get("type") == "message"
+
+    def is_whole(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* is a whole message."""
+        return chunk.get("type") == "message" and isinstance(chunk.get("content"), list)
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         """Tell whether *chunk* is an event; its type may be a new one."""
@@ -227,6 +255,48 @@ class AnthropicWire(Wire):
         if tools:
             body["tools"] = list(tools)
         return body
+
+    def write_tool(
+        self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
+    ) -> Json:
+        """Write *tool*, with its schema as in draft 2020-12."""
+        parameters = tool.parameters(security_risk=security_risk, summary=summary)
+        schema = rewritten(plain_root(parameters, changes), _modern(changes))
+        return {
+            "name": changes.fitting_name("name", tool.name, _TOOL_NAMES),
+            "description": tool.description,
+            "input_schema": _with_fitting_names(schema, changes),
+        }
+
+
+def _modern(changes: Changes) -> Callable[[Json, str], Json]:
+    """Return a function that rewrites schemas of older drafts: Anthropic reads only draft 2020-12."""
+
+    def change(node: Json, where: str) -> Json:
+        modern = dict(with_limits_as_numbers(node))
+        if isinstance(modern.get("items"), list):
+            modern["prefixItems"] = modern.pop("items")
+            if "additionalItems" in modern:
+                modern["items"] = modern.pop("additionalItems")
+        if modern != node:
+            message = "it was written as in draft 2020-12"
+            changes.note(where, "rewritten", message, refused=True)
+        if not where and changes.entries:
+            modern.pop("$schema", None)
+        return modern
+
+    return change
+
+
+def _with_fitting_names(schema: Json, changes: Changes) -> Json:
+    """Return *schema* with the names of arguments that are accepted."""
+    new: Json = {}
+    for own in schema["properties"]:
+        new[own] = changes.fitting_name(own, own, _ARGUMENT_NAMES)
+    renamed = {**schema, "properties": {new[own]: sub for own, sub in schema["properties"].items()}}
+    if schema.get("required"):
+        renamed["required"] = [new.get(name, name) for name in schema["required"]]
+    return renamed
 
 
 def _is_words(message: Message) -> bool:

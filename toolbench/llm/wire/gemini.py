@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.formats.arguments import Changes, plain_root
+from toolbench.llm.formats.gemini import ARGUMENT_NAMES, gemini_schema
 from toolbench.llm.message import (
     DATA_URL,
     Chunk,
@@ -24,7 +26,9 @@ from toolbench.llm.message import (
     as_mapping,
     instructions,
 )
+from toolbench.llm.names import NameRule
 from toolbench.llm.wire.wire import (
+    AnyTool,
     GrowingText,
     Stream,
     Wire,
@@ -43,6 +47,7 @@ from toolbench.llm.wire.wire import (
     usage_of,
     without_none,
 )
+from toolbench.values import bytes_in
 
 _TOKENS_IN = ("promptTokenCount", "prompt_token_count")
 _TOKENS_OUT = (
@@ -50,6 +55,9 @@ _TOKENS_OUT = (
     "candidates_token_count",
     "thoughtsTokenCount",
     "thoughts_token_count",
+)
+_TOOL_NAMES = NameRule(
+    "a-zA-Z_", "a-zA-Z0-9_.:-", 128, "128 letters, digits and '_.:-', a letter or '_' first"
 )
 _ROLES = {"assistant": "model", "tool": "user"}
 _TYPES: Mapping[str, type] = {
@@ -199,6 +207,8 @@ class GeminiWire(Wire):
     """The format of Gemini."""
 
     provider = "gemini"
+    title = "Gemini"
+    maker = "Gemini"
     stream = _GeminiStream
     parts_key = "parts"
     response_keys = frozenset({"candidates", "parts", "promptFeedback", "prompt_feedback"})
@@ -212,6 +222,10 @@ class GeminiWire(Wire):
         "safety": "refusal",
         "spii": "refusal",
     }
+    tool_names = _TOOL_NAMES
+    argument_names = ARGUMENT_NAMES
+    package = "google.genai"
+    method = "models.generate_content_stream"
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
         """Tell whether *data* looks like a response, a candidate or a message of Gemini."""
@@ -322,6 +336,31 @@ class GeminiWire(Wire):
         contents = joined_turns(turns, "parts", _accepted_parts)
         return {"model": model, "contents": contents, "config": config}
 
+    def holder_of_secrets(self, client: Any) -> Any:
+        """Return what has the key: the client has no public name for it."""
+        return getattr(client, "_api_client", None)
+
+    def for_client(self, body: Json) -> Json:
+        """Return *body* with bytes in place of base64."""
+        contents: list[Json] = []
+        for turn in body["contents"]:
+            contents.append({**turn, "parts": [*map(_with_bytes, turn["parts"])]})
+        return {**body, "contents": contents}
+
+    def write_tool(
+        self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
+    ) -> Json:
+        """Write *tool* as a function declaration."""
+        parameters = tool.parameters(security_risk=security_risk, summary=summary)
+        schema = gemini_schema(plain_root(parameters, changes), changes)
+        declaration: Json = {
+            "name": changes.fitting_name("name", tool.name, _TOOL_NAMES),
+            "description": tool.description,
+        }
+        if schema:
+            declaration["parameters"] = schema
+        return declaration
+
 
 def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
     """Yield *raw* as a part; nothing for one of the model that no request could carry again."""
@@ -405,3 +444,24 @@ def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
     """Return the parts of *message* that a request can carry."""
     parts = [without_none(part) for part in message.get("parts") or ()]
     return [part for part in parts if part and part.get("text") != ""]
+
+
+def _with_bytes(part: Json) -> Json:
+    """Return the part in the form of Google's package, with bytes in place of base64."""
+    part = dict(part)
+    for name in ("inlineData", "inline_data"):
+        blob = part.get(name)
+        if isinstance(blob, Mapping) and isinstance(blob.get("data"), str):
+            part[name] = {**blob, "data": _decoded(blob["data"])}
+    for name in ("thoughtSignature", "thought_signature"):
+        if isinstance(part.get(name), str):
+            part[name] = _decoded(part[name])
+    response = part.get("functionResponse")
+    if isinstance(response, Mapping) and response.get("parts"):
+        inner = [*map(_with_bytes, response["parts"])]
+        part["functionResponse"] = {**response, "parts": inner}
+    return part
+
+
+def _decoded(text: str) -> bytes:
+    return bytes_in(text + "=" * (-len(text) % 4)) or b""

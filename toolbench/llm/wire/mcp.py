@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.formats.arguments import Changes
 from toolbench.llm.message import (
     DATA_URL,
     Message,
@@ -13,16 +14,22 @@ from toolbench.llm.message import (
     as_mapping,
 )
 from toolbench.llm.wire.openai_chat import OpenAIChatWire
-from toolbench.llm.wire.wire import first_of
+from toolbench.llm.wire.wire import AnyTool, first_of
 
 
 class MCPWire(OpenAIChatWire):
     """The format of MCP's calls; a model that is said to speak it gets messages as OpenAI's do."""
 
     provider = "mcp"
+    title = "MCP"
+    maker = "MCP"
     part_types = frozenset()
     part_keys = frozenset({"params", "arguments"})
     call_prefix = ""
+    is_for_models = False
+    tool_names = None
+    package = None
+    path = None
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, requests or their `params`, as the calls of one message."""
@@ -59,3 +66,10 @@ class MCPWire(OpenAIChatWire):
         """Write *call* as a request."""
         params = {"name": call.name, "arguments": as_mapping(call.arguments)}
         return {"jsonrpc": "2.0", "id": call.id, "method": "tools/call", "params": params}
+
+    def write_tool(
+        self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
+    ) -> Json:
+        """Write *tool* as a server lists it, unchanged."""
+        parameters = tool.parameters(security_risk=security_risk, summary=summary)
+        return tool.to_mcp_tool(input_schema=parameters)

@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.formats.arguments import Changes
+from toolbench.llm.formats.openai import SHORT_DESCRIPTION, TOOL_NAMES, fitted
 from toolbench.llm.message import (
     Chunk,
     ImagePart,
     Message,
     OtherPart,
     Part,
+    Provider,
     Response,
     TextPart,
     ThinkingPart,
@@ -23,8 +26,9 @@ from toolbench.llm.message import (
     ToolResultPart,
     as_mapping,
 )
-from toolbench.llm.providers import Provider
+from toolbench.llm.names import NameRule
 from toolbench.llm.wire.wire import (
+    AnyTool,
     GrowingText,
     Stream,
     Wire,
@@ -179,6 +183,8 @@ class OpenAIChatWire(Wire):
     """The format of OpenAI's chat completions."""
 
     provider: ClassVar[Provider] = "openai"
+    title = "OpenAI chat completions"
+    maker = "OpenAI"
     stream = _ChatStream
     parts_key = "tool_calls"
     response_keys = frozenset({"choices"})
@@ -188,6 +194,15 @@ class OpenAIChatWire(Wire):
         "content_filter": "refusal",
     }
     call_prefix = "call_"
+    tool_names: ClassVar[NameRule | None] = TOOL_NAMES
+    package: ClassVar[str | None] = "openai"
+    method = "chat.completions.create"
+    secrets = ("api_key", "admin_api_key", "webhook_secret")
+    path: ClassVar[str | None] = "chat/completions"
+
+    def __init__(self, longest_description: int = SHORT_DESCRIPTION) -> None:
+        """Make the format; a longer description of a tool is cut."""
+        self._longest_description = longest_description
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
         """Tell whether *data* looks like a response, a choice or a message with calls."""
@@ -195,6 +210,11 @@ class OpenAIChatWire(Wire):
             return True
         # The old form; Gemini has `args`
         return first_of(data.get("function_call"), "arguments") is not None
+
+    def is_whole(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* is a whole completion."""
+        choices = chunk.get("choices") or [{}]
+        return isinstance(choices[0].get("message"), Mapping)
 
     # --- reading ------------------------------------------------------------------------
 
@@ -319,6 +339,16 @@ class OpenAIChatWire(Wire):
         if tools:
             body["tools"] = list(tools)
         return body
+
+    def write_tool(
+        self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
+    ) -> Json:
+        """Write *tool*; `strict` if the schema allows it."""
+        exported = tool.to_openai_tool(
+            add_security_risk_prediction=security_risk, add_summary=summary
+        )
+        function = fitted(exported["function"], changes, self._longest_description)
+        return {**exported, "function": function}
 
 
 _TYPES: Mapping[str, Any] = {

@@ -5,9 +5,12 @@ part. The user's messages have a role and content; the result of a call is an it
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.formats.arguments import Changes
+from toolbench.llm.formats.openai import SHORT_DESCRIPTION, TOOL_NAMES, fitted
 from toolbench.llm.message import (
     Chunk,
     ImagePart,
@@ -21,7 +24,9 @@ from toolbench.llm.message import (
     ToolResultPart,
     as_mapping,
 )
+from toolbench.llm.wire.openai_chat import OpenAIChatWire
 from toolbench.llm.wire.wire import (
+    AnyTool,
     GrowingText,
     Stream,
     Wire,
@@ -139,6 +144,8 @@ class ResponsesWire(Wire):
     """The format of OpenAI's Responses API."""
 
     provider = "responses"
+    title = "OpenAI Responses"
+    maker = "OpenAI"
     stream = _ResponsesStream
     parts_key = "output"
     response_keys = frozenset({"output"})
@@ -149,10 +156,24 @@ class ResponsesWire(Wire):
         "content_filter": "refusal",
     }
     call_prefix = "call_"
+    remembers_calls = True
+    tool_names = TOOL_NAMES
+    package = "openai"
+    method = "responses.create"
+    secrets = OpenAIChatWire.secrets
+    path = "responses"
+
+    def __init__(self, longest_description: int = SHORT_DESCRIPTION) -> None:
+        """Make the format; a longer description of a tool is cut."""
+        self._longest_description = longest_description
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         """Tell whether *chunk* is an event."""
         return string(chunk.get("type")).startswith("response.")
+
+    def is_whole(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* is a whole response."""
+        return chunk.get("object") == "response"
 
     # --- reading ------------------------------------------------------------------------
 
@@ -195,6 +216,15 @@ class ResponsesWire(Wire):
             is_refused=is_refused,
             failure=failure,
         )
+
+    def reread(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
+        """Return *part* with the text that the blocks of its item have now."""
+        blocks = "summary"
+        if isinstance(part, TextPart):
+            blocks = "content"
+        if part.raw is None or blocks not in part.raw:
+            return part
+        return replace(part, text=_words(part.raw[blocks]))
 
     # --- writing ------------------------------------------------------------------------
 
@@ -263,6 +293,15 @@ class ResponsesWire(Wire):
         if tools:
             body["tools"] = list(tools)
         return body
+
+    def write_tool(
+        self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
+    ) -> Json:
+        """Write *tool*; `strict` if the schema allows it."""
+        exported = tool.to_responses_tool(
+            add_security_risk_prediction=security_risk, add_summary=summary
+        )
+        return fitted(exported, changes, self._longest_description)
 
 
 def _item_parts(item: Json) -> list[Part]:

@@ -8,25 +8,35 @@ was read and is written unchanged is the message that was sent, byte for byte.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from math import isinf
 from typing import Any, ClassVar, NoReturn
 
+from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.types import Json
+from toolbench.llm.formats.arguments import Changes, names_in
 from toolbench.llm.message import (
     Chunk,
     ImagePart,
     Message,
     Part,
+    Provider,
     Response,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
+    ToolResultPart,
     Usage,
     whole_number,
-    with_images_shown,
-    with_written_results,
 )
-from toolbench.llm.providers import Provider
+from toolbench.llm.names import NameRule
 from toolbench.values import clip
+
+AnyTool = ToolDefinition[Any, Any]
+IMAGE = "[an image]"
+"""The text in place of an image where a provider takes only text."""
+IMAGES_OF_THE_MODEL = "The images of your answer:"
+"""The text before images of the model that are sent as the user's."""
 
 UNREADABLE = "unreadable_arguments"
 """The key of arguments that are no object, for providers that accept objects only."""
@@ -53,11 +63,20 @@ class Stream(ABC):
 
 
 class Wire(ABC):
-    """The format of one provider, and how it is told from the others."""
+    """The format of one provider: how it is told from the others, and all that is particular about it.
+
+    A new provider is a class in a file beside this one, and an entry in `WIRES`.
+    """
 
     provider: ClassVar[Provider]
+    title: ClassVar[str]
+    """The name of the format for people."""
+    maker: ClassVar[str]
+    """Who made the format, for messages."""
     stream: ClassVar[type[Stream]]
     """What joins the chunks of one answer."""
+
+    # How it is told from others
     parts_key: ClassVar[str]
     """The field with the parts of the model's messages."""
     response_keys: ClassVar[Set[str]] = frozenset()
@@ -66,10 +85,39 @@ class Wire(ABC):
     """The values of `type` in the parts of this provider's messages."""
     part_keys: ClassVar[Set[str]] = frozenset()
     """Fields that only the parts of this provider's messages have, if they have no `type`."""
+
+    # Calls and their results
     reasons: ClassVar[Mapping[str, str]] = {}
     """What `Answer.finish_reason` says for each word of the provider, if it is another word."""
     call_prefix: ClassVar[str | None] = None
-    """How the id of a call begins; None if a call needs no id."""
+    """How the id of a call begins; None if a call needs no id, because its name identifies it."""
+    remembers_calls: ClassVar[bool] = False
+    """Whether a result may answer a call of any earlier message, and not only of the last one."""
+
+    # Tools
+    is_for_models: ClassVar[bool] = True
+    """Whether its tools are offered to models only; if not, also tools for apps can be written."""
+    tool_names: ClassVar[NameRule | None] = None
+    """The rule for the name of a tool; None if each name is accepted."""
+    argument_names: ClassVar[NameRule | None] = None
+    """The rule for the name of an argument; None if each name is accepted."""
+    checks_inner_names: ClassVar[bool] = True
+    """Whether `argument_names` is also the rule for names inside an argument."""
+
+    # Where requests are sent
+    package: ClassVar[str | None] = None
+    """The Python package whose clients send the requests; None if there is none."""
+    method: ClassVar[str] = ""
+    """The method of a client that sends a request and returns its stream, such as "messages.create"."""
+    secrets: ClassVar[Sequence[str]] = ("api_key", "auth_token", "access_token")
+    """The attributes of a client that are secrets."""
+    path: ClassVar[str | None] = None
+    """The path of the requests to a server at an address; None if the provider needs a client."""
+
+    @property
+    def needs_ids(self) -> bool:
+        """Whether each call needs an id; else the provider knows it by its name."""
+        return self.call_prefix is not None
 
     # --- telling it from others -----------------------------------------------------------
 
@@ -89,6 +137,17 @@ class Wire(ABC):
         """Tell whether *chunk* begins a stream of this provider."""
         return not self.response_keys.isdisjoint(chunk)
 
+    def is_whole(self, chunk: Mapping[str, Any]) -> bool:
+        """Tell whether *chunk* is a whole response, of a server that does not stream."""
+        return False
+
+    def is_client(self, x: Any) -> bool:
+        """Tell whether *x* is a client of the provider's package, or of a subclass."""
+        for kind in type(x).__mro__:
+            if self.package and f"{kind.__module__}.".startswith(f"{self.package}."):
+                return hasattr(x, self.method.partition(".")[0])
+        return False
+
     # --- reading ------------------------------------------------------------------------
 
     @abstractmethod
@@ -102,6 +161,10 @@ class Wire(ABC):
     @abstractmethod
     def read_response(self, data: Mapping[str, Any]) -> Response:
         """Read a whole response; a message alone is a response too."""
+
+    def reread(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
+        """Return *part* with the text that its `raw`, which was changed, has now."""
+        return part
 
     # --- writing ------------------------------------------------------------------------
 
@@ -119,8 +182,67 @@ class Wire(ABC):
 
     def accepted(self, messages: Iterable[Message]) -> list[Message]:
         """Return *messages* with what this provider refuses in another place, or in other words."""
-        written = with_written_results(messages, self.provider)
-        return list(with_images_shown(written, self.takes))
+        return list(self._with_images_shown(self.with_written_results(messages)))
+
+    def with_written_results(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """Yield *messages*, but results of calls that the model did not send become the user's.
+
+        A model that writes calls as text gets their results as text too, with their images: its
+        provider does not know such a call, and refuses a result for it.
+        """
+        sent: set[Any] = set()
+        for message in messages:
+            if message.role == "assistant":
+                if not self.remembers_calls:
+                    sent = set()
+                sent.update(map(self._known_as, message.calls))
+            if not message.results:
+                yield message
+                continue
+            kept: list[Part] = []
+            told: list[Message] = []
+            for part in message.parts:
+                if isinstance(part, ToolResultPart) and self._known_as(part) not in sent:
+                    told.append(Message("user", (TextPart(_written(part)), *part.images)))
+                else:
+                    kept.append(part)
+            if not told:
+                yield message
+            elif kept:
+                yield replace(message, parts=tuple(kept))
+            yield from told
+
+    def _known_as(self, part: ToolCallPart | ToolResultPart) -> Any:
+        if self.needs_ids:
+            return part.id
+        return part.name
+
+    def _with_images_shown(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """Yield *messages*, but images in a message of the model become the user's.
+
+        Most providers refuse them there, so the model would not see what it, or another one, made.
+        They follow the results of the message's calls, which have to come first.
+        """
+        images: list[Part] = []
+        for message in messages:
+            if images and not message.results:
+                yield Message("user", (TextPart(IMAGES_OF_THE_MODEL), *images))
+                images = []
+            if message.role != "assistant":
+                yield message
+                continue
+            kept: list[Part] = []
+            for part in message.parts:
+                if not isinstance(part, ImagePart) or self.takes(part):
+                    kept.append(part)
+                    continue
+                if not images and not message.text.strip():
+                    # A message without text or calls is refused
+                    kept.append(TextPart(IMAGE))
+                images.append(replace(part, raw=None))
+            yield replace(message, parts=tuple(kept))
+        if images:
+            yield Message("user", (TextPart(IMAGES_OF_THE_MODEL), *images))
 
     def takes(self, image: ImagePart) -> bool:
         """Tell whether the provider accepts *image* in a message of the model."""
@@ -142,6 +264,73 @@ class Wire(ABC):
             tools: The tools in the provider's format.
             options: Further fields, such as `temperature`; the fields made here have priority.
         """
+
+    def holder_of_secrets(self, client: Any) -> Any:
+        """Return the object that has the `secrets` of *client*."""
+        return client
+
+    def for_client(self, body: Json) -> Json:
+        """Return *body*, a request, as the arguments of the method that sends it."""
+        return body
+
+    # --- tools --------------------------------------------------------------------------
+
+    @abstractmethod
+    def write_tool(
+        self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
+    ) -> Json:
+        """Write *tool*, changed so that the provider accepts it; add each change to *changes*.
+
+        For *security_risk* and *summary* see `to_openai`.
+        """
+
+    def tool_name(self, name: str) -> str:
+        """Return the name under which the provider knows the tool called *name*."""
+        if self.tool_names is None:
+            return name
+        return self.tool_names.rename(name)
+
+    def sent_names(self, tool: AnyTool) -> Mapping[str, str]:
+        """Return the argument names that the provider refuses, each with the name that is sent."""
+        if self.argument_names is None:
+            return {}
+        names = names_in(tool.parameters(), are_inner_wanted=self.checks_inner_names)
+        return self.argument_names.renamed(names)
+
+    def to_provider(self, arguments: Any, tool: AnyTool) -> Any:
+        """Return *arguments* under the names that the provider accepts."""
+        return self._renamed(arguments, self.sent_names(tool))
+
+    def from_provider(self, arguments: Any, tool: AnyTool) -> Any:
+        """Return *arguments* under the tool's own names: the reverse of `to_provider`."""
+        own = {sent: name for name, sent in self.sent_names(tool).items()}
+        return self._renamed(arguments, own)
+
+    def _renamed(self, arguments: Any, names: Mapping[str, str]) -> Any:
+        """Return a copy of *arguments*, with each key in *names* replaced."""
+        if not names:
+            return arguments
+        if isinstance(arguments, list):
+            return [self._renamed(value, names) for value in arguments]
+        if not isinstance(arguments, Mapping):
+            return arguments
+        copy: Json = {}
+        for key, value in arguments.items():
+            if self.checks_inner_names:
+                value = self._renamed(value, names)
+            copy[names.get(key, key)] = value
+        return copy
+
+
+def _written(result: ToolResultPart) -> str:
+    lines: list[str] = []
+    for part in result.content:
+        if isinstance(part, TextPart):
+            lines.append(part.text)
+        else:
+            lines.append(IMAGE)
+    text = "\n".join(lines)
+    return f"<tool_response>\n{text}\n</tool_response>"
 
 
 # --- reading whatever a server sends ------------------------------------------------

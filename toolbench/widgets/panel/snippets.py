@@ -15,7 +15,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
 from toolbench.export.code.needed_statements import code_of
 from toolbench.llm.compose import as_call
-from toolbench.llm.providers import PROVIDER_TITLES, Provider
+from toolbench.llm.message import Provider
+from toolbench.llm.wire import titles
 from toolbench.redaction import MARK
 
 AnyTool = ToolDefinition[Any, Any]
@@ -98,7 +99,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
     "Python": as_python,
     "%%tool cell": as_cell,
     "pytest": as_pytest,
-    **{f"{label} call": partial(as_payload, name) for name, label in PROVIDER_TITLES.items()},
+    **{f"{title} call": partial(as_payload, name) for title, name in titles().items()},
 }
 """The function for each kind of text, by name; the first three kinds can be run."""
 

@@ -12,8 +12,9 @@ from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
 from toolbench.display.page import Card, cards_html, notice, short
 from toolbench.errors import Problem, ToolbenchError, ended
-from toolbench.llm.formats import FORMATS, format_report
-from toolbench.llm.providers import PROVIDER_TITLES, Provider
+from toolbench.llm.formats import format_report, to_format
+from toolbench.llm.message import Provider
+from toolbench.llm.wire import titles
 from toolbench.runs.history import history
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.values import as_sent
@@ -82,8 +83,7 @@ class SchemaView(View):
         """Make the view. It first shows the tool in the first format of its drop-down list."""
         super().__init__(panel)
         parts = self._parts
-        labels = [(label, name) for name, label in PROVIDER_TITLES.items()]
-        self._format = parts.chooser("Format", labels)
+        self._format = parts.chooser("Format", [*titles().items()])
         self._html = parts.html()
         self._format.observe(lambda _: self.refresh(), "value")
         self.widget = parts.column(self._format, self._html)
@@ -93,7 +93,7 @@ class SchemaView(View):
         """Show the tool in the chosen format."""
         tool, name = self._panel.tool, self._format.value
         try:
-            format_schema, changes = FORMATS[name](tool), _changes(tool, name)
+            format_schema, changes = to_format(tool, name), _changes(tool, name)
         except ToolbenchError as error:
             self._html.value = notice(str(error), "neutral")
             return
