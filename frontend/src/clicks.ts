@@ -22,7 +22,6 @@ const [SHORTEST, LONGEST] = [4, 1000]; // milliseconds between two looks
 const LOST = "The connection broke, and the kernel may not have this. Type it again; more than 10 MB is too much.";
 const REFUSED = "Nothing was done: the connection broke, and the kernel may not have all that was typed.";
 const kernels = new Map<AbortSignal, Models>(); // by what says when they are gone
-const PICK = "toolbench-pick";
 const me = {}; // this module: each kernel brings its own into the page, and all of them listen to each click
 const PASSED_BY = Symbol.for("toolbench-passed-by");
 const lost = new Set<Element>(); // the fields whose value the kernel may not have
@@ -36,7 +35,6 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
     addEventListener("click", onClick, { capture: true });
     addEventListener("keypress", onEnter, { capture: true });
     addEventListener("input", onInput, { capture: true });
-    addEventListener(PICK, onPick, { capture: true });
   }
   kernels.set(signal, models);
   const onStatus = (_: unknown, status: string): void => {
@@ -50,7 +48,6 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
     removeEventListener("click", onClick, { capture: true });
     removeEventListener("keypress", onEnter, { capture: true });
     removeEventListener("input", onInput, { capture: true });
-    removeEventListener(PICK, onPick, { capture: true });
   });
 }
 
@@ -96,17 +93,6 @@ function onClick(event: MouseEvent): void {
 function onEnter(event: KeyboardEvent): void {
   const line = event.key === "Enter" ? ourTarget(event)?.closest(LINE) : null;
   if (line) inTurn(line, (box, before) => hold(event, () => send("submit", line, box), before));
-}
-
-/** Tell the kernel of the widget at *element*, whichever of the page's that is, that *key* was picked in it. */
-export function pick(element: Element, key: string): void {
-  element.dispatchEvent(new CustomEvent(PICK, { detail: { picked: key } }));
-}
-
-function onPick(event: Event): void {
-  const element = event.target as Element;
-  const content = (event as CustomEvent<object>).detail;
-  void hold(event, () => passTo(element, (view) => view.model.send(content, view.callbacks())));
 }
 
 /** Do *act* for the widget at *element* after all that was done before in its box. */
@@ -187,7 +173,7 @@ async function within(box: Element, models: Model[]): Promise<Model[]> {
 
 /** The views of *model*, and those of the editors among *models* that edit its text. */
 async function placesOf(model: Model, models: Model[]): Promise<View[]> {
-  const editors = models.filter((editor) => editor.get("area") === `IPY_MODEL_${model.model_id}`);
+  const editors = models.filter((editor) => editor.get("source") === `IPY_MODEL_${model.model_id}`);
   return (await Promise.all([model, ...editors].map(viewsOf))).flat();
 }
 

@@ -33,6 +33,7 @@ export interface Models {
 /** A model of a widget. What has a `_` is not public: without it a click goes as it always did. */
 export interface Model {
   model_id?: string;
+  widget_manager: { get_model(id: string): Promise<Model> };
   comm_live: boolean;
   views?: Record<string, Promise<View>>;
   get(name: string): unknown;
@@ -47,6 +48,12 @@ export interface View {
   el: Element;
   model: Model;
   callbacks(): unknown;
+}
+
+/** Call *react* at each *event* of *model*, until *signal*. */
+export function follow(model: Model, event: string, react: () => void, signal: AbortSignal): void {
+  model.on(event, react);
+  signal.addEventListener("abort", () => model.off(event, react));
 }
 
 const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself

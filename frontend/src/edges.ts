@@ -3,7 +3,7 @@
 
 import { allIn } from "./ours";
 
-const TABLES = "[data-toolbench-listing] > table, [data-toolbench-runs], .toolbench-table";
+const TABLES = "[data-toolbench-listing] > table, .toolbench-run-table, .toolbench-table";
 const FADES = "toolbench-fades";
 const known = new WeakSet<Element>();
 

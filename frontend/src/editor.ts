@@ -1,7 +1,5 @@
 // The second bundle: CodeMirror for JSON and code, which the page gets when a tab with it is first opened.
-// It is no view of its own: `EditorWidget` of the package asks it to edit the text of a text area. The model
-// of this text area keeps the text, because a model of ipywidgets loses no message of the kernel, while one
-// of anywidget does that took longer than two seconds to load.
+// It edits the text of a text area, whose model keeps the text.
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
@@ -21,20 +19,13 @@ interface Area {
   off(events: string, react: () => void): void;
 }
 
-interface EditorModel {
-  get(name: string): unknown;
-  widget_manager: { get_model(id: string): Promise<Area> };
-}
-
 const CHANGES = "change:value change:disabled change:_dom_classes";
 const OF_TEXT_AREA = ["jupyter-widgets", "widget-inline-hbox", "widget-textarea"]; // ipywidgets' own style of it
 const fromKernel = Annotation.define<boolean>();
 let count = 0;
 
-/** Edit in *element* the text of the text area that *model* names, until *signal*. */
-async function edit(model: EditorModel, element: HTMLElement, signal: AbortSignal): Promise<void> {
-  const area = await model.widget_manager.get_model(String(model.get("area")).replace("IPY_MODEL_", ""));
-  if (signal.aborted) return;
+/** Edit in *element* the text of *area*, until *signal*. */
+function edit(area: Area, element: HTMLElement, signal: AbortSignal): void {
   const label = labelOf(area);
   const isCode = classesOf(area).includes("toolbench-code");
   const view = editorOf(area, label);

@@ -10,18 +10,18 @@ import { enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
 import { keepKeys } from "./keys";
+import { lines } from "./lines";
 import { isOurs } from "./ours";
 import { sayLostLineEnds } from "./pasted";
-import { enhancePickers } from "./picker";
+import { picker } from "./picker";
 import { endQuestions } from "./questions";
-import { enhanceRuns } from "./runs";
+import { runs } from "./runs";
 import { addStyle, dropPlainStyles } from "./sheets";
 import { holdAgreements } from "./still";
 import { enhanceTables } from "./table";
-import { enhanceTraffic } from "./traffic";
 import { nameUploads } from "./uploads";
 
-const PICKS = "toolbench-picks"; // beside it, where the page can tell a kernel what is picked in its lists
+const DRAWS = "toolbench-draws"; // beside it, where the page can find the models that it is to draw
 const LIVE = "toolbench-live"; // on the root element: style sheets do without what this module does
 
 function start(css: string): void {
@@ -40,17 +40,9 @@ function enhance(): void {
   enhanceFields();
   describeFields();
   complete(document);
-  if (canPick()) {
-    enhancePickers();
-    enhanceTraffic();
-  }
   focusRefusals();
   holdAgreements();
   focusLogs();
-}
-
-function canPick(): boolean {
-  return document.documentElement.classList.contains(PICKS);
 }
 
 /** Complete the results and the buttons in *root*. */
@@ -61,7 +53,6 @@ function complete(root: ParentNode): void {
   enhanceTables(root);
   fadeEdges(root);
   enhanceCards(root);
-  if (canPick()) enhanceRuns(root);
   nameImages(root);
 }
 
@@ -109,10 +100,13 @@ interface Initialized {
   signal?: AbortSignal;
 }
 
-/** Called once for each kernel of the page; *signal* says when its widgets are gone. Nothing here may wait. */
-function initialize({ model, signal = new AbortController().signal }: Initialized): void {
+/**
+ * Called once for each kernel of the page; *signal* says when its widgets are gone. Nothing here may wait.
+ * Returns what draws the views of this kernel, by name.
+ */
+function initialize({ model, signal = new AbortController().signal }: Initialized): object {
   const models = model.widget_manager;
-  if (models?._models) document.documentElement.classList.add(PICKS);
+  if (models?.get_model) document.documentElement.classList.add(DRAWS);
   start(String(model.get("css") ?? ""));
   holdClicks(models, signal);
   endQuestions(models, signal);
@@ -122,6 +116,7 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   }
   // Last: anywidget swallows what fails here, and tests wait for this one as the sign that all is there
   connectApps(model, signal);
+  return { lines, picker, runs };
 }
 
 export default { initialize };

@@ -1,7 +1,7 @@
 // A list of rows to choose from, even if there are very many. It works with the keyboard and with
 // screen readers. The kernel is told the key of the chosen row.
 
-import { pick } from "./clicks";
+import type { Model } from "./connection";
 import { type Row, VirtualList } from "./virtual";
 
 const PAGE = 8; // rows that Page Up and Page Down pass
@@ -14,8 +14,8 @@ export interface Entry extends Row {
 }
 
 export class ListBox {
-  readonly element = document.createElement("div");
-  readonly #owner: HTMLElement;
+  readonly element: HTMLElement;
+  readonly #model: Model;
   readonly #list: VirtualList;
   readonly #id = `toolbench-list-${++count}`;
   #keys: string[] = [];
@@ -23,13 +23,14 @@ export class ListBox {
   #active: string | null = null;
   #isPressed = false;
 
-  /** Make a list called *label*. The widget at *owner* is told the chosen key. */
-  constructor(owner: HTMLElement, label: string) {
-    this.#owner = owner;
-    this.element.className = "toolbench-items";
+  /** Make *el* a list, called the label of *model*, which is told the chosen key. */
+  constructor(model: Model, el: HTMLElement) {
+    this.#model = model;
+    this.element = el;
+    this.element.classList.add("toolbench-items");
     this.element.tabIndex = 0;
     this.element.setAttribute("role", "listbox");
-    this.element.setAttribute("aria-label", label);
+    this.element.setAttribute("aria-label", String(model.get("label")));
     this.#list = new VirtualList(this.element, (element, row) => this.#paint(element, row));
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
     this.element.addEventListener("mousedown", (event) => this.#onPress(event));
@@ -137,7 +138,7 @@ export class ListBox {
     if (key === null) return;
     this.#chosen = this.#active = key;
     this.#mark();
-    pick(this.#owner, key);
+    this.#model.send({ picked: key }, {});
   }
 }
 

@@ -1,64 +1,34 @@
 // A list to pick from, drawn by the page. Each item has two lines, a mark for its effect, and an
-// icon if its server sent one.
-// The kernel sends the texts once, and then the numbers of the items that match the search. The
-// plain list of ipywidgets is hidden.
+// icon if its server sent one. The kernel says which items match the search.
 
+import { follow, type Model } from "./connection";
 import { type Entry, ListBox, part } from "./listbox";
 
-const PICKER = ".toolbench-picker";
 const ITEM = 44; // pixels
 const HEADING = 26;
 
+/** An item; one without an icon has the number -1. */
 type Item = [key: string, first: string, second: string, mark: string, group: string, icon: number];
-/** The items, and the `data:` URLs of their icons; an item without an icon has the number -1. */
-type Texts = { items: Item[]; icons: string[] };
-type State = [matches: [number, number][], picked: string | null];
 /** What the runs of items do, by the keys of the items; an item without a run is not in it. */
 type RunStates = Record<string, string>;
 
-const pickers = new WeakMap<Element, Picker>();
-
-export function enhancePickers(): void {
-  for (const element of document.querySelectorAll<HTMLElement>(PICKER)) {
-    const texts = element.querySelector<HTMLElement>("[data-toolbench-items]");
-    const state = element.querySelector<HTMLElement>("[data-toolbench-matches]");
-    if (!texts || !state) continue;
-    let picker = pickers.get(element);
-    if (!picker) {
-      picker = new Picker(element, texts.dataset.toolbenchItems ?? "");
-      pickers.set(element, picker);
-    }
-    picker.read(texts, state, element.querySelector<HTMLElement>("[data-toolbench-states]"));
-  }
-}
-
-class Picker {
-  readonly #list: ListBox;
-  #all: Texts = { items: [], icons: [] };
-  #texts?: Element;
-  #state?: Element;
-  #runs?: Element | null;
-
-  constructor(owner: HTMLElement, label: string) {
-    this.#list = new ListBox(owner, label);
-    owner.querySelector(".toolbench-search")?.after(this.#list.element);
-  }
-
-  /** Read the texts and the state from the kernel, if they are new. */
-  read(texts: Element, state: HTMLElement, runs: HTMLElement | null): void {
-    if (texts === this.#texts && state === this.#state && runs === this.#runs) return;
-    if (texts !== this.#texts && texts.textContent) this.#all = JSON.parse(texts.textContent) as Texts;
-    const [matches, picked] = JSON.parse(state.dataset.toolbenchMatches || "[[],null]") as State;
-    const states = JSON.parse(runs?.dataset.toolbenchStates || "{}") as RunStates;
-    [this.#texts, this.#state, this.#runs] = [texts, state, runs];
-    const { items, icons } = this.#all;
-    const { classList } = this.#list.element; // a list without any marks keeps no room for them
-    classList.toggle("toolbench-with-marks", items.some((item) => item[3] !== ""));
+/** Draw in *el* what the model of a `Picker` has, until *signal*. */
+export function picker(model: Model, el: HTMLElement, signal: AbortSignal): void {
+  const list = new ListBox(model, el);
+  const { classList } = list.element;
+  const show = (): void => {
+    const items = model.get("items") as Item[];
+    const icons = model.get("icons") as string[];
+    const matches = model.get("matches") as [number, number][];
+    classList.toggle("toolbench-with-marks", items.some((item) => item[3] !== "")); // else there is no room for them
     classList.toggle("toolbench-with-icons", icons.length > 0);
-    const isLeft = this.#list.isLeft; // who has scrolled away from the picked item stays there
-    this.#list.show(entriesOf(matches.flatMap(([a, b]) => items.slice(a, b + 1)), icons, states), picked);
-    if (!isLeft) this.#list.revealChosen();
-  }
+    const isLeft = list.isLeft; // who has scrolled away from the picked item stays there
+    const matching = matches.flatMap(([a, b]) => items.slice(a, b + 1));
+    list.show(entriesOf(matching, icons, model.get("states") as RunStates), model.get("picked") as string | null);
+    if (!isLeft) list.revealChosen();
+  };
+  show();
+  follow(model, "change", show, signal);
 }
 
 function entriesOf(items: Item[], icons: string[], states: RunStates): Entry[] {

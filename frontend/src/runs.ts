@@ -1,93 +1,82 @@
 // The table of earlier runs. The kernel is told the run whose row or button is clicked. Times are shown
-// in the time zone of the browser. A new run makes a new table: the focus stays on the button of its run,
-// and the list stays where it was scrolled to.
+// in the time zone of the browser. A row stays while its run is listed: so the focus stays where it is.
 
-import { pick } from "./clicks";
-import { allIn } from "./ours";
-import { WIDGET } from "./saving";
+import { follow, type Model } from "./connection";
+import { fadeEdges } from "./edges";
+import { part } from "./listbox";
 
-const TABLE = "[data-toolbench-runs]";
-const VIEW = ".toolbench-runs";
-const ROW = "[data-toolbench-run]";
+const HEADS = ["Time", "State", "Arguments", "Duration", "Source"];
 const HOURS: Intl.DateTimeFormatOptions = { hourCycle: "h23" }; // as in all other times
-const known = new WeakSet<Element>();
-const scrolled = new WeakMap<Element, { top: number; height: number }>(); // by view
-const focused = new WeakMap<Element, string>(); // by view: the time of the run with the focus
 
-export function enhanceRuns(root: ParentNode): void {
-  for (const table of allIn<HTMLTableElement>(root, TABLE)) {
-    if (known.has(table)) continue;
-    known.add(table);
-    const rows = [...table.querySelectorAll<HTMLTableRowElement>(ROW)];
-    rows.forEach((row) => enhance(row, rows));
-    const chosen = Number(table.dataset.toolbenchRuns);
-    mark(rows, rows[chosen]);
-    const scroller = table.parentElement;
-    if (!scroller) continue;
-    const owner = table.closest(VIEW);
-    if (owner && chosen > 0) restoreScroll(owner, scroller);
-    if (owner) restoreFocus(owner, rows);
-    remember(scroller);
+/** A row of `Runs`. */
+type Run = [key: string, started: string, state: string, tone: string, args: string, took: string, source: string];
+
+/** Draw in *el* the runs of *model*, until *signal*. */
+export function runs(model: Model, el: HTMLElement, signal: AbortSignal): void {
+  el.classList.add("toolbench-run-list");
+  el.tabIndex = 0;
+  el.setAttribute("role", "group");
+  el.setAttribute("aria-label", "Runs");
+  const table = document.createElement("table");
+  table.className = "toolbench-run-table";
+  const head = table.createTHead().insertRow();
+  for (const name of HEADS) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = name;
+    head.append(cell);
   }
+  const body = table.createTBody();
+  el.append(table);
+  const rows = new Map<string, HTMLTableRowElement>();
+  const mark = (chosen: unknown): void => {
+    for (const [key, row] of rows) {
+      row.classList.toggle("toolbench-chosen", key === chosen);
+      row.querySelector("button")?.setAttribute("aria-expanded", String(key === chosen));
+    }
+  };
+  const pick = (key: string): void => {
+    model.send({ picked: key }, {});
+    mark(key);
+  };
+  const show = (): void => {
+    const listed = model.get("rows") as Run[];
+    const keys = new Set(listed.map((run) => run[0]));
+    const height = el.scrollHeight;
+    el.hidden = listed.length === 0;
+    for (const [key, row] of rows) if (!keys.has(key) && rows.delete(key)) row.remove();
+    listed.forEach((run, place) => {
+      const row = rows.get(run[0]) ?? rowOf(run, pick);
+      rows.set(run[0], row);
+      if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null);
+    });
+    if (el.scrollTop > 0) el.scrollTop += el.scrollHeight - height; // new runs come above what is seen
+    mark(model.get("picked"));
+  };
+  show();
+  fadeEdges(el);
+  follow(model, "change", show, signal);
 }
 
-function restoreScroll(owner: Element, scroller: Element): void {
-  const before = scrolled.get(owner);
-  if (before) scroller.scrollTop = before.top + scroller.scrollHeight - before.height;
-}
-
-function restoreFocus(owner: Element, rows: HTMLTableRowElement[]): void {
-  const time = focused.get(owner);
-  if (time === undefined || document.activeElement !== document.body) return;
-  const row = rows.find((each) => each.querySelector("time")?.dateTime === time);
-  row?.querySelector("button")?.focus({ preventScroll: true });
-}
-
-/** Remember where *scroller* is scrolled to, and which run in it has the focus. */
-function remember(scroller: HTMLElement): void {
-  const owner = (): Element => scroller.closest(VIEW) ?? scroller; // it may get its class late
-  scroller.addEventListener(
-    "scroll",
-    () => scrolled.set(owner(), { top: scroller.scrollTop, height: scroller.scrollHeight }),
-    { passive: true },
-  );
-  scroller.addEventListener("focusin", (event) => {
-    const time = event.target instanceof Element ? event.target.querySelector("time") : null;
-    if (time) focused.set(owner(), time.dateTime);
-  });
-  scroller.addEventListener("focusout", ({ relatedTarget }) => {
-    if (relatedTarget) focused.delete(owner()); // without one, the table may be gone
-  });
-}
-
-function enhance(row: HTMLTableRowElement, rows: HTMLTableRowElement[]): void {
-  const time = row.querySelector("time");
-  if (!time) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "toolbench-open";
-  time.textContent = localTime(time.dateTime) ?? time.textContent;
-  time.replaceWith(button);
-  button.append(time);
-  row.addEventListener("click", () => {
-    const table = row.closest(WIDGET);
-    if (table) pick(table, row.dataset.toolbenchRun ?? "");
-    mark(rows, row);
-  });
-}
-
-function mark(rows: HTMLTableRowElement[], chosen?: HTMLTableRowElement): void {
-  for (const row of rows) {
-    const isChosen = row === chosen;
-    row.classList.toggle("toolbench-chosen", isChosen);
-    row.querySelector("button")?.setAttribute("aria-expanded", String(isChosen));
-  }
+function rowOf([key, started, state, tone, args, took, source]: Run, pick: (key: string) => void): HTMLTableRowElement {
+  const row = document.createElement("tr");
+  row.addEventListener("click", () => pick(key));
+  const time = document.createElement("time");
+  time.dateTime = started;
+  time.textContent = localTime(started);
+  const open = document.createElement("button");
+  open.type = "button";
+  open.className = "toolbench-open";
+  open.append(time);
+  const badge = part("toolbench-badge", state);
+  badge.dataset.tone = tone;
+  for (const content of [open, badge, args, took, source]) row.insertCell().append(content);
+  return row;
 }
 
 /** The local time of *stamp*; if the day is not today, with the day before the time. */
-function localTime(stamp: string): string | null {
+function localTime(stamp: string): string {
   const moment = new Date(stamp);
-  if (Number.isNaN(moment.getTime())) return null;
   const isToday = moment.toDateString() === new Date().toDateString();
   return isToday ? moment.toLocaleTimeString([], HOURS) : moment.toLocaleString([], HOURS);
 }

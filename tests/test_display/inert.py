@@ -62,8 +62,6 @@ _CARD = {
     "data-toolbench-card",
     "data-toolbench-bar",
     "data-toolbench-body",
-    "data-toolbench-runs",
-    "data-toolbench-run",
     "data-toolbench-table",
     "data-toolbench-columns",
     "data-toolbench-part",
@@ -72,12 +70,6 @@ _CARD = {
     "data-toolbench-rows",
     "data-toolbench-report",
     "data-toolbench-frame",
-    "data-toolbench-items",
-    "data-toolbench-matches",
-    "data-toolbench-states",
-    "data-toolbench-messages",
-    "data-toolbench-message",
-    "data-toolbench-failed",
     "hidden",
 }
 # Of what scrolls

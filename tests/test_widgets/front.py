@@ -8,6 +8,7 @@ import ipywidgets as w
 from comm.base_comm import BaseComm
 
 from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.search_list import Picker
 
 
 class Wire:
@@ -148,8 +149,12 @@ def search_field(view: Any, label: str = "") -> Any:
 
 def pick_in_page(view: Any, key: str) -> None:
     """Pick the item with this *key* in the list that the page's module draws."""
-    picker = next(w for w in walk(root_of(view)) if is_of(w, "toolbench-picker"))
-    deliver(picker, {"method": "custom", "content": {"picked": key}})
+    deliver(picker_of(view), {"method": "custom", "content": {"picked": key}})
+
+
+def picker_of(view: Any) -> Picker:
+    """Return what the page's module draws of the first list in *view*."""
+    return next(widget for widget in walk(root_of(view)) if isinstance(widget, Picker))
 
 
 def root_of(view: Any) -> w.Widget:

@@ -1,9 +1,5 @@
 """Many tools in one place: found quickly, opened one at a time, light until then."""
 
-import html
-import json
-import re
-
 import pytest
 from patience import PATIENCE, eventually
 from payloads import each_payload
@@ -18,6 +14,7 @@ from test_widgets.front import (
     page,
     pick,
     pick_in_page,
+    picker_of,
     search_field,
     type_into,
     walk,
@@ -117,20 +114,16 @@ class TestBench:
 
     def test_says_what_a_tool_does_that_is_not_open(self):
         """It waits for an answer; once it is answered, the list says no more of it."""
-
-        def states():
-            texts = re.findall(r'data-toolbench-states="([^"]*)"', page(both))
-            return json.loads(html.unescape(texts[-1])) if texts else {}
-
         both = bench(ask, add)
         panel = both.panel
         click(named(panel, "Run"))
-        eventually(lambda: states() == {"0": "waiting for an answer"})
+        page = picker_of(both)
+        eventually(lambda: page.states == {"0": "waiting for an answer"})
         pick(listing(both), "add — Add two numbers.")
-        assert states() == {"0": "waiting for an answer"}
+        assert page.states == {"0": "waiting for an answer"}
         click(named(panel, "No"))
         finish(panel)
-        eventually(lambda: states() == {})
+        eventually(lambda: page.states == {})
 
     def test_finds_by_name_and_description(self):
         """Every word has to occur, in any order; case does not matter."""

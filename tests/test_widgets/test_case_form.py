@@ -5,7 +5,7 @@ from patience import PATIENCE, eventually
 from payloads import some_payloads
 from test_display.inert import problems
 
-from test_widgets.front import click, named, page, pick, receive, type_into, walk
+from test_widgets.front import click, named, page, pick, picker_of, receive, type_into, walk
 from test_widgets.tooling import buttons
 from toolbench import tool
 from toolbench.evals import Case, Cases
@@ -203,7 +203,7 @@ def test_what_is_typed_is_kept_while_another_case_is_opened():
     form = opened(CaseForm(TOOLS, [SPLIT, Case("Hello")]), 0)
     type_into(named(form, "people"), "7")
     opened(form, 1)
-    assert "changed, not saved" in page(form)
+    assert "changed, not saved" in str(picker_of(form).items)
     opened(form, 0)
     assert named(form, "people").value == "7"
     press(form, "Save changes")

@@ -1,14 +1,12 @@
 """Icons in the explorer: of a server, its tools, resources, templates and prompts."""
 
-import json
 from base64 import b64encode
-from html import unescape
 
 import pytest
 from patience import PATIENCE
 from test_mcp.peers import light, scripted
 
-from test_widgets.front import page, walk
+from test_widgets.front import page, picker_of, walk
 from test_widgets.panes import choose, go, listed
 from test_widgets.tooling import wait_for_ticker
 from toolbench.mcp import MCPClient
@@ -111,7 +109,6 @@ def texts(root):
 
 def icons(root):
     """The icon of each item of the first list in *root*, by the key of the item."""
-    text = next(text for text in texts(root) if "data-toolbench-items" in text)
-    sent = json.loads(unescape(text.partition(">")[2].removesuffix("</div>")))
-    sources = [*sent["icons"], ""]
-    return {row[0]: sources[row[5]] for row in sent["items"]}
+    sent = picker_of(root)
+    sources = [*sent.icons, ""]
+    return {row[0]: sources[row[5]] for row in sent.items}

@@ -1,8 +1,5 @@
 """What is picked is the line that was seen, however the list changes meanwhile."""
 
-import html
-import json
-import re
 from threading import RLock, Thread
 
 import pytest
@@ -18,6 +15,7 @@ from test_widgets.front import (
     page,
     pick,
     pick_in_page,
+    picker_of,
     receive,
     search_field,
     type_into,
@@ -110,7 +108,7 @@ class TestPick:
 
 
 class TestTextsForThePage:
-    def test_say_what_is_listed_and_picked(self):
+    def test_say_what_is_listed_and_picked(self, wire):
         """All items once, then ranges of those that match: two lines, a mark, a heading."""
         picks, _ = pick_list()
         items = [
@@ -119,26 +117,27 @@ class TestTextsForThePage:
             Item("2", "added"),
         ]
         picks.offer(items, "None.")
-        assert texts(picks) == [
+        page = picker_of(picks)
+        assert page.items == [
             ["0", "Add two", "add", "read-only", "shop", -1],
             ["1", "erase", "Erases.", "", "", -1],
             ["2", "added", "", "", "", -1],
         ]
-        assert state(picks) == [[[0, 2]], None]
-        element = sent_items(picks)
+        assert (page.matches, page.picked) == ([[0, 2]], None)
+        wire.messages.clear()
         type_into(search_field(picks), "add")
-        assert state(picks) == [[[0, 0], [2, 2]], None]
+        assert page.matches == [[0, 0], [2, 2]]
         pick_in_page(picks, "2")
-        assert state(picks)[1] == "2"
-        assert sent_items(picks) is element
+        assert page.picked == "2"
+        assert not any("items" in state for _, state in wire.updates())
 
     def test_have_each_icon_once(self):
         """An item has the number of its icon; icons that are too many characters are left out."""
         picks, _ = pick_list()
         icons = ("data:a", "", "data:b", "data:a", "data:" + "x" * 500_000, "data:c")
         picks.offer([Item(str(n), "x", icon=i) for n, i in enumerate(icons)], "None.")
-        assert [row[5] for row in texts(picks)] == [0, -1, 1, 0, -1, 2]
-        assert sent(picks)["icons"] == ["data:a", "data:b", "data:c"]
+        assert [row[5] for row in picker_of(picks).items] == [0, -1, 1, 0, -1, 2]
+        assert picker_of(picks).icons == ["data:a", "data:b", "data:c"]
 
     @each_payload
     def test_are_inert(self, payload):
@@ -146,31 +145,8 @@ class TestTextsForThePage:
         picks, picked = pick_list()
         picks.offer([Item(payload or "x", payload, payload, group=payload)], "None.")
         assert problems(page(picks.widget)) == []
-        pick_in_page(picks, texts(picks)[0][0])
+        pick_in_page(picks, picker_of(picks).items[0][0])
         assert picked == [payload or "x"]
-
-
-def sent_items(picks):
-    """The element that holds the items for the page's module."""
-    values = [getattr(widget, "value", None) for widget in walk(picks.widget)]
-    return next(v for v in values if "data-toolbench-items" in str(v))
-
-
-def sent(picks):
-    """The items and icons as the page reads them."""
-    inside = re.fullmatch("<div [^>]*>(.*)</div>", sent_items(picks), re.DOTALL)
-    return json.loads(html.unescape(inside[1]))
-
-
-def texts(picks):
-    """The items as the page reads them."""
-    return sent(picks)["items"]
-
-
-def state(picks):
-    """Which items the page lists, and which is picked."""
-    inside = re.search('data-toolbench-matches="([^"]*)"', page(picks.widget))
-    return json.loads(html.unescape(inside[1]))
 
 
 class TestList:

@@ -1,6 +1,5 @@
 """The traffic of a server in pairs: what is open stays open, and a request can be sent again."""
 
-import html
 import json
 import re
 
@@ -10,14 +9,14 @@ from payloads import some_payloads
 from test_display.inert import problems
 from test_mcp.servers.shop import shop
 
-from test_widgets.front import click, is_of, named, page, receive, type_into, walk
+from test_widgets.front import click, named, page, receive, type_into, walk
 from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.panes.tools import ToolsPane
 from toolbench.widgets.explorer.traffic_view.traffic import TrafficPane
 from toolbench.widgets.kit.ticker import ticker
-from toolbench.widgets.lines.message_lines import PIECE
+from toolbench.widgets.lines.message_lines import PIECE, Line, Lines
 
 
 @pytest.fixture
@@ -39,25 +38,25 @@ def traffic(explorer):
 
 
 def pieces(traffic):
-    """The elements that hold the lines, the newest first."""
-    (box,) = [w for w in walk(traffic.widget) if is_of(w, "toolbench-lines")]
-    return box.children
+    """The models that have the lines, the oldest first."""
+    [lines] = [widget for widget in walk(traffic.widget) if isinstance(widget, Lines)]
+    return lines.pieces
 
 
 def lines(traffic):
-    """What the lines say, oldest first: their columns, without the blanks that fill them."""
-    widgets = reversed(pieces(traffic))
-    texts = re.findall(
-        "<div data-toolbench-message[^>]*>(.*?)</div>",
-        "".join(widget.value for widget in widgets),
-    )
-    return [[part.strip() for part in html.unescape(t).split("\t")] for t in texts]
+    """What the page draws, oldest first."""
+    return [Line(*row) for piece in pieces(traffic) for row in piece.rows]
+
+
+def subjects(traffic):
+    """What the lines are about."""
+    return [line.subject for line in lines(traffic)]
 
 
 def open_line(traffic, subject):
     """Open the last message about *subject*, as a click on its line does."""
-    number = [line[0] for line in lines(traffic) if line[3] == subject][-1]
-    receive(named(traffic.widget, "Open message"), value=number)
+    number = [line.number for line in lines(traffic) if line.subject == subject][-1]
+    receive(named(traffic.widget, "Open message"), value=str(number))
 
 
 def type_letter(field, letter):
@@ -87,34 +86,34 @@ class TestLines:
         session.call("no such tool")
 
         def outcomes():
-            return {line[3]: line[4] for line in lines(traffic)}
+            return {line.subject: line.outcome for line in lines(traffic)}
 
         last = "tools/call no such tool"
         eventually(lambda: outcomes().get(last, "no answer yet") != "no answer yet")
         results = outcomes()
         assert results["tools/list"] == "7 tools"
         assert re.fullmatch(r"result, \d+ characters", results["tools/call basket"])
-        requests = [line for line in lines(traffic) if line[3] == "tools/call basket"]
-        assert [line[2] for line in requests] == ["→"]
-        assert re.fullmatch(r"[\d,]+ ms", requests[0][5])
+        [request] = [line for line in lines(traffic) if line.subject == "tools/call basket"]
+        assert request.is_sent
+        assert re.fullmatch(r"[\d,]+ ms", request.duration)
 
     def test_mark_a_failed_call(self, explorer, traffic):
         """A result with `isError` is an error in its line and in the filter."""
         session = explorer.page.session
         assert session.call("pack", {"boxes": "many"}).is_error
         receive(named(traffic.widget, "Show"), index=5)
-        eventually(lambda: "tools/call pack" in [line[3] for line in lines(traffic)])
+        eventually(lambda: "tools/call pack" in subjects(traffic))
         [line] = lines(traffic)
-        assert line[4].startswith("error: Error executing tool pack")
-        assert "data-toolbench-failed" in page(traffic.widget)
+        assert line.outcome.startswith("error: Error executing tool pack")
+        assert line.is_failed
 
     def test_are_filtered(self, explorer, traffic):
         """By who sent the first message, by kind, and by any text of either message."""
         explorer.page.session.call("basket", {"item": "pear"})
-        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: "tools/call basket" in subjects(traffic))
         # Words of the answer
         receive(named(traffic.widget, "Containing"), value="In The Basket")
-        assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
+        assert subjects(traffic) == ["tools/call basket"]
         receive(named(traffic.widget, "Show"), index=2)
         assert lines(traffic) == []
         assert "No message matches" in page(traffic.widget)
@@ -122,10 +121,10 @@ class TestLines:
     def test_follow_each_letter_of_the_filter(self, explorer, traffic):
         """An emptied filter hides nothing; a letter that changes no line sends no line."""
         explorer.page.session.call("basket", {"item": "pear"})
-        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: "tools/call basket" in subjects(traffic))
         everything = lines(traffic)
         type_into(named(traffic.widget, "Containing"), "in the bask")
-        assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
+        assert subjects(traffic) == ["tools/call basket"]
         before = pieces(traffic)
         type_letter(named(traffic.widget, "Containing"), "e")
         assert pieces(traffic) == before
@@ -135,7 +134,7 @@ class TestLines:
     def test_as_text_are_those_of_the_filter(self, explorer, traffic):
         """And the text says how many others there are."""
         explorer.page.session.call("basket", {"item": "pear"})
-        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: "tools/call basket" in subjects(traffic))
         total = len(explorer.page.session.traffic)
         click(buttons(traffic.widget)["List as text"])
         assert f"{total} messages<" in page(traffic.widget)
@@ -153,13 +152,12 @@ class TestLines:
         assert ticker.wait_idle(PATIENCE)
         traffic.refresh()
         assert len(lines(traffic)) >= 9_900
-        before = [widget.value for widget in pieces(traffic)]
+        before = [piece.rows for piece in pieces(traffic)]
         messages.note("received", "{}", kind="notification", method="notifications/last")
         traffic.refresh()
-        after = [widget.value for widget in pieces(traffic)]
-        changed = [value for value in after if value not in before]
-        assert len(changed) == 1
-        assert changed[0].count("data-toolbench-message=") <= PIECE
+        after = [piece.rows for piece in pieces(traffic)]
+        [changed] = [rows for rows in after if rows not in before]
+        assert len(changed) <= PIECE
 
     @some_payloads
     def test_are_inert(self, explorer, traffic, payloads):
@@ -169,8 +167,7 @@ class TestLines:
             messages.note("received", payload, kind="noise", method=payload)
         traffic.refresh()
         assert len([line for line in lines(traffic) if "no message" in str(line)]) == len(payloads)
-        for widget in pieces(traffic):
-            assert problems(widget.value) == []
+        assert problems(page(traffic.widget)) == []
         receive(
             named(traffic.widget, "Open message"),
             value=str(explorer.page.session.traffic[-1].id),
@@ -210,7 +207,7 @@ class TestOpenMessage:
         """With the parameters that were typed; what is no JSON object is said, what the server asks is shown."""
         session = explorer.page.session
         session.resources.read("shop://news")
-        eventually(lambda: any("resources/read shop://news" in x for x in lines(traffic)))
+        eventually(lambda: "resources/read shop://news" in subjects(traffic))
         open_line(traffic, "resources/read shop://news")
         click(buttons(traffic.widget)["Edit and send"])
         area, send = (
@@ -241,7 +238,7 @@ class TestOpenMessage:
         """Repeating runs the tool there, where it may be asked about; editing fills the form."""
         session = explorer.page.session
         session.call("basket", {"item": "pear"})
-        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: "tools/call basket" in subjects(traffic))
         open_line(traffic, "tools/call basket")
         click(buttons(traffic.widget)["Edit and send"])
         pane = explorer.page.lists.pane

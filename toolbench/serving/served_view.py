@@ -1,7 +1,7 @@
 """A server of tools and its calls, as text and as HTML that needs no kernel."""
 
 from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 from toolbench.core.content import TextContent
@@ -21,6 +21,8 @@ from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served
+
+T = TypeVar("T")
 
 IN_A_CELL = 50
 """How many of the last calls a saved notebook shows."""
@@ -179,17 +181,17 @@ def call_line(call: ServedCall) -> str:
 
 
 def written_once(
-    written: MutableMapping[ServedCall, Html],
+    written: MutableMapping[ServedCall, T],
     call: ServedCall,
-    write: Callable[[ServedCall], Html],
-) -> Html:
-    """Return `write(call)`. If *call* has ended, *written* keeps the HTML for the next time."""
-    html = written.get(call)
-    if html is None:
-        html = write(call)
+    write: Callable[[ServedCall], T],
+) -> T:
+    """Return `write(call)`. If *call* has ended, *written* keeps what it returned for the next time."""
+    row = written.get(call)
+    if row is None:
+        row = write(call)
         if call.is_over:
-            written[call] = html
-    return html
+            written[call] = row
+    return row
 
 
 def call_row(call: ServedCall) -> Html:

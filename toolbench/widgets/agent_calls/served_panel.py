@@ -17,7 +17,7 @@ from toolbench.serving.served_view import call_whole, clients_html, head_html, s
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
 from toolbench.widgets.kit.notebook_variables import Variables
-from toolbench.widgets.kit.parts import Parts, on_pick, put
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
@@ -113,38 +113,23 @@ class ServedPanel(LiveView):
         self._calls = parts.column()
         self._more = parts.html()
         self._lines = call_lines(parts)
-        self._number = parts.make(
-            w.Text,
-            *("toolbench-field", "toolbench-key"),
-            description="Open call",
-            placeholder="its number; then Enter",
-            continuous_update=False,
-        )
+        self._number = self._lines.number
         self._number.observe(lambda _: self._open(), "value")
         self._opened = parts.column(kind="toolbench-opened")
         self._arrived: ArrivedCall | None = None
-        lines = parts.make(
-            w.VBox,
-            *("toolbench-box", "toolbench-traffic", "toolbench-calls"),
-            children=(*self._lines.widgets, self._number),
-        )
-        on_pick(lines, self._open_picked)
         super().__init__(
             parts,
             self._lock,
             [
                 *(parts.html(PANEL), self._head),
                 *(parts.row(self._pause, self._stop, self._waiting), self._clients),
-                *(self._calls, self._more, lines, self._opened),
+                *(self._calls, self._more, self._lines.widget, self._opened),
             ],
             *("toolbench-panel", "toolbench-served"),
         )
         self._forget = served.listen(self._heard)
         self._news = {call.id: call for call in served.calls}
         self.refresh()
-
-    def _open_picked(self, number: str) -> None:
-        self._number.value = number
 
     def _button(self, label: str, act: Callable[[], object]) -> w.Button:
         button: w.Button = self._parts.button(label)

@@ -41,6 +41,20 @@ class FrontEnd:
             widget = self._widget
             return "" if widget is None or widget.comm is None else str(widget.key)
 
+    def view_of(self, source: Any, name: str, layout: Any) -> Any:
+        """Return the view of *source* that the module draws by its function *name*; None without a kernel.
+
+        The caller closes the view. A page without the module cannot show it.
+        """
+        with self._lock:
+            if self._widget is None or self._widget.comm is None:
+                return None
+            from toolbench.widgets.frontend.widget import (  # noqa: PLC0415
+                ModuleView,
+            )
+
+            return ModuleView(source=source, code=self._widget, name=name, layout=layout)
+
     def editor_of(self, area: Any) -> Any:
         """Return an editor for the text of *area*, to show in its place; None if no page has the module.
 
@@ -52,12 +66,12 @@ class FrontEnd:
                 return None
             from toolbench.widgets.frontend.widget import (  # noqa: PLC0415
                 EditorCode,
-                EditorWidget,
+                ModuleView,
             )
 
             if self._code is None or self._code.comm is None:
                 self._code = EditorCode()
-            return EditorWidget(area=area, code=self._code, layout=area.layout)
+            return ModuleView(source=area, code=self._code, name="edit", layout=area.layout)
 
     def close(self) -> None:
         """Close the widgets that sent the code. A page that has the module keeps it until it is closed."""

@@ -5,21 +5,23 @@ from secrets import token_hex
 from typing import Any
 
 from anywidget import AnyWidget, WidgetTrait
-from ipywidgets import Textarea, widget_serialization
+from ipywidgets import Widget, widget_serialization
 from traitlets import Bool, Instance, Unicode
 
 from toolbench.widgets.frontend.app_messages import app_messages
 
 _FOLDER = Path(__file__).parent
 # The code comes through its model, not through a variable of the page: two kernels may have two versions
-_EDITOR_VIEW = """
+_VIEW = """
 const TRIES = 30; // each waits up to ten seconds for a page that is busy
 export default {
   async render({ model, el, signal, host }) {
     for (let tries = 1; ; tries++) {
       try {
         const { exports } = await host.getWidget(model.get("code"));
-        return await exports.edit(model, el, signal);
+        const source = await model.widget_manager.get_model(model.get("source").replace("IPY_MODEL_", ""));
+        if (!signal.aborted) exports[model.get("name")](source, el, signal);
+        return;
       } catch (error) {
         if (signal.aborted) return;
         if (tries === TRIES) throw error;
@@ -32,7 +34,10 @@ export default {
 
 
 class ModuleWidget(AnyWidget):
-    """A widget without a view: the page runs its module when the widget is created."""
+    """A widget without a view: the page runs its module when the widget is created.
+
+    The module is also the code of all views but the editors.
+    """
 
     _esm = (_FOLDER / "module.js").read_text(encoding="utf-8")
     css = Unicode().tag(sync=True)
@@ -65,15 +70,18 @@ class EditorCode(AnyWidget):
         super().__init__()
 
 
-class EditorWidget(AnyWidget):
-    """An editor for JSON or code, in place of the text area whose text it edits.
+class ModuleView(AnyWidget):
+    """A view of a plain widget, drawn by code that another widget has sent.
 
-    The text stays a trait of the text area. anywidget gives a widget two seconds to load, and loses
-    all later changes of its traits if it is late; a change of the text area is never lost.
+    What is shown are traits of the plain widget, and what a user does is sent to it. anywidget gives
+    a widget two seconds to load, and loses all later changes of its traits if it is late; a change
+    of a plain widget is never lost.
     """
 
-    _esm = _EDITOR_VIEW
-    area = Instance(Textarea).tag(sync=True, **widget_serialization)
-    """The text area, of which the page needs no view."""
+    _esm = _VIEW
+    source = Instance(Widget).tag(sync=True, **widget_serialization)
+    """The plain widget."""
     code = WidgetTrait().tag(sync=True)
-    """The `EditorCode`, which the page runs to edit."""
+    """The `ModuleWidget` or `EditorCode`, which the page runs to draw the view."""
+    name = Unicode().tag(sync=True)
+    """The name of the function of this code that draws the view."""

@@ -7,7 +7,7 @@ from toolbench.display.escape import Html
 
 PANEL = Html("""<div class="toolbench-without">This page could not load the front-end module of
  toolbench (it needs anywidget): all works, in plain form.</div><style data-toolbench-plain>
-.toolbench-hidden, .toolbench-copy-call, .toolbench-editable > :nth-child(2) { display: none !important; }
+.toolbench-hidden, .toolbench-copy-call, .toolbench-either > :last-child { display: none !important; }
 /* A page whose module is still on its way says nothing */
 .toolbench-without { animation: 1ms 5s backwards toolbench-without; }
 @keyframes toolbench-without { from, to { visibility: hidden; position: absolute; } }
@@ -19,8 +19,8 @@ PANEL = Html("""<div class="toolbench-without">This page could not load the fron
 .toolbench-box .widget-label { width: auto; }
 :is(.toolbench-prose, .toolbench-code) > textarea { flex: 0 0 100%; height: 15em; }
 .toolbench-text > .widget-html-content { line-height: 1.45; }
-:is(.toolbench-log, .toolbench-lines, .toolbench-feed) { flex-flow: column-reverse; max-height: 30em; overflow: auto; }
-:is(.toolbench-out, .toolbench-line, [data-toolbench-messages], .toolbench-code > textarea) {
+:is(.toolbench-log, .toolbench-feed) { flex-flow: column-reverse; max-height: 30em; overflow: auto; }
+:is(.toolbench-out, .toolbench-line, .toolbench-code > textarea) {
  font-family: var(--jp-code-font-family, monospace); white-space: pre-wrap; }
 </style>""")
 """The styles of a panel, and a sentence for pages without the module: a part of what it shows."""

@@ -19,6 +19,9 @@ def _style_of(kind: Any) -> Any:
 # What no widget of ours changes: the page has the same defaults
 _NEVER_SENT = frozenset({"_view_count", "box_style", "description_allow_html"})
 
+# A box with two forms of one thing: each page of the kernel shows the last child, or the others
+_EITHER = ("toolbench-box", "toolbench-either")
+
 
 @cache
 def _keys_of(kind: Any) -> list[str]:
@@ -71,16 +74,28 @@ class Pool:
                 self._live[id(part)] = part
 
     def editor_of(self, area: Any) -> Any:
-        """Return what to show for editing the text of *area*: an editor for code, or *area* itself.
-
-        Only a page with our JavaScript module shows the editor, and hides *area*. Another page of the
-        kernel may be without the module.
-        """
+        """Return what to show for editing the text of *area*: an editor for code, or *area* itself."""
         editor = front_end.editor_of(area)
         if editor is None:
             return area
         self._live[id(editor)] = editor
-        return self.make(VBox, "toolbench-box", "toolbench-editable", children=(area, editor))
+        return self.make(VBox, *_EITHER, children=(area, editor))
+
+    def drawn(self, kind: type[Widget], name: str, *plain: Widget, **state: Any) -> Any:
+        """Return a box whose traits our JavaScript module draws.
+
+        Args:
+            kind: The class of the box: a `VBox` with these traits.
+            name: The function of the module that draws them.
+            plain: The widgets that are shown instead on a page without the module.
+            state: The traits at first.
+        """
+        box = self.make(kind, *_EITHER, children=plain, **state)
+        view = front_end.view_of(box, name, self._one(Layout))
+        if view is not None:
+            self._live[id(view)] = view
+            box.children = (*plain, view)
+        return box
 
     def drop(self, widgets: Iterable[Widget]) -> None:
         """Close these *widgets* now; the shared layout and styles stay."""

@@ -1,23 +1,23 @@
 """A list with a search field, to pick one item.
 
 With our JavaScript module (`frontend/src/picker.ts`) the page draws a fast list with two lines for
-each item, and sends what is picked. It reads the texts from hidden elements. Without the module, a
-list of ipywidgets shows the first items.
+each item. Without the module, a list of ipywidgets shows the first items.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
 import ipywidgets as w
+from traitlets import Dict, List, Unicode
 
 from toolbench.display.caps import shorten
-from toolbench.display.escape import Html, ascii_json, escape, visible
+from toolbench.display.escape import visible
 from toolbench.display.page import notice
 from toolbench.widgets.kit.debounce import Debounce, message_of_page
-from toolbench.widgets.kit.parts import HIDDEN, Parts, on_pick, put, show_if
+from toolbench.widgets.kit.parts import HIDDEN, Parts, on_pick, show_if
 
 # Lines in the list of ipywidgets
 MAX_LINES = 200
@@ -75,6 +75,23 @@ class _Lines:
     items: tuple[Item, ...] = ()
 
 
+class Picker(w.VBox):
+    """What the page draws of a list; it sends the key of the picked item."""
+
+    label = Unicode().tag(sync=True)
+    """The name of the list."""
+    items: Any = List().tag(sync=True)
+    """For each item its key, two lines, mark, group, and the number of its icon, or -1."""
+    icons: Any = List().tag(sync=True)
+    """The `data:` URLs of the icons, each once."""
+    matches: Any = List().tag(sync=True)
+    """The items that are listed, as ranges: pairs of the first and the last number."""
+    picked = Unicode(None, allow_none=True).tag(sync=True)
+    """The key of the picked item; None if no item is picked."""
+    states = Dict().tag(sync=True)
+    """What the runs of items do, by the keys of the items: shown in place of the second line."""
+
+
 class PickList:
     """The widgets of a list to search: a search field, a list, and a note about hidden items."""
 
@@ -101,17 +118,10 @@ class PickList:
         self._pick = pick
         self._lock = lock
         self._rows = rows
-        self._label = label
         self._offered: tuple[tuple[Item, ...], str] = ((), "")
         self._matches: tuple[int, ...] = ()
         self._filling = False
-        self._parts = parts
-        self._states: dict[str, str] = {}
-        # Made for the first state
-        self._states_html: Any = None
         self._states_lock = Lock()
-        self.picked: str | None = None
-        """The key of the picked item; None if no item is picked."""
         self._search = parts.make(
             w.Text,
             *("toolbench-field", "toolbench-search", HIDDEN),
@@ -120,16 +130,12 @@ class PickList:
         )
         self._lines = [self._new_lines(parts, label), self._new_lines(parts, label)]
         self._count = parts.html()
-        self._texts = parts.html()
-        self._state = parts.html()
+        plain = (lines.widget for lines in self._lines)
+        self._picker = parts.drawn(Picker, "picker", *plain, label=label)
         self._search.observe(lambda _: self._filter(), "value")
         on_enter(self._search, self._next)
-        self.widget = parts.column(
-            *(self._search, self._texts, self._state),
-            *(*(x.widget for x in self._lines), self._count),
-            kind="toolbench-picker",
-        )
-        on_pick(self.widget, self._chosen_by_module)
+        on_pick(self._picker, self._chosen_by_module)
+        self.widget = parts.column(self._search, self._picker, self._count, kind="toolbench-picker")
         """The widget that contains the search field, the list and the note."""
 
     def _new_lines(self, parts: Parts, label: str) -> _Lines:
@@ -138,6 +144,12 @@ class PickList:
         lines = _Lines(widget)
         widget.observe(lambda _: self._clicked(lines), "index")
         return lines
+
+    @property
+    def picked(self) -> str | None:
+        """The key of the picked item; None if no item is picked."""
+        key: str | None = self._picker.picked
+        return key
 
     @property
     def _list(self) -> Any:
@@ -149,9 +161,11 @@ class PickList:
         with self._lock:
             if self._offered != (tuple(items), nothing):
                 self._offered = tuple(items), nothing
-                put(self._texts, _texts_html(self._label, items))
                 show_if(self._search, is_shown=len(items) > 1)
-                self._filter()
+                # One message: an item and whether it matches belong together
+                with self._states_lock, self._picker.hold_sync():
+                    self._picker.items, self._picker.icons = _texts(items)
+                    self._filter()
 
     def pick_first(self) -> None:
         """Pick the first item, if there are items and no item is picked."""
@@ -169,8 +183,7 @@ class PickList:
     def show_picked(self, key: str | None) -> None:
         """Mark the item with *key* as picked without calling *pick*."""
         with self._lock:
-            self.picked = key
-            self._show_picked()
+            self._show_picked(key)
 
     def show_state(self, key: str, words: str) -> None:
         """Show *words*, the state of the item with *key*, in place of its second line.
@@ -179,16 +192,10 @@ class PickList:
         states. Any thread may call this, also while it holds other locks.
         """
         with self._states_lock:
-            states = {k: text for k, text in self._states.items() if k != key}
+            states = {k: text for k, text in self._picker.states.items() if k != key}
             if words:
                 states[key] = words
-            if states == self._states:
-                return
-            self._states = states
-            if self._states_html is None:
-                self._states_html = self._parts.html()
-                self.widget.children = (*self.widget.children, self._states_html)
-            put(self._states_html, _states_html(states))
+            self._picker.states = states
 
     def _filter(self) -> None:
         with self._lock:
@@ -199,7 +206,8 @@ class PickList:
             if lines != self._lines[0].items:
                 self._fill(lines)
             show_if(self._list, is_shown=bool(items))
-            self._show_picked()
+            self._picker.matches = _ranges(self._matches)
+            self._show_picked(self.picked)
             rest = len(self._matches) - len(lines)
             more = (
                 f'<span class="toolbench-narrow">{rest:,} more: type to narrow the list</span>'
@@ -228,10 +236,10 @@ class PickList:
             self._filling = False
         show_if(old.widget, is_shown=False)
 
-    def _show_picked(self) -> None:
-        """Mark the picked item in the list of ipywidgets and in the list of our JavaScript module."""
+    def _show_picked(self, key: str | None) -> None:
+        """Mark the item with *key* in the list of ipywidgets and in the list of our JavaScript module."""
+        self._picker.picked = key
         self._list.index = self._place
-        put(self._state, _state_html(self._matches, self.picked))
 
     @property
     def _place(self) -> int | None:
@@ -264,43 +272,24 @@ class PickList:
     def _take(self, key: str) -> None:
         offered, _ = self._offered
         if key != self.picked and any(item.key == key for item in offered):
-            self.picked = key
-            self._show_picked()
+            self._show_picked(key)
             self._pick(key)
 
 
-def _texts_html(label: str, items: Sequence[Item]) -> Html:
-    """Return the texts of *items* for our JavaScript module, in a hidden element.
-
-    An icon is sent once, and each item has the number of its icon, or -1. Icons beyond `_ICONS`
-    characters are left out.
-    """
+def _texts(items: Sequence[Item]) -> tuple[list[Any], list[str]]:
+    """Return *items* and their icons as `Picker` has them. Icons beyond `_ICONS` characters are left out."""
     icons: dict[str, int] = {}
     left = _ICONS
     for icon in (item.icon for item in items):
         if icon and icon not in icons and len(icon) <= left:
             icons[icon] = len(icons)
             left -= len(icon)
-    rows = [
-        (
-            *(item.key, *item.lines, item.mark, visible(item.group)),
-            icons.get(item.icon, -1),
-        )
-        for item in items
-    ]
-    texts = ascii_json({"items": rows, "icons": list(icons)})
-    return Html(f'<div data-toolbench-items="{escape(label)}" hidden>{texts}</div>')
-
-
-def _state_html(matches: Sequence[int], picked: str | None) -> Html:
-    """Return the places of the listed items and the key *picked*, for our JavaScript module."""
-    state = ascii_json([_ranges(matches), picked])
-    return Html(f'<div data-toolbench-matches="{state}" hidden></div>')
-
-
-def _states_html(states: Mapping[str, str]) -> Html:
-    """Return the states of items by their keys, for our JavaScript module."""
-    return Html(f'<div data-toolbench-states="{ascii_json(states)}" hidden></div>')
+    rows = []
+    for item in items:
+        first, second = item.lines
+        number = icons.get(item.icon, -1)
+        rows.append([item.key, first, second, item.mark, visible(item.group), number])
+    return rows, list(icons)
 
 
 def _ranges(numbers: Sequence[int]) -> list[list[int]]:

@@ -1,24 +1,28 @@
 """A long list of lines in columns. Only new and changed pieces are sent to the page.
 
-Each line is text in columns. If the page has our JavaScript module, `frontend/src/traffic.ts` draws
-the lines, even if there are very many. Without the module the page shows the text.
+If the page has our JavaScript module, `frontend/src/lines.ts` draws the lines, even if there are very
+many. Without the module the page shows the newest lines as text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import ipywidgets as w
+from traitlets import List, Unicode
+
+from toolbench.display.css import PRE
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.wording import counted
 
-# Lines of one widget
+# Lines of one piece
 PIECE = 100
-# Widgets
+# Pieces
 PIECES = 100
-# Characters of each column except the last
-_WIDTHS = (6, 8, 1, 40, 30)
+# Lines on a page without the module
+_NEWEST = 25
 
 
 class Numbered(Protocol):
@@ -27,6 +31,39 @@ class Numbered(Protocol):
     @property
     def id(self) -> int:
         """The number of the object."""
+
+
+class Line(NamedTuple):
+    """The columns of one line."""
+
+    number: int
+    at: int
+    """The time, in seconds since the epoch."""
+    is_sent: bool
+    """Whether the first of a message and its answer went out from here."""
+    subject: str
+    outcome: str
+    duration: str
+    is_failed: bool
+    """Whether the line is drawn as a failure."""
+
+
+class Piece(w.Widget):
+    """Some lines that follow each other, as the page has them. It is not shown itself."""
+
+    rows: Any = List().tag(sync=True)
+    """The lines, each a `Line`."""
+
+
+class Lines(w.VBox):
+    """What the page draws of the lines; it sends the number of the line that is picked."""
+
+    label = Unicode().tag(sync=True)
+    """The name of the list."""
+    pieces: Any = List().tag(sync=True, **w.widget_serialization)
+    """The lines, each a `Piece`, the oldest first."""
+    picked = Unicode().tag(sync=True)
+    """The number of the line that is open; empty if none is."""
 
 
 T = TypeVar("T", bound=Numbered)
@@ -38,8 +75,10 @@ class MessageLines(Generic[T]):
     def __init__(
         self,
         parts: Parts,
-        line: Callable[[T], Html],
+        line: Callable[[T], Line],
         *,
+        label: str,
+        opens: str,
         noun: str,
         nothing: str,
         pieces: int = PIECES,
@@ -48,7 +87,9 @@ class MessageLines(Generic[T]):
 
         Args:
             parts: The factory of the widgets.
-            line: A function that returns the line of an item; see `columns`.
+            line: A function that returns the line of an item.
+            label: The name of the list.
+            opens: The name of the field with the number of the open line.
             noun: The word for one item, as in "3 messages".
             nothing: The text if there are no items.
             pieces: The maximum number of pieces; older lines are dropped.
@@ -56,14 +97,30 @@ class MessageLines(Generic[T]):
         self._parts, self._line, self._noun = parts, line, noun
         self._nothing, self._most = notice(nothing, "neutral"), pieces
         self._pieces: list[list[T]] = []
-        self._widgets: list[Any] = []
+        self._widgets: list[Piece] = []
         self._place: dict[int, list[T]] = {}
         self._dropped = 0
         self._head = parts.html(self._nothing)
-        self._box = parts.column(kind="toolbench-lines")
-        self._box.tabbable = True
-        self.widgets = [self._head, self._box]
-        """The widgets to show, one below the other."""
+        self._newest = parts.html()
+        self.number = parts.make(
+            w.Text,
+            "toolbench-field",
+            description=opens,
+            placeholder="its number; then Enter",
+            continuous_update=False,
+        )
+        """The field with the number of the open line, which the caller observes. A pick changes it."""
+        self._lines = parts.drawn(Lines, "lines", self._newest, self.number, label=label)
+        self.number.observe(lambda _: self._mark(), "value")
+        on_pick(self._lines, self._picked)
+        self.widget = parts.column(self._head, self._lines)
+        """The widget that contains the lines."""
+
+    def _picked(self, number: str) -> None:
+        self.number.value = number
+
+    def _mark(self) -> None:
+        self._lines.picked = self.number.value.strip().lstrip("#")
 
     def shows(self, items: Sequence[T]) -> bool:
         """Return whether *items* are all the items of the list, in this order."""
@@ -107,40 +164,38 @@ class MessageLines(Generic[T]):
     def _send(self, changed: dict[int, list[T]]) -> None:
         for index, piece in enumerate(self._pieces):
             if index == len(self._widgets):
-                self._widgets.append(self._parts.html())
+                self._widgets.append(Piece())
+                self._parts.adopt(self._widgets[-1])
             if id(piece) in changed:
-                put(self._widgets[index], self._piece_html(piece))
+                self._widgets[index].rows = [self._line(item) for item in piece]
         self._arrange()
 
     def _arrange(self) -> None:
-        newest_first = tuple(reversed(self._widgets))
-        if self._box.children != newest_first:
-            self._box.children = newest_first
+        self._lines.pieces = list(self._widgets)
         text = f"{counted(self._dropped, f'earlier {self._noun}')} not shown"
         dim = f'<span class="toolbench-dim">{text}</span>' if self._dropped else ""
         put(self._head, Html(dim) if self._pieces else self._nothing)
-
-    def _piece_html(self, piece: list[T]) -> Html:
-        lines = "".join(map(self._line, piece))
-        return Html(f'<div {NO_MATHS} data-toolbench-messages="{piece[0].id}">{lines}</div>')
+        rows = [row for widget in self._widgets[-2:] for row in widget.rows]
+        put(self._newest, _as_text(rows[-_NEWEST:]))
 
 
-def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
-    """Return one line with six columns: number, time, direction, subject, outcome, duration.
+def _as_text(lines: Sequence[Line]) -> Html:
+    """Return *lines* as text, the newest first."""
+    texts = []
+    for line in reversed(lines):
+        time = datetime.fromtimestamp(line.at, UTC).astimezone()
+        arrow = "→" if line.is_sent else "←"
+        words = (
+            f"#{line.number} {time:%H:%M:%S} {arrow}",
+            line.subject,
+            line.outcome,
+            line.duration,
+        )
+        texts.append("  ".join(words).strip())
+    text = escape("\n".join(texts))
+    return Html(f'<pre {NO_MATHS} style="{PRE};white-space:pre-wrap">{text}</pre>')
 
-    Args:
-        texts: The texts of the six columns.
-        at: The time of the event, in seconds since the epoch.
-        is_failed: Whether the line is drawn as a failure.
-    """
-    fields = [_field(text) for text in texts]
-    padded = [text.ljust(width) for text, width in zip(fields[:-1], _WIDTHS, strict=True)]
-    text = "\t".join([*padded, fields[-1]])
-    stamp = datetime.fromtimestamp(at, UTC).isoformat()
-    failed = " data-toolbench-failed" if is_failed else ""
-    return Html(f'<div data-toolbench-message="{stamp}"{failed}>{escape(text)}</div>')
 
-
-def _field(text: str) -> str:
+def one_line(text: str) -> str:
     """Return *text* on one line, as a column needs it."""
     return " ".join(text.split())

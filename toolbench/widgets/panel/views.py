@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.escape import Html, escape
+from toolbench.display.caps import shorten
+from toolbench.display.escape import Html, escape, visible
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
 from toolbench.display.page import Card, cards_html, notice, short
@@ -21,7 +22,7 @@ from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.widgets.panel.controls import RunControls
-from toolbench.widgets.panel.runs_table import run_key, runs_table
+from toolbench.widgets.panel.runs_table import Runs, arguments_text, run_key, run_row
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted, estimate_tokens
 
@@ -29,6 +30,8 @@ MAX_RUNS = 50
 """The most runs that the tab History lists."""
 # Fields named in a sentence
 _FIELDS = 5
+# Characters of a run's arguments in the list of runs
+_ARGUMENTS = 80
 
 
 class Panel(Protocol):
@@ -211,8 +214,8 @@ class CopyButton:
 class HistoryView(View):
     """The earlier runs of the tool. A person can show a run, or put its arguments into the form.
 
-    With our JavaScript module, a person chooses a run by a click on a row of the table. Without the
-    module, a person chooses a run from a list, which is hidden otherwise.
+    With our JavaScript module, a user chooses a run by a click on a row of a table. Without the
+    module, a user chooses a run from a list.
     """
 
     def __init__(self, panel: Panel) -> None:
@@ -221,14 +224,15 @@ class HistoryView(View):
         parts = self._parts
         self._runs = parts.chooser("Run", [])
         self._back = parts.button("Load into form")
-        self._table = parts.html()
+        self._table = parts.drawn(Runs, "runs", self._runs)
         self._html = parts.html()
         self._is_filling = False
         self._runs.observe(lambda _: self._chosen(), "value")
         on_pick(self._table, self._choose)
         self._back.on_click(lambda _: panel.controls.when_quiet(self._fill))
-        choice = parts.row(self._runs, self._back)
-        self.widget = parts.column(self._table, choice, self._html, kind="toolbench-runs")
+        self.widget = parts.column(
+            self._table, parts.row(self._back), self._html, kind="toolbench-runs"
+        )
         self.refresh()
 
     def refresh(self) -> None:
@@ -251,7 +255,7 @@ class HistoryView(View):
             place = keys.index(chosen)
         if self._runs.options == tuple(options):
             return
-        self._table.value = runs_table(records, place) if records else ""
+        self._table.rows = [run_row(record) for record in records]
         self._is_filling = True
         try:
             # One message
@@ -285,6 +289,7 @@ class HistoryView(View):
         if record is None:
             self._html.value = notice("No runs yet.", "neutral")
             return
+        self._table.picked = run_key(record)
         when = f"{record.started.astimezone():%H:%M:%S}"
         remark = " · ".join(filter(None, (when, record.source, record.decision)))
         self._html.value = call_html(
@@ -302,7 +307,8 @@ class HistoryView(View):
 
 def _label(record: RunRecord) -> str:
     words = state_words(record.state, record.observation)
-    return f"{record.id}: {words}, {record.time_taken}"
+    arguments = shorten(visible(arguments_text(record.arguments)), _ARGUMENTS)
+    return f"{record.id}: {words}, {record.time_taken}, {arguments}".removesuffix(", ")
 
 
 VIEWS: dict[str, type[View]] = {

@@ -14,7 +14,7 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.traffic_view.open_message import OpenMessage, UseTool
 from toolbench.widgets.explorer.traffic_view.traffic_lines import traffic_lines
-from toolbench.widgets.kit.parts import on_pick, put
+from toolbench.widgets.kit.parts import put
 from toolbench.wording import counted
 
 # Characters of the text to copy, at most
@@ -53,13 +53,7 @@ class TrafficPane(Pane):
             placeholder="Filter messages",
         )
         self._lines = traffic_lines(parts)
-        self._number = parts.make(
-            w.Text,
-            *("toolbench-field", "toolbench-key"),
-            description="Open message",
-            placeholder="its number; then Enter",
-            continuous_update=False,
-        )
+        self._number = self._lines.number
         self._opened = OpenMessage(parts, session, lock, use_tool)
         self._as_text = parts.button(
             "List as text",
@@ -74,11 +68,9 @@ class TrafficPane(Pane):
         self.on(self._opened.edit, self._opened.start_editing)
         self.on(self._opened.send, self._opened.send_edited)
         self.on(self._opened.close, self._close_message)
-        messages = parts.column(*self._lines.widgets, self._number, kind="toolbench-traffic")
-        on_pick(messages, self._open_picked)
         self.widget = parts.column(
             parts.row(self._kind, self._text, kind="toolbench-filters"),
-            messages,
+            self._lines.widget,
             self._opened.widget,
             parts.row(self._as_text),
             self._whole,
@@ -98,9 +90,6 @@ class TrafficPane(Pane):
         self._lines.add([exchange for exchange in changed if self._fits(exchange)])
         if self._opened.number in {exchange.id for exchange in changed}:
             self._opened.refresh()
-
-    def _open_picked(self, number: str) -> None:
-        self._number.value = number
 
     def _forget_old(self, oldest: int) -> None:
         """Remove the exchanges that the session does not have any more.

@@ -1,26 +1,31 @@
 """The lines of the traffic. A request and its answer share one line."""
 
-from toolbench.display.escape import Html
 from toolbench.mcp.monitoring.traffic import Exchange
-from toolbench.widgets.explorer.panes.logs import clock
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.lines.message_lines import MessageLines, columns
+from toolbench.widgets.lines.message_lines import Line, MessageLines, one_line
 
 
 def traffic_lines(parts: Parts) -> MessageLines[Exchange]:
     """Return an empty list of lines for exchanges. *parts* makes the widgets."""
-    return MessageLines(parts, line_html, noun="exchange", nothing="No message matches.")
-
-
-def line_html(exchange: Exchange) -> Html:
-    """Return the line of *exchange*: number, time, direction, subject, outcome, duration."""
-    message = exchange.message
-    texts = (
-        f"#{message.id}",
-        clock(message.time)[:8],
-        "→" if message.direction == "sent" else "←",
-        exchange.subject,
-        exchange.outcome,
-        exchange.took,
+    return MessageLines(
+        parts,
+        line_of,
+        label="Messages",
+        opens="Open message",
+        noun="exchange",
+        nothing="No message matches.",
     )
-    return columns(texts, at=message.time, is_failed=exchange.is_failed)
+
+
+def line_of(exchange: Exchange) -> Line:
+    """Return the line of *exchange*."""
+    message = exchange.message
+    return Line(
+        number=message.id,
+        at=int(message.time),
+        is_sent=message.direction == "sent",
+        subject=one_line(exchange.subject),
+        outcome=one_line(exchange.outcome),
+        duration=exchange.took,
+        is_failed=exchange.is_failed,
+    )

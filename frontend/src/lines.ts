@@ -1,0 +1,77 @@
+// The messages between us and a server, and the calls of agents, drawn by the page: a request and
+// its answer together, in columns, the newest at the top. The kernel sends them in pieces; a piece
+// that is sent again holds what changed.
+
+import { follow, type Model } from "./connection";
+import { type Entry, ListBox, part } from "./listbox";
+
+const ROW = 24; // pixels of a line
+
+/** A line of `Lines`; its time is in seconds since the epoch. */
+type Line = [number: number, at: number, isSent: boolean, what: string, answer: string, took: string, isFailed: boolean];
+
+const entries = new WeakMap<Line[], Entry[]>(); // of the rows of each piece
+
+/** Draw in *el* the pieces of *model*, until *signal*. */
+export function lines(model: Model, el: HTMLElement, signal: AbortSignal): void {
+  const list = new ListBox(model, el);
+  list.element.classList.add("toolbench-messages");
+  const known = new WeakSet<Model>();
+  let isScheduled = false;
+  const show = async (): Promise<void> => {
+    const ids = model.get("pieces") as string[];
+    const pieces = await Promise.all(ids.map((id) => model.widget_manager.get_model(id.replace("IPY_MODEL_", ""))));
+    for (const piece of pieces.filter((each) => !known.has(each))) {
+      known.add(piece);
+      follow(piece, "change:rows", schedule, signal);
+    }
+    isScheduled = false;
+    list.show(pieces.flatMap(entriesOf).reverse(), String(model.get("picked")) || null);
+  };
+  const schedule = (): void => {
+    if (!isScheduled) requestAnimationFrame(() => void show()); // several pieces may change together
+    isScheduled = true;
+  };
+  schedule();
+  follow(model, "change:pieces change:picked", schedule, signal);
+}
+
+function entriesOf(piece: Model): Entry[] {
+  const rows = piece.get("rows") as Line[];
+  if (!entries.has(rows)) entries.set(rows, rows.map(entryOf));
+  return entries.get(rows) ?? [];
+}
+
+function entryOf([number, at, isSent, what, answer, took, isFailed]: Line): Entry {
+  return {
+    key: String(number),
+    version: JSON.stringify([what, answer, took]),
+    height: answer ? 2 * ROW : ROW,
+    draw: () => {
+      const row = document.createElement("div");
+      row.className = "toolbench-message";
+      row.title = `#${number} ${what}\n${answer}`.trim();
+      row.classList.toggle("toolbench-failed", isFailed);
+      const time = new Date(1000 * at).toLocaleTimeString("en-GB");
+      row.append(part("toolbench-when", time), arrowOf(isSent), whatOf(what));
+      if (answer) row.append(arrowOf(!isSent), part("toolbench-answer", answer), part("toolbench-took", took));
+      return row;
+    },
+  };
+}
+
+/** A method and, after a space, what it is about: the method is cut first where there is little room. */
+function whatOf(what: string): HTMLElement {
+  const [method = "", ...rest] = what.split(" ");
+  const element = part("toolbench-what", "");
+  element.append(part("toolbench-method", method));
+  if (rest.length) element.append(part("toolbench-about", ` ${rest.join(" ")}`)); // its space is never cut
+  return element;
+}
+
+function arrowOf(isSent: boolean): HTMLElement {
+  const element = part(isSent ? "toolbench-sent" : "toolbench-received", isSent ? "→" : "←");
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", isSent ? "sent" : "received");
+  return element;
+}
