@@ -21,7 +21,7 @@ from toolbench.agent import (
     UserRejectObservation,
 )
 from toolbench.core.schema import Action
-from toolbench.errors import ModelError
+from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import ScriptedModel, as_model
 from toolbench.mcp import create_mcp_tools
 from toolbench.testing import FakeMCPServer
@@ -34,7 +34,7 @@ class UnspeakableError(Exception):
         raise RuntimeError("no words")
 
 
-@pytest.mark.parametrize("error", [UnspeakableError("gone"), ModelError("gone")])
+@pytest.mark.parametrize("error", [UnspeakableError("gone"), ModelStoppedError("gone")])
 @pytest.mark.parametrize("work", ["ask", "step", "run"])
 def test_a_request_that_fails_leaves_one_reason(work, error):
     """Whatever piece of work it was, and whatever the model raised."""

@@ -134,6 +134,7 @@ def test_an_interrupt_at_any_line_keeps_the_end():
     assert place > 50
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_stopped_call_that_is_being_recorded_gives_its_answer(monkeypatch):
     """An interrupt comes when its tool has ended, but its record is not written yet."""
     monkeypatch.setattr("toolbench.agent.calls.PATIENCE", PATIENCE)
@@ -185,4 +186,5 @@ def test_a_file_with_a_hole_is_mended_when_it_is_loaded(hole):
     loaded.send_message("Go on.")
     assert loaded.run() == "answered"
     check_sent(sent(loaded))
+    assert [m["role"] for m in sent(loaded)].count("tool") == 4
     check_answered(loaded.fork())

@@ -84,6 +84,8 @@ class TestAStep:
         c.step()
         one, two = of(c, ActionEvent)
         assert (one.thought, two.thought) == ("Hm.", "")
+        assert one.at <= two.at
+        assert "Hm." in str(one.visualize)
         assert [e.metadata.response_id for e in (one, two)] == ["r1", "r1"]
         assert [(e.metadata.index, e.metadata.total) for e in (one, two)] == [
             (0, 2),

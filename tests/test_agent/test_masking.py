@@ -10,7 +10,7 @@ from test_llm.test_models.provider_server import KEY, provider_server, spoken
 
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import PROVIDERS, add, call, calls, calls_of
-from toolbench import Conversation, history, tool
+from toolbench import Conversation, Observation, history, tool
 from toolbench.agent import (
     ActionEvent,
     Agent,
@@ -23,6 +23,12 @@ from toolbench.llm.models import ScriptedModel, as_model
 
 WORDS = ("user", "assistant", "tool", "function", "add", "c1", "1", "kind", "text", "a")
 LONG = "TOPSECRET99"
+
+
+class Heard(Observation):
+    """A result with a field that a delegated task has too."""
+
+    transcript: list[str]
 
 
 def talk_with(secret, script, tools=(add,), provider="openai", **options):
@@ -74,7 +80,7 @@ def test_a_secret_that_is_a_common_word_leaves_a_saved_file_whole(secret, tmp_pa
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_what_somebody_wrote_is_hidden(provider, tmp_path):
-    """Texts, values of arguments and results, in what is sent and in what is saved."""
+    """Texts, values of arguments, results and answers, in what is sent and in what is saved."""
 
     @tool(read_only=True)
     def echo(text: str, more: list[str]) -> str:
@@ -82,10 +88,13 @@ def test_what_somebody_wrote_is_hidden(provider, tmp_path):
         return f"{text} {more}"
 
     arguments = {"text": f'"{LONG}"', "more": [LONG]}
-    script = [calls_of(provider, ("echo", arguments)), f"It is {LONG}.", "Bye."]
+    asked = calls_of(provider, ("echo", arguments))
+    script = [asked, f"It is {LONG}.", asked, "Bye."]
     c = talk_with(LONG, script, [echo], provider, system_prompt=f"Mind {LONG}.")
     c.run()
     c.send_message(f"{LONG}?")
+    c.ask()
+    c.answer_pending(None, Heard(transcript=[LONG]))
     c.run()
     c.save(tmp_path / "c.jsonl")
     assert LONG not in json.dumps(c.agent.llm.requests)
@@ -130,15 +139,20 @@ ONLY_OF_ITS_PROVIDER = {
 }
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("secret", ["4711", LONG])
 def test_what_only_a_provider_knows_is_hidden(provider, secret, tmp_path):
     """The arguments of a search that it made itself, the free text of a call, a text in blocks."""
     message = json.loads(json.dumps(ONLY_OF_ITS_PROVIDER[provider]).replace("4711", secret))
-    c = talk_with(secret, [message, "Bye.", "Bye."], provider=provider)
-    c.run()
-    c.send_message("Go on.")
-    c.run()
+    key = next(key for key, value in message.items() if isinstance(value, list))
+    [one] = calls_of(provider, ("add", {"a": 1}))[key]
+    also = message | {key: [*message[key], one]}
+    c = talk_with(secret, [message, also, *["Bye."] * 3], provider=provider)
+    for _ in range(3):
+        c.run()
+        c.send_message("Go on.")
     c.save(tmp_path / "c.jsonl")
     places = [json.dumps(c.agent.llm.requests), json.dumps(c.requests[-1].to_dict())]
     places += [(tmp_path / "c.jsonl").read_text(), c.to_html()]
@@ -168,7 +182,7 @@ def test_what_a_schema_holds_is_hidden(provider):
     @tool(read_only=True)
     def get(
         default: dict = {"k": f"Bearer {LONG}"},  # noqa: B006 - as a user may write it
-        enum: Literal["TOPSECRET99", "b"] = "b",
+        enum: Annotated[Literal["TOPSECRET99", "b"], Field(description="Which.")] = "b",
         const: Literal["TOPSECRET99"] | None = None,
         sample: Annotated[dict, Field(examples=[{"k": [LONG]}])] = {},  # noqa: B006
         pattern: Annotated[str, Field(pattern=f"^{LONG}$")] = "",
@@ -187,7 +201,8 @@ def test_what_a_schema_holds_is_hidden(provider):
     names = {"default", "enum", "const", "sample", "pattern"}
     assert schema["properties"].keys() == names
     assert schema["properties"]["enum"]["enum"] == ["b"]
-    assert "is secret" in schema["properties"]["enum"]["description"]
+    description = schema["properties"]["enum"]["description"]
+    assert description.startswith("Which.") and "is secret" in description
 
 
 def test_a_secret_that_is_a_keyword_leaves_a_schema_whole():

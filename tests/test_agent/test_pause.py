@@ -85,6 +85,7 @@ class TestPause:
         check_answered(c)
         assert history()[-1].state == "cancelled"
 
+    @pytest.mark.usefixtures("no_collector")
     def test_keyboard_interrupt_goes_on_and_leaves_no_call_open(self):
         """Ctrl-C in a cell ends the cell; every call has its answer all the same."""
         message = calls(call("interrupted"), call("nothing", id="c2"))
@@ -92,6 +93,7 @@ class TestPause:
         with pytest.raises(KeyboardInterrupt):
             c.run()
         check_answered(c)
+        assert [e.reason for e in of(c, StopEvent)] == ["paused"]
         assert c.run() == "answered"
         check_sent(sent(c))
         # The tool ends after its call
@@ -108,6 +110,7 @@ class TestPause:
         check_answered(c)
         assert len(history()) == 0 and len(c.agent.llm.requests) == 1
 
+    @pytest.mark.usefixtures("no_collector")
     def test_a_break_is_neither_a_failure_nor_a_refusal(self, tmp_path):
         """The page says what became of a call, also that of a conversation that was saved."""
         script = [calls(call("nothing", id="c1")), calls(call("interrupted", id="c2"))]

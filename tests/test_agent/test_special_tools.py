@@ -44,21 +44,25 @@ class TestDelegate:
         assert {r.tool for r in history()} == {"add", "delegate"}
 
     def test_hands_on_no_secret_of_its_calls(self, tmp_path):
-        """What is secret in a call of the other agent shows nowhere of this conversation."""
+        """What is secret in a call of either agent shows nowhere, even if it is part of the task."""
 
         @tool(read_only=True)
         def login(password: str) -> str:
             """Log in."""
             return f"in with {password}"
 
-        secret = "hunter2-inner"
+        secret, outer = "hunter2-inner", "hunter2-outer"
         inside = [
             calls(call("login", {"password": secret})),
             f"Logged in with {secret}.",
         ]
         helper = Agent(ScriptedModel(inside), [login])
-        script = [calls(call("delegate", {"task": "Log in."})), f"It was {secret}."]
-        c = talk(script, [helper])
+        script = [
+            calls(call("login", {"password": outer})),
+            calls(call("delegate", {"task": f"Log in, not with {outer}."}, id="c2")),
+            f"It was {secret}.",
+        ]
+        c = talk(script, [helper, login])
         history().persist(tmp_path / "journal")
         c.run()
         c.save(tmp_path / "saved")
@@ -72,7 +76,7 @@ class TestDelegate:
             "looks": str([str(event.visualize) for event in c.events]),
             "written": str(c.written()),
         }
-        assert [place for place, text in texts.items() if secret in text] == []
+        assert not [place for place, text in texts.items() if secret in text or outer in text]
         assert sent(c)[-1]["content"] == f"Logged in with {secret}."
 
     def test_has_limits_of_its_own(self):

@@ -230,6 +230,8 @@ class TestDrafts:
         )
         schema = to_anthropic(tool)["input_schema"]
         assert schema["properties"]["at"]["prefixItems"] == [{"type": "number"}] * 2
+        at = to_gemini(tool)["parameters"]["properties"]["at"]
+        assert at["items"] == {"type": "number"}
         assert "$schema" not in schema
 
     def test_bounds(self):

@@ -155,12 +155,17 @@ class ActionEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The thought and the call."""
-        text = Text.assemble(self._safe_text(self.thought), "\n") if self.thought else Text()
-        if self.action is not None and not isinstance(renderable := visualized(self.action), str):
-            head = Text.assemble((f"{self.tool_name}: ", "bold magenta"))
+        text = Text()
+        if self.thought:
+            text.append(f"{self._safe_text(self.thought)}\n")
+        action: Any = self._known.value(self.action)
+        if isinstance(action, Action):
+            renderable = visualized(action)
             if isinstance(renderable, Text):
-                return text.append_text(head).append_text(renderable)
-            return renderable
+                text.append(f"{self.tool_name}: ", style="bold magenta")
+                return text.append_text(renderable)
+            if not isinstance(renderable, str):
+                return renderable
         return text.append(visible(self.tool_name), style="bold magenta").append(
             f" {self._brief(self.shown_arguments)}"
         )

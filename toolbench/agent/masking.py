@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from toolbench.agent.delegate import DelegateObservation
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import REFERENCES
@@ -272,7 +273,7 @@ class Masking:
             case "tool_call":
                 return self._call(part)
             case "observation":
-                return {k: self._of_observation(k, value) for k, value in part.items()}
+                return self._observation(part)
         # The reason of a stop is one of a few words
         is_word = kind == "StopEvent" and key == "reason"
         if key in _TEXTS and not is_word:
@@ -292,16 +293,16 @@ class Masking:
             masked[key] = self._values(masked[key])
         return masked
 
-    def _of_observation(self, key: str, value: Any) -> Any:
-        if key == "kind":
-            return value
-        if key == "content":
-            return self._raw(value)
-        if key == "transcript" and isinstance(value, list):
-            return [self._event_of_task(event) for event in value]
-        return self._values(value)
-
-    def _event_of_task(self, event: Any) -> Any:
-        if isinstance(event, Mapping):
-            return self.event(event)
-        return event
+    def _observation(self, observation: Mapping[str, Any]) -> dict[str, Any]:
+        kind = observation.get("kind")
+        masked: dict[str, Any] = {}
+        for key, value in observation.items():
+            if key == "kind":
+                masked[key] = value
+            elif key == "content":
+                masked[key] = self._raw(value)
+            elif key == "transcript" and kind == DelegateObservation.kind_of():
+                masked[key] = [self.event(event) for event in value]
+            else:
+                masked[key] = self._values(value)
+        return masked

@@ -405,12 +405,13 @@ class Sender:
         problem, said = answer.problem, answer.parsed
         if not said.text.strip() and not said.images:
             return self._failed(problem or "The model answered nothing.")
+        # A short secret is hidden as a whole word only, and where parts are joined it is none
+        said = self._masking.message(said)
         content: list[Content] = []
         if said.text.strip():
             content.append(TextContent(text=said.text))
         if said.images:
             content.append(ImageContent(image_urls=said.images))
-        said = self._masking.message(said)
         [message] = WIRES[self.model.provider].write(said)
         event = MessageEvent(
             self._masking.content(content),
@@ -438,7 +439,10 @@ class Sender:
         [message] = wire.write(said)
         actions: list[ActionEvent] = []
         for call in calls:
-            thought = self._redactor.text(call.thought)
+            thought = call.thought
+            if thought and said.calls:
+                thought = said.thought
+            thought = self._redactor.text(thought)
             metadata = replace(call.metadata, response_id=answer.response_id)
             actions.append(ActionEvent(call, call.action, thought, metadata, message=message))
             # Only the first event has it
