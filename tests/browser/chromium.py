@@ -29,6 +29,10 @@ class Chromium:
             )
         return self._browser
 
+    def another(self) -> "Chromium":
+        """Return one that is not started yet, for a test that ends it."""
+        return Chromium(self._playwright, self._program)
+
     def close(self) -> None:
         """End it."""
         if self._browser is not None:

@@ -159,8 +159,8 @@ def lab(
 ) -> Iterator[NotebookPage]:
     """A page of JupyterLab that tests share; each opens notebooks of its own in it.
 
-    After a test its notebooks are closed and their kernels ended. A page serves a number of tests:
-    none after one that failed.
+    After a test its notebooks are closed and their kernels ended, but for one that it shares. A page
+    serves a number of tests: none after one that failed.
     """
     tab = shared_tabs.pop() if shared_tabs else _new_tab(chromium)
     if not tab.is_alive:
@@ -172,7 +172,10 @@ def lab(
         notebook.shut_down()
         _close(tab)
     else:
-        notebook.clear()
+        if tab.shared:
+            notebook.tidy()
+        else:
+            notebook.clear()
         tab.forget()
         shared_tabs.append(tab)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, wait_until_drawn, write_notebook
+from browser.lab import NotebookPage, wait_until_drawn
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 WIDTHS = (1280, 700)
@@ -107,11 +107,10 @@ class Explored:
 
 
 @contextmanager
-def opened(lab: NotebookPage, path: Path, *cells: str) -> Iterator[Explored]:
+def opened(lab: NotebookPage, *cells: str) -> Iterator[Explored]:
     """A notebook of *cells*, run; the last one shows an explorer."""
-    write_notebook(path, "%load_ext toolbench", *cells)
     lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
-    lab.open(path.name)
+    lab.share("%load_ext toolbench", *cells)
     lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     yield Explored(lab, len(cells))

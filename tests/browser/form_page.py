@@ -1,13 +1,12 @@
 """The page object of a form: what a person sees of it, and what the kernel has."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from patience import eventually
 from playwright.sync_api import Locator, Page
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 FORM_AT, ASK_AT = 0, 1
 ASK = "print(json.dumps([form.value, form.blocked]))"
@@ -16,9 +15,8 @@ ASK = "print(json.dumps([form.value, form.blocked]))"
 class FormPage:
     """A form in a notebook, and what the kernel says of it."""
 
-    def __init__(self, notebook: NotebookPage, path: Path, *cells: str) -> None:
-        write_notebook(path, *cells)
-        notebook.open(path.name)
+    def __init__(self, notebook: NotebookPage, *cells: str) -> None:
+        notebook.share(*cells)
         notebook.run(FORM_AT)
         self.notebook = notebook
         self.page: Page = notebook.tab.page

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from kernels import FORGET
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.axe import THEMES, use_theme
 from browser.server import JupyterServer
 from browser.tab import WINDOW, Tab
+
+# How what was started last has ended, if it has within a second
+OUTCOME = "rig.soon(rig.ending)"
 
 
 class Hands:
@@ -87,6 +91,8 @@ class NotebookPage(Hands):
 
         A page of JupyterLab that is open already opens it beside what it shows.
         """
+        if self.tab.shared:
+            self.clear()
         if self._evaluate("rig.isLab()"):
             self._evaluate(f"rig.open({json.dumps(notebook)})")
             self.wait_until_done()
@@ -94,13 +100,31 @@ class NotebookPage(Hands):
             self.tab.page.goto(self.server.url(notebook))
         self.wait_until_ready()
 
+    def share(self, *cells: str) -> None:
+        """Have these cells, not yet run, in a notebook whose kernel tests share.
+
+        Where a test before left it open, its kernel forgets that test, as far as a cell can, and
+        these cells come in the place of the others. For what does not depend on a kernel or a
+        notebook that is new: it takes a fifth of the time. `self.tab.shared` is its file.
+        """
+        if self.tab.shared:
+            contents = [nbformat.v4.new_code_cell(source) for source in cells]
+            self._evaluate(f"rig.replace({json.dumps(contents)}, {json.dumps(FORGET)})")
+            self.wait_until_done()
+            return
+        root = self.server.root
+        path = root / f"shared-{len([*root.glob('shared-*')])}.ipynb"
+        write_notebook(path, *cells)
+        self.open(path.name)
+        self.tab.shared = path
+
     def wait_until_ready(self, panel: str = "rig.panel()") -> None:
         """Wait until the kernel and the widgets of a notebook are ready.
 
         Args:
             panel: Its panel, in the words of the page.
         """
-        self._poll(f"rig.soon(rig.ready({panel}))", "the kernel is ready")
+        self._poll(f"rig.soon(rig.ready(() => {panel}))", "the kernel is ready")
 
     def shut_down(self) -> None:
         """End the kernels of all notebooks in the page."""
@@ -113,11 +137,16 @@ class NotebookPage(Hands):
         """
         if self._evaluate("rig.isLab()"):
             self._evaluate("rig.clear()")
-            outcome = eventually(lambda: self._evaluate("rig.outcome"), what="the page is empty")
+            outcome = eventually(lambda: self._evaluate(OUTCOME), what="the page is empty")
             assert outcome == "done", outcome
         else:
             self.shut_down()
             self.tab.page.goto("about:blank")
+        self.tab.shared = None
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Give the window its usual size, and take from the page what a test allowed it."""
         self.tab.page.set_viewport_size(WINDOW)
         self.tab.page.context.clear_permissions()
 
@@ -161,7 +190,7 @@ class NotebookPage(Hands):
         Raises:
             AssertionError: It was still not done, the front end refused, or kernel or server ended.
         """
-        outcome = self._poll("rig.outcome", "the notebook is done")
+        outcome = self._poll(OUTCOME, "the notebook is done")
         assert outcome == "done", outcome
 
     def outputs(self, index: int) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 // Needs window.jupyterapp (--expose-app-in-browser).
 const rig = {
   outcome: null,
+  ending: null,
 
   panels() {
     const widgets = [...(window.jupyterapp?.shell.widgets("main") ?? [])];
@@ -12,8 +13,18 @@ const rig = {
 
   isLab: () => window.jupyterapp?.name === "JupyterLab",
 
+  // The page waits itself, for a second: each look from outside costs three processes more.
+  async ready(find) {
+    const end = Date.now() + 1000;
+    while (Date.now() < end) {
+      if (await rig.isReady(find())) return true;
+      await rig.pause();
+    }
+    return false;
+  },
+
   // The kernel indicator says "idle" before there is a kernel, so this asks the kernel.
-  async ready(panel) {
+  async isReady(panel) {
     if (!panel) return false;
     await panel.context.ready;
     await panel.sessionContext.ready;
@@ -36,12 +47,12 @@ const rig = {
   },
 
   // Each kernel brings its own module into the page, and until it is there a click overtakes keys.
-  // Where anywidget is missing, it never comes.
+  // It is the model that has the kernel's `key`. Where anywidget is missing, it never comes.
   async hasModule(panel) {
     const manager = await rig.manager(panel);
     for (const promise of Object.values(manager?._models ?? {})) {
       const model = await promise.catch(() => null);
-      if (model?.constructor.model_name !== "AnyModel") continue;
+      if (model?.constructor.model_name !== "AnyModel" || !model.get("key")) continue;
       while (model.comm_live && !model.get("layout")._events?.["msg:custom"]) await rig.pause();
     }
   },
@@ -69,13 +80,11 @@ const rig = {
     return Promise.race([promise, late]);
   },
 
-  // Starts what may take long; `outcome` tells when it is done.
+  // Starts what may take long; `outcome` tells when it is done, and `ending` waits for that.
   begin(start) {
     rig.outcome = null;
-    start().then(
-      () => (rig.outcome = "done"),
-      (error) => (rig.outcome = String(error)),
-    );
+    rig.ending = start().then(() => "done", String);
+    void rig.ending.then((outcome) => (rig.outcome = outcome));
   },
 
   // What a kernel says that answers nothing more; one that the test itself ended is not meant.
@@ -88,16 +97,40 @@ const rig = {
   open: (path) => rig.begin(() => window.jupyterapp.commands.execute("docmanager:open", { path })),
 
   clear: () => rig.begin(async () => {
+    for (const panel of rig.panels()) await rig.close(panel);
+    await rig.tidy();
+  }),
+
+  async close(panel) {
+    await rig.loaded(panel);
+    await panel.sessionContext.shutdown();
+    panel.context.model.dirty = false; // else it asks whether to save
+    panel.dispose();
+  },
+
+  // What tests do to the page around a notebook.
+  async tidy() {
     const { commands, shell } = window.jupyterapp;
-    for (const panel of rig.panels()) {
-      await rig.loaded(panel);
-      await panel.sessionContext.shutdown();
-      panel.context.model.dirty = false; // else it asks whether to save
-      panel.dispose();
-    }
     shell.expandLeft();
     if (document.body.dataset.jpThemeLight !== "true")
       await commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+  },
+
+  // Puts cells in the place of those of the first notebook; its kernel runs `code` and goes on.
+  replace: (cells, code) => rig.begin(async () => {
+    const [panel, ...others] = rig.panels();
+    for (const other of others) await rig.close(other);
+    await rig.loaded(panel);
+    const { sharedModel } = panel.content.model;
+    sharedModel.transact(() => {
+      sharedModel.deleteCellRange(0, sharedModel.cells.length);
+      sharedModel.insertCells(0, cells);
+    });
+    panel.content.mode = "command";
+    const { kernel } = panel.sessionContext.session;
+    const { content } = await kernel.requestExecute({ code, store_history: false }).done;
+    if (content.status !== "ok") throw new Error(`${content.ename}: ${content.evalue}`);
+    await rig.tidy();
   }),
 
   run: (command) => rig.begin(async () => {

@@ -1,5 +1,6 @@
 """A browser tab that remembers what went wrong in it and what it asked of the world."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, ViewportSize, WebError
@@ -19,12 +20,14 @@ class Tab:
         console_errors: What the page or an uncaught error wrote to its console.
         foreign_requests: The addresses it asked for beyond this machine.
         tests: How many tests have used it.
+        shared: The file of the notebook whose kernel tests share, while it is open.
     """
 
     def __init__(self, context: BrowserContext) -> None:
         self.console_errors: list[str] = []
         self.foreign_requests: list[str] = []
         self.tests = 0
+        self.shared: Path | None = None
         context.on("console", self._on_console)
         context.on("weberror", self._on_error)
         context.on("request", lambda request: self._on_address(request.url))

@@ -1,12 +1,10 @@
 """The panel and the bench for people who cannot see, or cannot use a mouse: axe-core finds nothing."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 TOOLS = """
 %load_ext toolbench
@@ -69,10 +67,9 @@ def check(page: NotebookPage, part: str, state: str) -> list[str]:
 
 class TestPanel:
     @pytest.mark.usefixtures("looks")
-    def test_has_no_violation_in_any_state(self, lab: NotebookPage, nbroot: Path):
+    def test_has_no_violation_in_any_state(self, lab: NotebookPage):
         """At rest, with each tab, while it runs, when it asks, done, failed; light and dark."""
-        write_notebook(nbroot / "axe.ipynb", TOOLS)
-        lab.open("axe.ipynb")
+        lab.share(TOOLS)
         lab.run_all()
         page = lab.tab.page
         index, erase = page.locator(".axe-index"), page.locator(".axe-erase")

@@ -1,7 +1,6 @@
 """A page that was busy while our code loaded: anywidget then loses all that the kernel says to its widgets."""
 
-from pathlib import Path
-
+import pytest
 from playwright.sync_api import expect
 
 from browser.explored import connect, opened
@@ -22,13 +21,15 @@ URL.createObjectURL = (blob) => {
 """
 
 
-def test_a_page_that_was_busy_works_afterwards(new_lab: NotebookPage, nbroot: Path) -> None:
+# A processor is busy for 15 seconds; test_mcp_apps has the same of a page that only says so
+@pytest.mark.long
+def test_a_page_that_was_busy_works_afterwards(new_lab: NotebookPage) -> None:
     """A tool runs, an app hears the kernel, and the editor comes and is heard."""
     page, errors = new_lab.tab.page, []
     page.add_init_script(BUSY)
     page.on("pageerror", lambda error: errors.append(error.message))
     cells = (connect("counter", str(SERVER)), "%mcp explore counter")
-    with opened(new_lab, nbroot / "busy.ipynb", *cells) as explorer:
+    with opened(new_lab, *cells) as explorer:
         show(explorer, "show")
         app = app_in(new_lab)
         app.get_by_text("count 0").wait_for()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 TOOLS = '''
 %load_ext toolbench
@@ -49,10 +49,9 @@ def look(lab: NotebookPage, state: str) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("looks")
-def test_cases_are_typed_changed_and_removed(lab: NotebookPage, nbroot):
+def test_cases_are_typed_changed_and_removed(lab: NotebookPage):
     """The variable of the notebook has what the form shows; saved, the notebook reads without it."""
-    write_notebook(nbroot / "cases.ipynb", TOOLS, "cases", "print(cases[:], cases[-1].to_dict())")
-    lab.open("cases.ipynb")
+    lab.share(TOOLS, "cases", "print(cases[:], cases[-1].to_dict())")
     lab.run(0)
     lab.run(1)
     form = alive(lab)

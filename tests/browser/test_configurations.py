@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 CONNECT = "%mcp connect --config cloned.json"
 # A line of its own, an order of characters, and more than anybody reads
@@ -19,8 +19,7 @@ ENTRIES = {
 def test_a_cloned_file_is_shown_before_it_starts(lab: NotebookPage, nbroot: Path) -> None:
     """No text of it makes a line, what is left out is counted, and a no starts nothing."""
     (nbroot / "cloned.json").write_text(json.dumps({"mcpServers": ENTRIES}))
-    write_notebook(nbroot / "cloning.ipynb", "%load_ext toolbench", CONNECT)
-    lab.open("cloning.ipynb")
+    lab.share("%load_ext toolbench", CONNECT)
     lab.run(0)
     lab.start(1)
     field = lab.output(1).locator("input.jp-Stdin-input")

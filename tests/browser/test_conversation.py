@@ -1,13 +1,11 @@
 """A model uses the tools of a notebook, and a person looks at each call before it runs."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 SETUP = '''
 %load_ext toolbench
@@ -111,10 +109,9 @@ def look(lab: NotebookPage, cell: int, state: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("looks")
-def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
+def test_each_call_is_edited_refused_or_answered(lab: NotebookPage):
     """One by one; when none waits, the model is asked again and reads all three answers."""
-    write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE, SAVE_RESULT)
-    lab.open("stepping.ipynb")
+    lab.share(SETUP, STEP, STATE, SAVE_RESULT)
     lab.run(0)
     lab.run(1)
     panel = alive(lab, 1)
@@ -168,15 +165,14 @@ def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     assert lab.errors() == [] and lab.tab.console_errors == []
 
 
-def test_the_buttons_of_a_call_stand_on_its_card(lab: NotebookPage, nbroot):
+def test_the_buttons_of_a_call_stand_on_its_card(lab: NotebookPage):
     """In a wide window and in a narrow one, and not on the words before the call."""
     script = """
 message = calls(("add", {"a": 2}))
 message["content"] = "First I add."
 %model thinker ScriptedModel([message, "Done."])"""
     chat = "%%chat --step --model thinker --tools add\nPlease add."
-    write_notebook(nbroot / "cards.ipynb", SETUP + script, chat)
-    lab.open("cards.ipynb")
+    lab.share(SETUP + script, chat)
     lab.run(0)
     lab.run(1)
     panel = alive(lab, 1)
@@ -200,10 +196,9 @@ def is_on(one: Locator, other: Locator) -> bool:
     )
 
 
-def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
+def test_stop_waits_for_no_tool(lab: NotebookPage):
     """The conversation stops, and the tool that hears nothing is left behind."""
-    write_notebook(nbroot / "stopping.ipynb", SETUP, DIG, DUG)
-    lab.open("stopping.ipynb")
+    lab.share(SETUP, DIG, DUG)
     lab.run(0)
     lab.run(1)
     panel = alive(lab, 1)
@@ -219,20 +214,19 @@ def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
     assert lab.errors() == [] and lab.tab.console_errors == []
 
 
-def begin_chat(lab: NotebookPage, notebook: Path) -> None:
+def begin_chat(lab: NotebookPage, name: str) -> None:
     """Run a cell of chat until its call, which nothing ends, is seen to run."""
-    write_notebook(notebook, SETUP, CHAT, f"{DUG}\ndigging.run()")
-    lab.open(notebook.name)
+    lab.share(SETUP, CHAT, f"{DUG}\ndigging.run()")
     lab.run(0)
     lab.start(1)
     lab.wait_for_text("running", within=lab.output(1))
     lab.show(1)
-    lab.picture(f"conversation-running-{notebook.stem}-light")
+    lab.picture(f"conversation-running-{name}-light")
 
 
-def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
+def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage):
     """The call is seen while it runs; then a line says how to go on, and the next cell does."""
-    begin_chat(lab, nbroot / "interrupted.ipynb")
+    begin_chat(lab, "interrupted")
     lab.interrupt()
     lab.wait_until_done()
     assert [error.partition(":")[2].strip() for error in lab.errors()] == ["KeyboardInterrupt:"]
@@ -243,9 +237,9 @@ def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     assert lab.tab.console_errors == []
 
 
-def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
+def test_stop_ends_a_cell_of_chat(lab: NotebookPage):
     """Its button is heard while the cell runs, and is gone from the cell and the saved notebook."""
-    begin_chat(lab, nbroot / "stopped.ipynb")
+    begin_chat(lab, "stopped")
     press(lab.output(1), "Stop")
     lab.wait_until_done()
     lab.wait_for_text("The conversation is kept in digging", within=lab.output(1))
@@ -259,10 +253,9 @@ def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     assert lab.tab.console_errors == []
 
 
-def begin_sowing(lab: NotebookPage, notebook: Path) -> Locator:
+def begin_sowing(lab: NotebookPage) -> Locator:
     """Run a cell of chat until its tool asks the person in the cell; return the place to type."""
-    write_notebook(notebook, SETUP + GARDEN, SOW, SOWN)
-    lab.open(notebook.name)
+    lab.share(SETUP + GARDEN, SOW, SOWN)
     lab.run(0)
     lab.start(1)
     field = lab.output(1).locator("input.jp-Stdin-input")
@@ -283,9 +276,9 @@ def check_the_stop(lab: NotebookPage, field: Locator) -> None:
     assert "15 days" in content and "A person" in content
 
 
-def test_stop_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot):
+def test_stop_withdraws_the_question_of_a_tool(lab: NotebookPage):
     """The row says for whom the tool waits; Stop ends the question, the tool and the cell."""
-    field = begin_sowing(lab, nbroot / "asking.ipynb")
+    field = begin_sowing(lab)
     lab.wait_for_text("waits for your answer", within=lab.output(1))
     lab.picture("conversation-asking-light")
     press(lab.output(1), "Stop")
@@ -294,19 +287,18 @@ def test_stop_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot):
     assert lab.tab.console_errors == []
 
 
-def test_an_interrupt_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot):
+def test_an_interrupt_withdraws_the_question_of_a_tool(lab: NotebookPage):
     """As Stop does, to the last word."""
-    field = begin_sowing(lab, nbroot / "asked.ipynb")
+    field = begin_sowing(lab)
     lab.interrupt()
     check_the_stop(lab, field)
     assert lab.tab.console_errors == []
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_person_answers_for_the_model(lab: NotebookPage, nbroot):
+def test_a_person_answers_for_the_model(lab: NotebookPage):
     """They see what a model is sent, call a tool by its form, and say the last word."""
-    write_notebook(nbroot / "played.ipynb", SETUP, YOU, "print(played.final_text)")
-    lab.open("played.ipynb")
+    lab.share(SETUP, YOU, "print(played.final_text)")
     lab.run(0)
     lab.run(1)
     panel = alive(lab, 1)

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 SETUP = '''
 %load_ext toolbench
@@ -52,10 +52,9 @@ def look(lab: NotebookPage, cell: int, state: str, part: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage, nbroot):
+def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage):
     """It is changed and run there; saved, the notebook has every failure without a kernel."""
-    write_notebook(nbroot / "failures.ipynb", SETUP, "report", PRINT_RUNS)
-    lab.open("failures.ipynb")
+    lab.share(SETUP, "report", PRINT_RUNS)
     lab.run(0)
     lab.run(1)
     view = alive(lab, 1)
@@ -102,10 +101,9 @@ def rows_of(table: Locator) -> list[list[str]]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("looks")
-def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
+def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage):
     """All 10,000 are there, and only those in sight are elements; keys stay in the filter."""
-    write_notebook(nbroot / "rows.ipynb", SETUP, ROWS)
-    lab.open("rows.ipynb")
+    lab.share(SETUP, ROWS)
     lab.run(0)
     lab.run(1)
     view = lab.output(1)
@@ -149,10 +147,9 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
 
 
 @pytest.mark.long
-def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage, nbroot):
+def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage):
     """They unfold below the summary, also while the list of failures is beside them."""
-    write_notebook(nbroot / "answers.ipynb", SETUP, MANY)
-    lab.open("answers.ipynb")
+    lab.share(SETUP, MANY)
     lab.run(0)
     lab.run(1)
     view = alive(lab, 1)

@@ -44,11 +44,11 @@ WIDTHS_OF_ICONS = (
 class TestIcons:
     @pytest.mark.usefixtures("looks")
     @pytest.mark.long
-    def test_are_drawn_in_lists_and_beside_names(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_are_drawn_in_lists_and_beside_names(self, lab: NotebookPage) -> None:
         """Where the server sent the picture itself; one on the web is not fetched."""
         with (
             Trap() as trap,
-            opened(lab, nbroot / "icons.ipynb", f"TRAP = {trap.address!r}\n{ICONS}") as explorer,
+            opened(lab, f"TRAP = {trap.address!r}\n{ICONS}") as explorer,
         ):
             for tab, name in (
                 ("Tools", "lend"),
@@ -81,10 +81,10 @@ class TestIcons:
 
 class TestOnTheWay:
     @pytest.mark.usefixtures("looks")
-    def test_reads_and_writes_after_a_question(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_reads_and_writes_after_a_question(self, lab: NotebookPage) -> None:
         """What a server asks before it answers stands in the tab that waits for it."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "ontheway.ipynb", *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             explorer.tab("Resources")
             explorer.pick("Resources", "shop://receipt")
             explorer.type_into("item", "pear")
@@ -106,7 +106,7 @@ class TestOnTheWay:
 
 class TestAsAValue:
     @pytest.mark.long
-    def test_is_an_explorer_then_text(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_is_an_explorer_then_text(self, lab: NotebookPage) -> None:
         """By keyboard alone; saved and opened again it is text; unloaded it is no widget."""
         cells = (
             connect("shop", str(SHOP)),
@@ -115,10 +115,11 @@ class TestAsAValue:
             f"{{'a': {entry(SHOP)}, 'shop': {entry(SHOP)}}}}})",
             "client",
         )
-        path = nbroot / "value.ipynb"
-        with opened(lab, path, *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             self.by_keyboard(explorer)
             lab.save()
+            path = lab.tab.shared
+            assert path
             lab.clear()
             lab.open(path.name)
             explorer.see("Order something; you are asked")
@@ -214,9 +215,9 @@ CUT = "parts => parts.filter(it => it.scrollWidth > it.clientWidth).map(it => it
 @pytest.mark.long
 class TestLayout:
     @pytest.mark.usefixtures("looks")
-    def test_in_a_window_of_1280_pixels(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_in_a_window_of_1280_pixels(self, lab: NotebookPage) -> None:
         """The tabs of a list stand on one line, a call is not cut, and no item touches its pane."""
-        with opened(lab, nbroot / "wide.ipynb", WIDE) as explorer:
+        with opened(lab, WIDE) as explorer:
             lists = explorer.box.locator(".toolbench-pane-list").get_by_role("tab")
             expect(lists).to_have_count(4)
             tops = lists.evaluate_all("tabs => tabs.map(it => it.offsetTop)")
@@ -252,9 +253,9 @@ class TestLayout:
                     assert box["x"] - pane["x"] >= 12, (tab, button)
 
     @pytest.mark.long
-    def test_in_a_narrow_window(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_in_a_narrow_window(self, lab: NotebookPage) -> None:
         """The two buttons beside Run share a line below it, when the run has ended and while it runs."""
-        with opened(lab, nbroot / "narrow.ipynb", WIDE) as explorer:
+        with opened(lab, WIDE) as explorer:
             explorer.run(until="lent")
             lab.tab.page.set_viewport_size({"width": 480, "height": 900})
             run, copy_call, more = self.tops(explorer)
@@ -304,10 +305,9 @@ LINES_DRAWN = 200
 
 class TestTraffic:
     @pytest.mark.long
-    def test_almost_ten_thousand_messages_scroll(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_almost_ten_thousand_messages_scroll(self, lab: NotebookPage) -> None:
         """Only lines in sight are elements; the oldest is reached, and one is found by its text."""
-        path = nbroot / "messages.ipynb"
-        with opened(lab, path, MANY_MESSAGES, "client") as explorer:
+        with opened(lab, MANY_MESSAGES, "client") as explorer:
             explorer.tab("Traffic")
             messages = explorer.box.get_by_role("listbox", name="Messages")
             lines = messages.get_by_role("option")

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.usefixtures("looks")
-def test_the_apps_of_the_specification_work(lab: NotebookPage, nbroot: Path) -> None:
+def test_the_apps_of_the_specification_work(lab: NotebookPage) -> None:
     """It connects, gets the call and its result, calls a tool, reads, sends a message, asks for a link."""
     cells = (connect("ext", str(SERVER), str(CODE)), "%mcp explore ext")
-    with opened(lab, nbroot / "ext.ipynb", *cells) as explorer:
+    with opened(lab, *cells) as explorer:
         explorer.open_tool("show")
         explorer.click("Run")
         explorer.see("A person and the model read the same")

@@ -30,10 +30,9 @@ def said(content: bytes) -> str:
 
 
 @pytest.fixture
-def panel(lab: NotebookPage, nbroot: Path) -> NotebookPage:
+def panel(lab: NotebookPage) -> NotebookPage:
     """A notebook with the panel of a tool that takes a file."""
-    write_notebook(nbroot / "files.ipynb", *CELLS)
-    lab.open("files.ipynb")
+    lab.share(*CELLS)
     lab.run_all()
     lab.wait_for_module()
     return lab

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -190,26 +189,26 @@ def everything(at: FormPage) -> None:
 
 
 class TestFillingIn:
-    def test_in_jupyterlab(self, lab: NotebookPage, nbroot: Path):
+    def test_in_jupyterlab(self, lab: NotebookPage):
         """Keyboard, rows, unions, mistakes, JSON; no secret is in the saved notebook."""
-        at = FormPage(lab, nbroot / "forms.ipynb", FORM, ASK)
+        at = FormPage(lab, FORM, ASK)
         everything(at)
         lab.picture("form-filled")
         assert lab.tab.console_errors == []
-        self.saves_no_secret(nbroot / "forms.ipynb")
+        self.saves_no_secret(at)
 
     @pytest.mark.long
-    def test_in_notebook7(self, notebook7: NotebookPage, nbroot: Path):
+    def test_in_notebook7(self, notebook7: NotebookPage):
         """The same in Notebook 7."""
-        at = FormPage(notebook7, nbroot / "forms7.ipynb", FORM, ASK)
+        at = FormPage(notebook7, FORM, ASK)
         # Notebook 7.6 takes Ctrl+Z from every input on its page
         at.undo = "Backspace"
         everything(at)
-        self.saves_no_secret(nbroot / "forms7.ipynb")
+        self.saves_no_secret(at)
 
-    def saves_no_secret(self, path: Path) -> None:
+    def saves_no_secret(self, at: FormPage) -> None:
         """Only what the test itself printed holds it."""
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.read(at.notebook.tab.shared, as_version=4)
         notebook.cells[ASK_AT].outputs = []
         assert SECRET not in nbformat.writes(notebook)
 
@@ -228,9 +227,9 @@ form.widget
 
 
 class TestManyFields:
-    def test_one_of_55_is_found(self, lab: NotebookPage, nbroot: Path):
+    def test_one_of_55_is_found(self, lab: NotebookPage):
         """A dozen fields and a search box; what is picked appears and has the cursor."""
-        at = FormPage(lab, nbroot / "many.ipynb", MANY, ASK)
+        at = FormPage(lab, MANY, ASK)
         inputs = at.form.locator("input")
         expect(inputs).to_have_count(13)
         expect(at.form.get_by_text("43 more fields")).to_be_visible()

@@ -1,7 +1,5 @@
 """A form of every kind of field for people who hear it, enlarge it, or use a dark page."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator
@@ -110,9 +108,9 @@ SchemaForm({"type": "object", "properties": {n: {"type": "integer", "description
 
 
 class TestAccessibility:
-    def test_a_form_comes_with_its_descriptions(self, lab: NotebookPage, nbroot: Path):
+    def test_a_form_comes_with_its_descriptions(self, lab: NotebookPage):
         """The page changes a form no more after the frame that shows it."""
-        at = FormPage(lab, nbroot / "helped.ipynb", HELPED)
+        at = FormPage(lab, HELPED)
         lab.show(FORM_AT)
         lab.wait_for_module()
         descriptions = at.page.evaluate(FIRST_SEEN, FORM_AT)
@@ -120,9 +118,9 @@ class TestAccessibility:
         assert all(descriptions)
 
     @pytest.mark.usefixtures("looks")
-    def test_every_kind_of_field(self, lab: NotebookPage, nbroot: Path):
+    def test_every_kind_of_field(self, lab: NotebookPage):
         """Axe-core finds nothing; help and errors are heard as the description of an input."""
-        at = FormPage(lab, nbroot / "kinds.ipynb", KINDS)
+        at = FormPage(lab, KINDS)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 2400})
         at.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
         lab.show(FORM_AT)
@@ -142,12 +140,12 @@ class TestAccessibility:
         assert any("Should be at least 1." in d for d in descriptions), descriptions
         assert lab.tab.console_errors == []
 
-    def test_a_lost_name_is_noticed(self, lab: NotebookPage, nbroot: Path):
+    def test_a_lost_name_is_noticed(self, lab: NotebookPage):
         """What the other test looks with sees: take away a name, and it says whose.
 
         Axe-core counts a placeholder as a name, so it is not asked alone.
         """
-        at = FormPage(lab, nbroot / "nameless.ipynb", TWO)
+        at = FormPage(lab, TWO)
         assert violations(at.page, ".tb-form") == []
         assert unlabelled(at) == []
         at.form.evaluate("form => form.querySelectorAll('label').forEach(l => l.remove())")

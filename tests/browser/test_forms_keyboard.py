@@ -1,7 +1,5 @@
 """A form filled in without a mouse: lines come, move and go where the Tab key finds them."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import expect
@@ -73,10 +71,9 @@ def notebook(request: pytest.FixtureRequest) -> NotebookPage:
     return page
 
 
-def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
+def test_lines_by_keyboard(notebook: NotebookPage):
     """Tab, Enter, Space and arrows are enough, and the cursor is never lost."""
-    name = f"keyboard-{notebook.server.front_end}.ipynb"
-    at = FormPage(notebook, nbroot / name, FORM, ASK)
+    at = FormPage(notebook, FORM, ASK)
     at.field("size").focus()
     # The arrows of a closed list are JupyterLab's (ipywidgets #3912)
     at.keys.press("Space")
@@ -117,9 +114,9 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     at.holds({"size": "large", "lines": [{"what": "one"}], "prices": {"tea": 3}, "end": "x"})
 
 
-def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
+def test_switches_by_keyboard(lab: NotebookPage):
     """A switch is one stop of the Tab key; arrows choose in it, and the notebook hears none."""
-    at = FormPage(lab, nbroot / "switches.ipynb", SWITCHES, ASK)
+    at = FormPage(lab, SWITCHES, ASK)
     at.field("before").focus()
     at.keys.press("Tab")
     at.has_focus("deep: yes")
@@ -141,9 +138,9 @@ def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
     at.holds({"deep": False, "kind": {"tag": "cat", "lives": 9}})
 
 
-def test_a_calendar_shows_the_day_that_is_sent(lab: NotebookPage, nbroot: Path):
+def test_a_calendar_shows_the_day_that_is_sent(lab: NotebookPage):
     """Also if day, month and year are typed in the order of another country."""
-    at = FormPage(lab, nbroot / "day.ipynb", DATE, ASK)
+    at = FormPage(lab, DATE, ASK)
     at.notebook.wait_for_module()
     day = at.field("day")
     day.focus()

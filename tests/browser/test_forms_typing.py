@@ -1,7 +1,5 @@
 """What a person types in one field stays, whatever the form shows at another field meanwhile."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -36,9 +34,9 @@ WATCH = """() => {
 
 
 @pytest.fixture
-def at(lab: NotebookPage, nbroot: Path) -> FormPage:
+def at(lab: NotebookPage) -> FormPage:
     """A form whose fields show offers, errors and more fields; the page counts the fields it loses."""
-    form = FormPage(lab, nbroot / "typing.ipynb", FORM, ASK)
+    form = FormPage(lab, FORM, ASK)
     form.field("note").wait_for()
     form.page.evaluate(WATCH)
     return form

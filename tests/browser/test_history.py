@@ -1,11 +1,9 @@
 """The tab History while runs are added elsewhere: what a person does in it is not disturbed."""
 
-from pathlib import Path
-
 from patience import eventually
 from playwright.sync_api import expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 PANEL = """\
 from toolbench import run_tool, tool
@@ -26,12 +24,9 @@ IN_SIGHT = """scroller => {
 }"""
 
 
-def test_a_new_run_leaves_the_focus_and_the_list_where_they_are(
-    lab: NotebookPage, nbroot: Path
-) -> None:
+def test_a_new_run_leaves_the_focus_and_the_list_where_they_are(lab: NotebookPage) -> None:
     """The new run comes into the open tab; the chosen run stays chosen, in sight and focused."""
-    write_notebook(nbroot / "history.ipynb", "%load_ext toolbench", PANEL)
-    lab.open("history.ipynb")
+    lab.share("%load_ext toolbench", PANEL)
     lab.run_all()
     lab.wait_for_module()
     panel = lab.output(1)

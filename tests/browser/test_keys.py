@@ -116,11 +116,10 @@ def press_on_each(output: Locator) -> int:
 
 
 @pytest.mark.parametrize("front_end", ["lab", pytest.param("notebook7", marks=pytest.mark.long)])
-def test_no_key_changes_the_notebook(front_end: str, request: pytest.FixtureRequest, nbroot: Path):
+def test_no_key_changes_the_notebook(front_end: str, request: pytest.FixtureRequest):
     """No letter, arrow, Enter, Escape or Delete in the panel adds, moves or removes a cell."""
     page: NotebookPage = request.getfixturevalue(front_end)
-    write_notebook(nbroot / f"keys-{front_end}.ipynb", TOOLS, NEIGHBOUR)
-    page.open(f"keys-{front_end}.ipynb")
+    page.share(TOOLS, NEIGHBOUR)
     page.run_all()
     output = page.output(0)
     output.get_by_role("option", name="greet").click()
@@ -136,10 +135,9 @@ def sources(page: NotebookPage) -> list[str]:
     return ["".join(cell["source"]) for cell in cells]
 
 
-def opened(lab: NotebookPage, path: Path, *cells: str) -> Locator:
+def opened(lab: NotebookPage, *cells: str) -> Locator:
     """Run a notebook of *cells* in a page that has the module; return the first output."""
-    write_notebook(path, *cells)
-    lab.open(path.name)
+    lab.share(*cells)
     lab.run_all()
     lab.wait_for_module()
     return lab.output(0)
@@ -160,9 +158,9 @@ def test_no_key_changes_a_classic_notebook(nbclassic: ClassicPage, nbroot: Path)
     assert page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())") == before
 
 
-def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
+def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage):
     """Arrow-down on a closed drop-down chooses the next value instead of leaving it."""
-    output = opened(lab, nbroot / "arrows.ipynb", PANEL)
+    output = opened(lab, PANEL)
     tone = output.get_by_label("tone")
     tone.focus()
     before = tone.input_value()
@@ -171,9 +169,9 @@ def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
     eventually(lambda: tone.input_value() != before, what="the next is chosen")
 
 
-def test_a_few_short_values_are_buttons_of_one_group(lab: NotebookPage, nbroot: Path):
+def test_a_few_short_values_are_buttons_of_one_group(lab: NotebookPage):
     """The group has the field's name, the arrows choose in it, and Tab leaves it."""
-    output = opened(lab, nbroot / "segments.ipynb", PANEL)
+    output = opened(lab, PANEL)
     group = output.get_by_role("radiogroup", name="place", exact=True)
     labels = ["not sent", "here", "there"]
     expect(group.get_by_role("radio")).to_have_count(len(labels))
@@ -191,9 +189,9 @@ def test_a_few_short_values_are_buttons_of_one_group(lab: NotebookPage, nbroot: 
     assert "run_tool(greet" in copied and "'place': 'here'" in copied
 
 
-def test_commands_of_jupyter_still_work(lab: NotebookPage, nbroot: Path):
+def test_commands_of_jupyter_still_work(lab: NotebookPage):
     """Ctrl+S in a field or on a button of a panel saves the notebook."""
-    output = opened(lab, nbroot / "save.ipynb", PANEL)
+    output = opened(lab, PANEL)
     run = output.get_by_role("button", name="Run", exact=True)
     dirty = lab.tab.page.locator(".jp-mod-dirty")
     expect(dirty).not_to_have_count(0)
@@ -203,9 +201,9 @@ def test_commands_of_jupyter_still_work(lab: NotebookPage, nbroot: Path):
     expect(dirty).to_have_count(0)
 
 
-def test_control_enter_runs_and_finds_the_first_wrong_field(lab: NotebookPage, nbroot: Path):
+def test_control_enter_runs_and_finds_the_first_wrong_field(lab: NotebookPage):
     """Ctrl+Enter runs from any field; if a value is missing, its field gets the focus."""
-    output = opened(lab, nbroot / "submit.ipynb", PANEL, NEIGHBOUR)
+    output = opened(lab, PANEL, NEIGHBOUR)
     keys = lab.tab.page.keyboard
     output.get_by_label("tone").focus()
     keys.press("Control+Enter")
@@ -217,9 +215,9 @@ def test_control_enter_runs_and_finds_the_first_wrong_field(lab: NotebookPage, n
     assert lab.errors() == []
 
 
-def test_control_enter_sends_what_was_just_typed(lab: NotebookPage, nbroot: Path):
+def test_control_enter_sends_what_was_just_typed(lab: NotebookPage):
     """Also from a field that sends its text only when a person leaves it, as that of a secret."""
-    output = opened(lab, nbroot / "typed.ipynb", SECRET, TYPED)
+    output = opened(lab, SECRET, TYPED)
     submit(output.get_by_label("password", exact=True), "hunter22")
     submit(output.get_by_label("pin", exact=True), "1234")
     lab.wait_for_text("8 letters and 4 digits", within=output)
@@ -246,7 +244,7 @@ def test_the_focus_stays_in_the_panel_while_it_runs(lab: NotebookPage, nbroot: P
     gate = nbroot / "go"
     wait = f"    while not __import__('os').path.exists({str(gate)!r}): pass\n"
     waits = PANEL.replace('    return f"Hello', f'{wait}    return f"Hello')
-    output = opened(lab, nbroot / "stays.ipynb", waits)
+    output = opened(lab, waits)
     output.get_by_label("name").fill("Ada")
     run = output.get_by_role("button", name="Run", exact=True)
     run.focus()
@@ -258,12 +256,12 @@ def test_the_focus_stays_in_the_panel_while_it_runs(lab: NotebookPage, nbroot: P
     lab.wait_for_text("Hello Ada.", within=output)
 
 
-def test_a_question_takes_the_focus_and_gives_it_back(lab: NotebookPage, nbroot: Path):
+def test_a_question_takes_the_focus_and_gives_it_back(lab: NotebookPage):
     """Who answers with the keyboard is where they were; who clicked sees which answer Enter gives.
 
     No button Cancel stands beside the two answers: to refuse is to cancel.
     """
-    output = opened(lab, nbroot / "question.ipynb", ERASE)
+    output = opened(lab, ERASE)
     path = output.get_by_label("path")
     path.fill("old.log")
     path.press("Control+Enter")
@@ -282,9 +280,9 @@ def test_a_question_takes_the_focus_and_gives_it_back(lab: NotebookPage, nbroot:
     expect(no).to_have_count(0)
 
 
-def test_a_description_is_not_part_of_the_name(lab: NotebookPage, nbroot: Path):
+def test_a_description_is_not_part_of_the_name(lab: NotebookPage):
     """An input is called what its label says; help and errors describe it."""
-    output = opened(lab, nbroot / "described.ipynb", PANEL)
+    output = opened(lab, PANEL)
     name = output.get_by_role("textbox", name="name", exact=True)
     expect(name).to_have_accessible_description("Who is greeted.")
     expect(name).to_have_attribute("aria-required", "true")

@@ -1,13 +1,11 @@
 """Lists of tools: a thousand scroll, the keyboard picks, and plain lists remain without the module."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 TOOLS = """
 %load_ext toolbench
@@ -32,10 +30,9 @@ DRAWN = "list => list.querySelectorAll('[role=option]').length"
 MOST_OPTIONS = 60
 
 
-def opened(lab: NotebookPage, path: Path) -> Locator:
+def opened(lab: NotebookPage) -> Locator:
     """Run the bench of a thousand tools and return its output."""
-    write_notebook(path, TOOLS)
-    lab.open(path.name)
+    lab.share(TOOLS)
     lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     return lab.output(0)
@@ -47,9 +44,9 @@ def main_of(output: Locator) -> Locator:
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_thousand_tools_scroll(lab: NotebookPage, nbroot: Path):
+def test_a_thousand_tools_scroll(lab: NotebookPage):
     """Only what is seen is in the page; the last one is reached and picked; axe finds nothing."""
-    output = opened(lab, nbroot / "thousand.ipynb")
+    output = opened(lab)
     tools = output.get_by_role("listbox", name="Tools")
     expect(tools.get_by_role("option")).not_to_have_count(0)
     eventually(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, what="few options are drawn")
@@ -64,9 +61,9 @@ def test_a_thousand_tools_scroll(lab: NotebookPage, nbroot: Path):
         assert violations(lab.tab.page, ".toolbench-workbench") == []
 
 
-def test_nothing_opens_empty(lab: NotebookPage, nbroot: Path):
+def test_nothing_opens_empty(lab: NotebookPage):
     """The first tool is open and marked; each line has a title, a name, and a mark in a word."""
-    output = opened(lab, nbroot / "first.ipynb")
+    output = opened(lab)
     lab.wait_for_text("Search the library.", within=main_of(output))
     tools = output.get_by_role("listbox", name="Tools")
     first = tools.get_by_role("option", selected=True)
@@ -84,9 +81,9 @@ IN_SIGHT = """list => {
 }"""
 
 
-def test_the_picked_tool_stays_in_sight(lab: NotebookPage, nbroot: Path):
+def test_the_picked_tool_stays_in_sight(lab: NotebookPage):
     """While the filter changes and is cleared; who has scrolled away from it stays there."""
-    output = opened(lab, nbroot / "in-sight.ipynb")
+    output = opened(lab)
     tools = output.get_by_role("listbox", name="Tools")
     options, search = tools.get_by_role("option"), output.get_by_label("Search")
 
@@ -114,9 +111,9 @@ ACTIVE = """list => document
   .getElementById(list.getAttribute("aria-activedescendant"))?.textContent ?? ''"""
 
 
-def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
+def test_arrows_and_enter_pick(lab: NotebookPage):
     """Arrows go from line to line, End to the last, and Enter opens; the search narrows the list."""
-    output = opened(lab, nbroot / "arrows-list.ipynb")
+    output = opened(lab)
     tools, keys = output.get_by_role("listbox", name="Tools"), lab.tab.page.keyboard
     tools.focus()
     keys.press("ArrowDown")
@@ -132,9 +129,9 @@ def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage, nbroot: Path):
+def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage):
     """Also while another one is open; once it is answered, its line is as before."""
-    output = opened(lab, nbroot / "waits.ipynb")
+    output = opened(lab)
     tools = output.get_by_role("listbox", name="Tools")
     erase = tools.get_by_role("option", name="erase")
     erase.click()
@@ -153,9 +150,9 @@ def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage, nbroot: Path):
     expect(erase).to_have_text("eraseErase a file.")
 
 
-def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage, nbroot: Path):
+def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage):
     """From 900 pixels of room on; with less the tool stands below its list."""
-    output = opened(lab, nbroot / "panes.ipynb")
+    output = opened(lab)
     left_pane, main = output.locator(".toolbench-pane-list"), main_of(output)
 
     def beside() -> bool:
@@ -170,10 +167,10 @@ def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage, nb
 
 
 @pytest.mark.long
-def test_plain_lists_remain_without_the_module(new_lab: NotebookPage, nbroot: Path):
+def test_plain_lists_remain_without_the_module(new_lab: NotebookPage):
     """Where the page cannot load it, a list of ipywidgets picks a tool, and it runs."""
     new_lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
-    output = opened(new_lab, nbroot / "plain-list.ipynb")
+    output = opened(new_lab)
     expect(output.get_by_text("more: type to narrow the list")).to_be_visible()
     output.get_by_label("Search", exact=True).fill("erase")
     options = output.locator(".toolbench-list select:visible option")

@@ -33,7 +33,7 @@ def test_lines_stay_in_their_box(lab: NotebookPage, nbroot: Path) -> None:
     server = nbroot / "chatty.py"
     server.write_text(CHATTY)
     cells = (connect("chatty", str(server)), "%mcp explore chatty")
-    with opened(lab, nbroot / "log.ipynb", *cells) as explorer:
+    with opened(lab, *cells) as explorer:
         explorer.tab("Log")
         lines = explorer.box.locator(".toolbench-feed").locator("visible=true")
         explorer.see("stderr line 119")

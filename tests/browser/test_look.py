@@ -1,12 +1,10 @@
 """Where the parts of a panel stand in the page, measured: what a person would see as a blemish."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 ASK = '''
 from toolbench import current_run, tool
@@ -36,10 +34,9 @@ RING = """(() => {
 
 
 @pytest.fixture
-def panel(lab: NotebookPage, nbroot: Path) -> Locator:
+def panel(lab: NotebookPage) -> Locator:
     """The panel of a tool, in a wide window."""
-    write_notebook(nbroot / "looks.ipynb", "%load_ext toolbench", ASK)
-    lab.open("looks.ipynb")
+    lab.share("%load_ext toolbench", ASK)
     lab.tab.page.set_viewport_size(WIDE)
     lab.run_all()
     lab.wait_for_module()

@@ -1,7 +1,5 @@
 """MCP servers as a person meets them: the explorer, questions, progress, an app, both eras."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import FrameLocator, expect
@@ -25,7 +23,7 @@ CONTROL = """
 
 class TestExplorer:
     @pytest.mark.usefixtures("looks")
-    def test_shows_all_a_server_offers(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_shows_all_a_server_offers(self, lab: NotebookPage) -> None:
         """Servers, tools, resources, prompts, log, traffic; a dead one beside a good one."""
         dead = misbehaving("exit-at-start")["args"]
         cells = (
@@ -35,7 +33,7 @@ class TestExplorer:
             "except Exception as error:\n    print(error)",
             "%mcp",
         )
-        with opened(lab, nbroot / "explorer.ipynb", *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             explorer.see("protocol 2026-07-28")
             faults = explorer.faults("at first")
             explorer.look("explorer-first")
@@ -142,10 +140,10 @@ class TestExplorer:
 
 class TestRuns:
     @pytest.mark.usefixtures("looks")
-    def test_ask_report_and_stop(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_ask_report_and_stop(self, lab: NotebookPage) -> None:
         """Accepted, declined, in rounds; a message written; stopped; in the other era as well."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "asking.ipynb", *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             faults = self.accepts(explorer)
             self.declines(explorer)
             self.writes(explorer)
@@ -220,10 +218,10 @@ class TestRuns:
 class TestApp:
     @pytest.mark.usefixtures("looks")
     @pytest.mark.long
-    def test_is_previewed(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_is_previewed(self, lab: NotebookPage) -> None:
         """It gets the call and its result; what it calls is a run that the person sees."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "app.ipynb", *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             explorer.open_tool("basket")
             explorer.type_into("item", "pear")
             explorer.preview_app()
@@ -242,13 +240,13 @@ class TestApp:
             app_host(lab).get_by_text("Refused: tools/call").wait_for()
 
     @pytest.mark.long
-    def test_cannot_get_out(self, new_lab: NotebookPage, nbroot: Path) -> None:
+    def test_cannot_get_out(self, new_lab: NotebookPage) -> None:
         """Whatever it tries, nothing is asked of the network, the page, or the notebook."""
         page = new_lab.tab.page
         page.context.add_init_script(TRIPWIRE)
         with Trap() as trap:
             cells = (connect("shop", str(SHOP), trap.address), "%mcp explore shop")
-            with opened(new_lab, nbroot / "escape.ipynb", *cells) as explorer:
+            with opened(new_lab, *cells) as explorer:
                 url = page.url
                 explorer.tab("Resources")
                 explorer.pick("Resources", "ui://shop/escape")

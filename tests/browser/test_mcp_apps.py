@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from browser.axe import use_theme
 from browser.explored import Explored, connect, opened
 from browser.lab import NotebookPage
+from browser.tab import CLOCK_OF_ANYWIDGET
 from browser.test_mcp import app_host, app_in
 from browser.trap import Trap
 from browser.tripwire import TRIPWIRE
@@ -17,14 +18,16 @@ SERVER = Path(__file__).parents[1] / "test_mcp" / "servers" / "app_shop.py"
 REFUSED = "storage session database cookie rtc open notebook host kernel"
 
 # anywidget waits two seconds for a module, and where the page is busy for longer it gives up: here at
-# once, for the module of this notebook
+# once, for the module of this notebook, its editor, and the view of that
 BUSY = """
 from IPython.display import Javascript
 Javascript('''
   const timeout = AbortSignal.timeout;
+  let rest = 3;
   AbortSignal.timeout = (milliseconds) => {
     if (milliseconds !== 2000) return timeout.call(AbortSignal, milliseconds);
-    AbortSignal.timeout = timeout;
+    rest -= 1;
+    if (rest === 0) AbortSignal.timeout = timeout;
     const controller = new AbortController();
     queueMicrotask(() => controller.abort());
     return controller.signal;
@@ -47,10 +50,12 @@ def show(explorer: Explored, tool: str) -> None:
 
 class TestCounter:
     @pytest.mark.usefixtures("looks")
-    def test_does_what_an_app_may(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_does_what_an_app_may(self, lab: NotebookPage) -> None:
         """It calls tools, reads, sends a message, grows, and asks to open a link."""
+        errors: list[str] = []
+        lab.tab.page.on("pageerror", lambda error: errors.append(error.message))
         cells = (BUSY, connect("counter", str(SERVER)), "%mcp explore counter")
-        with opened(lab, nbroot / "counter.ipynb", *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             use_theme(lab.tab.page, "light")
             show(explorer, "show")
             app = app_in(lab)
@@ -65,12 +70,24 @@ class TestCounter:
             app.get_by_text("for_models is not for apps.").wait_for()
             app.get_by_role("button", name="Message").click()
             explorer.see("Count <b>on</b>")
+            self.edits(lab, explorer)
             self.asks(lab, explorer)
             self.grows(lab, explorer)
             explorer.look("explorer-app-live")
             faults = explorer.faults("app")
             assert not faults, "\n".join(faults)
             assert lab.tab.console_errors == []
+        assert errors.count(CLOCK_OF_ANYWIDGET) > 0
+
+    def edits(self, lab: NotebookPage, explorer: Explored) -> None:
+        """The editor of the arguments comes and is heard, on a page that was busy as well."""
+        explorer.box.get_by_role("tab", name="JSON").locator("visible=true").click()
+        editor = explorer.box.get_by_role("textbox", name="Arguments as JSON")
+        expect(editor).to_have_text("{}")
+        editor.click()
+        lab.tab.page.keyboard.type("oops")
+        explorer.see("Not JSON yet")
+        explorer.box.get_by_role("tab", name="Form").locator("visible=true").click()
 
     def asks(self, lab: NotebookPage, explorer: Explored) -> None:
         """The person refuses a call, lets one run, and refuses a link."""
@@ -107,14 +124,14 @@ class TestCounter:
 
 class TestAttack:
     @pytest.mark.long
-    def test_reaches_nothing(self, new_lab: NotebookPage, nbroot: Path) -> None:
+    def test_reaches_nothing(self, new_lab: NotebookPage) -> None:
         """No request leaves, no call but its own runs, storage and the notebook are closed to it."""
         page = new_lab.tab.page
         page.context.add_init_script(TRIPWIRE)
         with Trap() as trap:
             attack = connect("counter", str(SERVER), trap.address)
             cells = (attack, "%mcp explore counter")
-            with opened(new_lab, nbroot / "attack.ipynb", *cells) as explorer:
+            with opened(new_lab, *cells) as explorer:
                 url = page.url
                 show(explorer, "attack")
                 app = app_in(new_lab)
@@ -133,12 +150,12 @@ class TestAttack:
                 assert len(page.context.pages) == 1
 
     @pytest.mark.long
-    def test_with_odd_messages_changes_nothing(self, new_lab: NotebookPage, nbroot: Path) -> None:
+    def test_with_odd_messages_changes_nothing(self, new_lab: NotebookPage) -> None:
         """Sizes beyond reason, forged ids, names of JavaScript, 50 MB, circles, odd links."""
         page = new_lab.tab.page
         page.context.add_init_script(TRIPWIRE)
         cells = (connect("counter", str(SERVER)), "%mcp explore counter")
-        with opened(new_lab, nbroot / "odd.ipynb", *cells) as explorer:
+        with opened(new_lab, *cells) as explorer:
             show(explorer, "odd")
             app = app_in(new_lab)
             app.get_by_text("tried", exact=True).wait_for()

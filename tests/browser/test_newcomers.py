@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 from playwright.sync_api import Locator, expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 PAGE = Path(__file__).parents[2] / "docs" / "newcomers.md"
 
@@ -17,19 +17,18 @@ def cells() -> list[str]:
     return [b.content for b in blocks if b.type == "fence" and "python" in b.info]
 
 
-def opened(lab: NotebookPage, path: Path, count: int, start: int = 0) -> Locator:
+def opened(lab: NotebookPage, count: int, start: int = 0) -> Locator:
     """Run the first *count* cells after the first one from *start* on; return the last output."""
     sources = cells()
     chosen = [sources[0], *sources[max(start, 1) :][: count - 1]]
-    write_notebook(path, *chosen)
-    lab.open(path.name)
+    lab.share(*chosen)
     lab.run_all()
     return lab.output(count - 1).locator(".toolbench-panel")
 
 
-def test_a_tool_on_sqlite_takes_dates_and_lists(lab: NotebookPage, nbroot: Path):
+def test_a_tool_on_sqlite_takes_dates_and_lists(lab: NotebookPage):
     """Two cells and one form: a list typed with a comma is asked about, the rest is as it says."""
-    panel = opened(lab, nbroot / "newcomer-sqlite.ipynb", 2)
+    panel = opened(lab, 2)
     lab.type_into("words", "e", within=panel)
     authors = panel.get_by_label("authors", exact=True)
     authors.fill("Austen, Melville")
@@ -46,10 +45,10 @@ def test_a_tool_on_sqlite_takes_dates_and_lists(lab: NotebookPage, nbroot: Path)
 
 
 @pytest.mark.long
-def test_a_tool_of_four_classes_runs_from_its_form(lab: NotebookPage, nbroot: Path):
+def test_a_tool_of_four_classes_runs_from_its_form(lab: NotebookPage):
     """Two cells and one form; a missing value says what to do, and where."""
     start = next(n for n, source in enumerate(cells()) if "class LendAction" in source)
-    panel = opened(lab, nbroot / "newcomer-class.ipynb", 2, start)
+    panel = opened(lab, 2, start)
     lab.type_into("title", "Typee", within=panel)
     panel.get_by_label("to", exact=True).fill("Ann\nBob")
     lab.click("Run", within=panel)

@@ -97,19 +97,23 @@ class TestTour:
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
 
-    def test_cells_can_be_run_again(self, lab: NotebookPage, nbroot: Path, tour: str):
+    def test_cells_can_be_run_again(self, lab: NotebookPage):
         """The first law: a cell that defines a tool is run twice, and its panel works."""
-        lab.open(tour)
-        define = cell_of(nbroot, tour, "def split_bill(")
-        lab.run(cell_of(nbroot, tour, "%load_ext"))
-        lab.run(define)
-        lab.run(define)
-        kinds = [output["output_type"] for output in lab.outputs(define)]
+        cells = cells_of_tour()
+        load, define = (
+            next(cell for cell in cells if words in cell)
+            for words in ("%load_ext", "def split_bill(")
+        )
+        lab.share(load, define)
+        lab.run(0)
+        lab.run(1)
+        lab.run(1)
+        kinds = [output["output_type"] for output in lab.outputs(1)]
         # The first is hidden
         assert kinds == ["display_data", "execute_result"]
-        lab.type_into("total", "10", within=lab.output(define))
-        lab.click("Run", within=lab.output(define))
-        lab.wait_for_text("Everybody pays 5.50 euros.", within=lab.output(define))
+        lab.type_into("total", "10", within=lab.output(1))
+        lab.click("Run", within=lab.output(1))
+        lab.wait_for_text("Everybody pays 5.50 euros.", within=lab.output(1))
 
 
 class Keyboard:
@@ -173,7 +177,7 @@ def cells_of_tour() -> list[str]:
     return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def test_the_tour_to_its_end(new_lab: NotebookPage, nbroot: Path):
+def test_the_tour_to_its_end(lab: NotebookPage, nbroot: Path):
     """Every cell is run and every panel used by keys alone; no pointer is ever pressed."""
     cells = cells_of_tour()
     *all_but_last, last = cells
@@ -181,9 +185,9 @@ def test_the_tour_to_its_end(new_lab: NotebookPage, nbroot: Path):
     write_notebook(nbroot / "by-keyboard.ipynb", *sources)
     readme = "# A file for the tour to read\n" * 9
     (nbroot.parent / "README.md").write_text(readme, encoding="utf-8")
-    new_lab.tab.page.add_init_script(POINTERS)
-    new_lab.open("by-keyboard.ipynb")
-    at = Keyboard(new_lab)
+    lab.open("by-keyboard.ipynb")
+    lab.tab.page.evaluate(POINTERS)
+    at = Keyboard(lab)
     for index, source in enumerate(sources):
         output = at.run(index)
         if source.endswith("\nsplit_bill"):
@@ -199,8 +203,8 @@ def test_the_tour_to_its_end(new_lab: NotebookPage, nbroot: Path):
             use_explorer(at, output.locator(BENCH).first)
             at.leave()
     shows_an_error = next(n for n, s in enumerate(sources) if "total=plenty" in s)
-    assert [error.partition(":")[0] for error in new_lab.errors()] == [str(shows_an_error)]
-    assert new_lab.tab.page.evaluate("window.pointers") == 0
+    assert [error.partition(":")[0] for error in lab.errors()] == [str(shows_an_error)]
+    assert lab.tab.page.evaluate("window.pointers") == 0
 
 
 def fill_and_run(at: Keyboard, output: Locator) -> None:

@@ -1,12 +1,10 @@
 """A class in a cell is changed and run again while the panel of its tool is open."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 CLASSES = '''\
 from pydantic import Field
@@ -49,11 +47,10 @@ CALL = """code => jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({code}).done.then(() => true)"""
 
 
-def test_the_open_panel_says_which_line_to_run(lab: NotebookPage, nbroot: Path) -> None:
+def test_the_open_panel_says_which_line_to_run(lab: NotebookPage) -> None:
     """Then it offers the new tool. An error that the class's own views leave out is shown."""
     cells = ("%load_ext toolbench", CLASSES, PANEL)
-    write_notebook(nbroot / "outdated.ipynb", *cells)
-    lab.open("outdated.ipynb")
+    lab.share(*cells)
     lab.run_all()
     lab.wait_for_module()
     panel = lab.output(2)
@@ -93,10 +90,9 @@ book
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage, nbroot: Path) -> None:
+def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage) -> None:
     """The loop of a prototype: edit, run the cell, Run. The saved notebook has no secret."""
-    write_notebook(nbroot / "loop.ipynb", "%load_ext toolbench", LOOP)
-    lab.open("loop.ipynb")
+    lab.share("%load_ext toolbench", LOOP)
     lab.run_all()
     lab.wait_for_module()
     panel = lab.output(1)
@@ -121,4 +117,5 @@ def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage, nbroot: 
     lab.wait_for_text("the new code: Köln, 4, 14 letters", within=panel)
     expect(panel.get_by_text("From the earlier code")).to_have_count(0)
     lab.save()
-    assert "hunter2" not in (nbroot / "loop.ipynb").read_text()
+    assert lab.tab.shared
+    assert "hunter2" not in lab.tab.shared.read_text()

@@ -38,7 +38,7 @@ CELLS = (
 @pytest.mark.usefixtures("looks")
 def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None:
     """By mouse and keys alone; what is written is a recording, and a page that reads by itself."""
-    with opened(lab, nbroot / "overtime.ipynb", *CELLS) as explored:
+    with opened(lab, *CELLS) as explored:
         faults = recorded(explored, nbroot) + compared(explored)
         page = nbroot / "shop-changes.html"
         explored.see(f"The page is in {page}")

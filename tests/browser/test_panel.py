@@ -8,7 +8,7 @@ from nbconvert import HTMLExporter
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
-from browser.lab import NotebookPage, text_in, write_notebook
+from browser.lab import NotebookPage, text_in
 
 TOOL = """
 import base64, os, threading
@@ -138,9 +138,8 @@ class TestPanel:
     @pytest.mark.usefixtures("looks")
     def test_in_jupyterlab(self, lab: NotebookPage, nbroot: Path):
         """Run, look, tabs, redefine, reload, save, open again: in one notebook."""
-        write_notebook(nbroot / "panel.ipynb", SETUP, TOOL, ERASE, BENCH)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
-        lab.open("panel.ipynb")
+        lab.share(SETUP, TOOL, ERASE, BENCH)
         lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
         lab.run_all()
         self.runs(lab, nbroot / "seen.txt")
@@ -151,7 +150,7 @@ class TestPanel:
         self.searches(lab)
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
-        self.is_read_without_a_kernel(lab, nbroot / "panel.ipynb")
+        self.is_read_without_a_kernel(lab)
 
     def runs(self, lab: NotebookPage, seen: Path) -> None:
         """Progress, then the result twice, with everything that was displayed on the way.
@@ -274,7 +273,7 @@ class TestPanel:
         lab.click("Run", within=benched)
         lab.wait_for_text("Fix 1 field to run", within=benched)
 
-    def is_read_without_a_kernel(self, lab: NotebookPage, path: Path) -> None:
+    def is_read_without_a_kernel(self, lab: NotebookPage) -> None:
         """Saved, opened again and not run; converted: tool, arguments and result are there."""
         parts = (
             "Index a folder",
@@ -286,6 +285,8 @@ class TestPanel:
         # What is kept is not seen yet
         expect(note.locator("visible=true")).to_have_count(1)
         lab.save()
+        path = lab.tab.shared
+        assert path
         notebook = nbformat.read(path, as_version=4)
         page, _ = HTMLExporter().from_notebook_node(notebook)
         assert all(part in page for part in (*parts, "Reads each file once"))

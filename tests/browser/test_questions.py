@@ -47,9 +47,8 @@ def test_the_end_of_a_cell_leaves_the_question_of_another_notebook(
     lab: NotebookPage, nbroot: Path
 ) -> None:
     """Each kernel has its own mark: the end of one's cell says nothing of the other's."""
-    write_notebook(nbroot / "sowing.ipynb", SETUP, SOW)
     write_notebook(nbroot / "asking.ipynb", FORM, ASK)
-    lab.open("sowing.ipynb")
+    lab.share(SETUP, SOW)
     lab.run(0)
     page = lab.tab.page
     page.evaluate(OPEN, "asking.ipynb")

@@ -1,7 +1,5 @@
 """A notebook that was saved with a panel in it, opened again and not run."""
 
-from pathlib import Path
-
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
@@ -51,29 +49,29 @@ def is_read(panel_output: Locator, called: Locator, run: Locator) -> None:
 
 
 def in_the_notebook(page: NotebookPage, name: str) -> None:
-    page.open(name)
+    page.share(*CELLS)
     page.run_all()
     runs(page, page.output(RUN))
     page.save()
+    path = page.tab.shared
+    assert path
     page.clear()
-    page.open(name)
+    page.open(path.name)
     is_read(page.output(DISPLAY), page.output(CALLED), page.output(RUN))
-    page.picture(name.removesuffix(".ipynb"))
+    page.picture(name)
 
 
 @pytest.mark.front_end("JupyterLab", "reopen")
-def test_in_jupyterlab(lab: NotebookPage, nbroot):
+def test_in_jupyterlab(lab: NotebookPage):
     """What Lab cannot draw without its kernel it shows as it was saved."""
-    write_notebook(nbroot / "reopen-lab.ipynb", *CELLS)
-    in_the_notebook(lab, "reopen-lab.ipynb")
+    in_the_notebook(lab, "reopen-lab")
 
 
 @pytest.mark.front_end("Notebook 7", "reopen")
 @pytest.mark.long
-def test_in_notebook_7(notebook7: NotebookPage, nbroot):
+def test_in_notebook_7(notebook7: NotebookPage):
     """The tool, its parameters and the result can be read without a kernel's help."""
-    write_notebook(nbroot / "reopen-notebook7.ipynb", *CELLS)
-    in_the_notebook(notebook7, "reopen-notebook7.ipynb")
+    in_the_notebook(notebook7, "reopen-notebook7")
 
 
 @pytest.mark.front_end("nbclassic", "reopen")
@@ -103,10 +101,9 @@ BEFORE = """panel => [panel, ...panel.querySelectorAll('.jupyter-widgets')]
 SENTENCE = '"The kernel was restarted or has ended: run the cell again."'
 
 
-def test_a_panel_says_that_its_kernel_was_restarted(lab: NotebookPage, nbroot: Path) -> None:
+def test_a_panel_says_that_its_kernel_was_restarted(lab: NotebookPage) -> None:
     """In one sentence, until the cell is run again; ipywidgets marks each part of it with an icon."""
-    write_notebook(nbroot / "restarted.ipynb", *CELLS[:2], FORM)
-    lab.open("restarted.ipynb")
+    lab.share(*CELLS[:2], FORM)
     lab.run_all()
     places = [
         lab.output(DISPLAY).locator(".toolbench-panel"),

@@ -53,11 +53,10 @@ SAME = "A person and the model read the same"
 CLIPBOARD = "() => navigator.clipboard.readText()"
 
 
-def opened(lab: NotebookPage, path: Path) -> Locator:
+def opened(lab: NotebookPage) -> Locator:
     """Run the notebook and wait until its results are cards with buttons."""
     lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    write_notebook(path, TOOLS)
-    lab.open(path.name)
+    lab.share(TOOLS)
     lab.run_all()
     page = lab.tab.page
     expect(page.get_by_role("button", name="Full view")).to_have_count(4)
@@ -73,9 +72,9 @@ def copied(lab: NotebookPage, card: Locator) -> str:
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Path):
+def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage):
     """It is limited until all is asked for; copied and saved it is complete and exact."""
-    page = opened(lab, nbroot / "results.ipynb")
+    page = opened(lab)
     panel = page.locator(".result-lines")
     body = panel.get_by_role("group", name="What the model reads")
     card = panel.locator("[data-toolbench-card]").last
@@ -118,7 +117,7 @@ PARTS = """card => [...card.children].map(part => {
 })"""
 
 
-def test_two_cards_begin_and_end_together(lab: NotebookPage, nbroot: Path):
+def test_two_cards_begin_and_end_together(lab: NotebookPage):
     """Their bars, contents and buttons are level, also where the title of one takes two lines."""
     table = """\
 from toolbench import run_tool, tool
@@ -130,8 +129,7 @@ def numbers() -> pd.DataFrame:
     return pd.DataFrame({"n": range(90), "text": ["x" * 20] * 90})
 
 run_tool(numbers)"""
-    write_notebook(nbroot / "level.ipynb", "%load_ext toolbench", table, "numbers")
-    lab.open("level.ipynb")
+    lab.share("%load_ext toolbench", table, "numbers")
     lab.run_all()
     buttons = lab.output(1).get_by_role("button", name=re.compile("^Show"))
     expect(buttons).to_have_text(["Show the first 50 of 90 rows", "Show all 91 lines"])
@@ -146,9 +144,9 @@ run_tool(numbers)"""
         )
 
 
-def test_each_kind_of_result_can_be_used(lab: NotebookPage, nbroot: Path):
+def test_each_kind_of_result_can_be_used(lab: NotebookPage):
     """A text, JSON and an image of one notebook, and cards that come and go."""
-    page = opened(lab, nbroot / "kinds.ipynb")
+    page = opened(lab)
     a_full_view_shows_it_and_gives_it_back(lab, page)
     json_is_one_card_that_is_copied_as_json(lab, page)
     an_image_can_be_enlarged(lab, page)
@@ -247,10 +245,9 @@ note
 
 
 @pytest.mark.usefixtures("looks")
-def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
+def test_json_is_edited_in_an_editor(lab: NotebookPage):
     """What is typed there is in the form, what the form holds is there; Ctrl+Z undoes the text."""
-    write_notebook(nbroot / "editor.ipynb", CODE)
-    lab.open("editor.ipynb")
+    lab.share(CODE)
     lab.run_all()
     page, keys = lab.output(0), lab.tab.page.keyboard
     page.get_by_label("text", exact=True).fill("first")
@@ -325,11 +322,10 @@ tool(trips)
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbroot: Path):
+def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage):
     """Of 5,000 rows only those near the window are in the page; all are sorted and copied."""
     lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    write_notebook(nbroot / "table.ipynb", TABLE, TRIPS)
-    lab.open("table.ipynb")
+    lab.share(TABLE, TRIPS)
     lab.run_all()
     page = lab.output(0)
     lab.click("Run", within=page)

@@ -25,12 +25,14 @@ button.on_click(greet)
 widgets.VBox([name, button, answer])
 """
 
+GREETING = (GREET, "print(repr(name.value))")
+
 
 @pytest.fixture
 def greeting(request: pytest.FixtureRequest, nbroot) -> str:
     """A notebook with a form in its first cell; the second tells what arrived."""
     file = f"{request.node.name}.ipynb"
-    write_notebook(nbroot / file, GREET, "print(repr(name.value))")
+    write_notebook(nbroot / file, *GREETING)
     return file
 
 
@@ -41,9 +43,9 @@ def says(lab: NotebookPage, text: str) -> bool:
 
 
 class TestJupyterLab:
-    def test_typed_text_reaches_the_kernel_and_a_button_answers(self, lab: NotebookPage, greeting):
+    def test_typed_text_reaches_the_kernel_and_a_button_answers(self, lab: NotebookPage):
         """The whole way: keys -> widget -> kernel -> widget -> page."""
-        lab.open(greeting)
+        lab.share(*GREETING)
         lab.run_all()
         assert lab.text(1) == "''\n"
         lab.type_into("Name", "Ada Lovelace")
@@ -57,32 +59,43 @@ class TestJupyterLab:
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
 
-    def test_saving_writes_the_outputs_to_the_file(self, lab: NotebookPage, greeting, nbroot):
+    def test_saving_writes_the_outputs_to_the_file(self, lab: NotebookPage):
         """A saved notebook holds what its cells printed."""
-        lab.open(greeting)
+        lab.share(*GREETING)
         lab.run_all()
         lab.save()
-        saved = nbformat.read(nbroot / greeting, as_version=4)
+        saved = nbformat.read(lab.tab.shared, as_version=4)
         assert saved.cells[1].outputs[0].text == "''\n"
 
-    def test_a_failing_cell_ends_the_run_and_is_named(self, lab: NotebookPage, nbroot):
+    def test_a_failing_cell_ends_the_run_and_is_named(self, lab: NotebookPage):
         """Running all stops at the first error."""
-        write_notebook(nbroot / "fails.ipynb", "1 / 0", "print('not reached')")
-        lab.open("fails.ipynb")
+        lab.share("1 / 0", "print('not reached')")
         lab.run_all(may_fail=True)
         assert lab.errors() == ["0: ZeroDivisionError: division by zero"]
         assert lab.text(1) == ""
 
-    def test_a_running_cell_can_be_interrupted(self, lab: NotebookPage, nbroot):
+    def test_a_running_cell_can_be_interrupted(self, lab: NotebookPage):
         """A test can act while a cell runs."""
         source = "import threading\nprint('started')\nthreading.Event().wait(60)"
-        write_notebook(nbroot / "waits.ipynb", source)
-        lab.open("waits.ipynb")
+        lab.share(source)
         lab.start(0)
         lab.wait_for_text("started", within=lab.output(0))
         lab.interrupt()
         lab.wait_until_done()
         assert lab.errors() == ["0: KeyboardInterrupt: "]
+
+    def test_a_shared_kernel_forgets_the_test_before(self, lab: NotebookPage):
+        """It goes on, with nothing of what was defined, registered and run in it."""
+        run = "import os, toolbench\n@toolbench.tool\ndef own() -> int:\n    return 1\ntoolbench.run_tool(own)"
+        say = "%load_ext toolbench\nimport os\nfrom toolbench import history\nprint(os.getpid(), len(history()), 'own' in globals())"
+        pids = []
+        for _ in range(2):
+            lab.share(say, run)
+            lab.run_all()
+            pid, *rest = lab.text(0).split()
+            assert rest == ["0", "False"]
+            pids.append(pid)
+        assert len({*pids}) == 1
 
     def test_a_closed_notebook_writes_nothing_to_the_console(self, lab: NotebookPage, greeting):
         """The error of a widget that is not there comes before the notebook is closed, not after."""
@@ -118,6 +131,7 @@ class TestNotebook7:
 class TestChromium:
     def test_that_died_costs_one_test(self, chromium: Chromium):
         """The next one gets another Chromium."""
+        chromium = chromium.another()
         died = chromium.browser()
         # Its connection is gone
         with suppress(Error):
@@ -126,7 +140,7 @@ class TestChromium:
         page.set_content("<p>alive</p>")
         assert page.inner_text("p") == "alive"
         assert chromium.browser() is not died
-        page.context.close()
+        chromium.close()
 
 
 class TestTab:

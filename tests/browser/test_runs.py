@@ -84,12 +84,9 @@ def kernel(request, lab_server: JupyterServer) -> str:
 
 @pytest.mark.front_end("JupyterLab", "load", "type", "run", "cancel")
 class TestJupyterLab:
-    def test_watch_stop_answer_refuse(self, lab: NotebookPage, nbroot: Path, kernel):
+    def test_watch_stop_answer_refuse(self, lab: NotebookPage, kernel):
         """All of it, beside cells and interrupts, on each kernel."""
-        write_notebook(nbroot / "runs.ipynb", PANELS, "6 * 7", BUSY, kernel=kernel)
-        # A page that is open already has read the list of kernels
-        lab.tab.page.evaluate("globalThis.jupyterapp?.serviceManager.kernelspecs.refreshSpecs()")
-        lab.open("runs.ipynb")
+        self.has(lab, kernel, PANELS, "6 * 7", BUSY)
         lab.run(0)
         watch_stop_answer_refuse(lab)
 
@@ -110,6 +107,16 @@ class TestJupyterLab:
         assert lab.errors() == ["2: KeyboardInterrupt: "]
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
+
+    def has(self, lab: NotebookPage, kernel: str, *cells: str) -> None:
+        """Open a notebook of *cells* with a kernel of that name."""
+        if kernel == "python3":
+            lab.share(*cells)
+            return
+        write_notebook(lab.server.root / "runs.ipynb", *cells, kernel=kernel)
+        # A page that is open already has read the list of kernels
+        lab.tab.page.evaluate("globalThis.jupyterapp?.serviceManager.kernelspecs.refreshSpecs()")
+        lab.open("runs.ipynb")
 
 
 @pytest.mark.front_end("Notebook 7", "load", "type", "run", "cancel")
@@ -137,6 +144,7 @@ class TestVoila:
 
 @pytest.mark.front_end("nbclassic", "load", "type", "run", "cancel")
 class TestClassic:
+    @pytest.mark.long
     def test_watch_stop_answer_refuse(self, nbclassic, nbroot: Path):
         """The same in the classic front end."""
         write_notebook(nbroot / "classic.ipynb", PANELS)

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from test_serving.clients import talk_at
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 SETUP = '''
 %load_ext toolbench
@@ -76,8 +76,7 @@ class Agent:
 @pytest.fixture
 def agent(lab: NotebookPage, nbroot) -> Iterator[Agent]:
     """The agent of a notebook that serves; where it is, is in no saved notebook."""
-    write_notebook(nbroot / "serving.ipynb", SETUP, SERVE, "served.close()")
-    lab.open("serving.ipynb")
+    lab.share(SETUP, SERVE, "served.close()")
     lab.run(0)
     lab.run(1)
     agent = Agent(*(nbroot / "where.txt").read_text().split())
@@ -165,6 +164,7 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot:
     for answer in ("It is still read.", "None is left."):
         eventually(lambda text=answer: text in saved(), what=f"{answer!r} in the notebook")
     token = (nbroot / "where.txt").read_text().split()[1]
-    assert token not in (nbroot / "serving.ipynb").read_text()
+    assert lab.tab.shared
+    assert token not in lab.tab.shared.read_text()
     assert faults == []
     assert lab.errors() == [] and lab.tab.console_errors == []

@@ -1,11 +1,9 @@
 """The style sheets: ours is in the page once, and those of a user's own editor stay."""
 
-from pathlib import Path
-
 from patience import eventually
 from playwright.sync_api import expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 FORMS = """
 %load_ext toolbench
@@ -24,10 +22,9 @@ SHEETS = "document.adoptedStyleSheets.filter(sheet => [...sheet.cssRules].some(r
 WEIGHT = "label => getComputedStyle(label).fontWeight"
 
 
-def test_two_forms_share_their_style_sheet(lab: NotebookPage, nbroot: Path) -> None:
+def test_two_forms_share_their_style_sheet(lab: NotebookPage) -> None:
     """A new sheet makes the browser compute the style of the whole page anew."""
-    write_notebook(nbroot / "sheets.ipynb", FORMS, ERRORS, CLOSE)
-    lab.open("sheets.ipynb")
+    lab.share(FORMS, ERRORS, CLOSE)
     lab.run(0)
     lab.wait_for_module()
     page = lab.tab.page
@@ -67,10 +64,9 @@ SchemaForm({"type": "object", "properties": {"c": {"type": "string", "format": "
 COLOR = "element => getComputedStyle(element).color"
 
 
-def test_an_editor_of_a_user_keeps_its_own_styles(lab: NotebookPage, nbroot: Path) -> None:
+def test_an_editor_of_a_user_keeps_its_own_styles(lab: NotebookPage) -> None:
     """They are in no other place, so only ours are shared."""
-    write_notebook(nbroot / "own_styles.ipynb", EDITOR)
-    lab.open("own_styles.ipynb")
+    lab.share(EDITOR)
     lab.run(0)
     lab.wait_for_module()
     page = lab.tab.page

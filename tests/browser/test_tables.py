@@ -1,14 +1,13 @@
 """Tables of tools, servers and findings keep their shape in a narrow window."""
 
 import re
-from pathlib import Path
 
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
 
 from browser.explored import SHOP, connect
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 CELLS = (
     "%load_ext toolbench",
@@ -40,10 +39,9 @@ output => [...output.querySelectorAll('table')].flatMap(table => {
 
 
 @pytest.mark.usefixtures("looks")
-def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
+def test_keep_their_shape(lab: NotebookPage) -> None:
     """At 1280 and 700 pixels: inside the output, and the first column on two lines at most."""
-    write_notebook(nbroot / "tables.ipynb", *CELLS)
-    lab.open("tables.ipynb")
+    lab.share(*CELLS)
     lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     for width in (1280, 700):
@@ -60,7 +58,7 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
 
 @pytest.mark.long
 def test_fade_where_there_is_more_and_go_below_names_where_there_is_no_room(
-    lab: NotebookPage, nbroot: Path
+    lab: NotebookPage,
 ) -> None:
     """The edge of a table that is wider than its frame fades, until it was scrolled to its end.
 
@@ -68,8 +66,7 @@ def test_fade_where_there_is_more_and_go_below_names_where_there_is_no_room(
     """
     # It brings the front-end module
     a_panel = "%tool remove_volumes_of_project"
-    write_notebook(nbroot / "edges.ipynb", *CELLS, a_panel)
-    lab.open("edges.ipynb")
+    lab.share(*CELLS, a_panel)
     lab.run_all()
     frame = lab.output(TABLES[1]).locator("[data-toolbench-listing]").first
     lab.tab.page.set_viewport_size({"width": 1600, "height": 1000})

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from browser.axe import violations
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage
 
 TOOLS = '''
 %load_ext toolbench
@@ -64,11 +64,10 @@ def look(page: NotebookPage, state: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("looks")
-def test_a_pasted_message(lab: NotebookPage, nbroot):
+def test_a_pasted_message(lab: NotebookPage):
     """Each call is its filled panel; what goes back to the model follows what was run."""
     pasted = f"%%tool_call\n{json.dumps(MESSAGE, indent=1)}"
-    write_notebook(nbroot / "tool-call.ipynb", TOOLS, pasted)
-    lab.open("tool-call.ipynb")
+    lab.share(TOOLS, pasted)
     lab.run_all()
     view = alive(lab)
     for text in (

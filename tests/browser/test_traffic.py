@@ -1,7 +1,5 @@
 """The tab Traffic of the explorer by hand: its filter, its rows, and a call that is edited."""
 
-from pathlib import Path
-
 from playwright.sync_api import Locator, expect
 
 from browser.explored import SHOP, Explored, connect, opened
@@ -19,14 +17,14 @@ FILTER_FROM_AFAR = """(field, text) => {
 
 
 class TestTraffic:
-    def test_by_hand(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_by_hand(self, lab: NotebookPage) -> None:
         """One explorer for all, because it takes long to open."""
         cells = (
             connect("shop", str(SHOP)),
             CALLS,
             "%mcp explore shop",
         )
-        with opened(lab, nbroot / "traffic.ipynb", *cells) as explorer:
+        with opened(lab, *cells) as explorer:
             explorer.tab("Traffic")
             lines = explorer.box.get_by_role("listbox", name="Messages").get_by_role("option")
             expect(lines.filter(has_text="tools/call basket")).to_have_count(2)
