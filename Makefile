@@ -113,7 +113,7 @@ nightly-peers: .venv/.ready
 
 nightly-browser: .venv/.ready widget-managers
 	sh scripts/chromium.sh
-	$(PYTEST) -n $(WORKERS) --dist loadfile tests/browser --cases 0
+	$(PYTEST) $(PARALLEL) tests/browser --cases 0
 
 MUTANTS ?= 60
 mutants: .venv/.ready   ## change the code at random places, and list the changes that no test sees
@@ -151,9 +151,9 @@ $(MANAGERS)/node_modules/.ready: $(MANAGERS)/package.json $(MANAGERS)/package-lo
 	cd $(MANAGERS) && npm ci --silent && npm run --silent build
 	@touch $@
 
-browser: .venv/.ready widget-managers
+browser: .venv/.ready
 	sh scripts/chromium.sh
-	$(PYTEST) -n $(WORKERS) --dist loadfile tests/browser -m "not long" --cases $(CASES)
+	$(PYTEST) $(PARALLEL) tests/browser -m "not long" --cases $(CASES)
 
 size: .venv/.ready   ## how large each room is, beside the commit after the reformat
 	$(BIN)/python scripts/size.py

@@ -9,7 +9,7 @@ from test_serving.test_floods import PROOF, PROVED, added, serving  # noqa: F401
 
 from browser.chromium import Chromium
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 PAGE = "http://127.0.0.1:9/"
 SCRIPT = """(url) => {
   window.kept = [];

@@ -67,6 +67,7 @@ class TestManager:
         assert manager_page.tab.foreign_requests == []
         assert manager_page.tab.console_errors == []
 
+    @pytest.mark.long
     def test_watch_stop_answer_refuse(self, manager_page, manager):
         """The same as in the front ends that are started."""
         manager_page.open(manager)
