@@ -112,6 +112,8 @@ class NotebookPage(Hands):
             self._evaluate(f"rig.replace({json.dumps(contents)}, {json.dumps(FORGET)})")
             self.wait_until_done()
             return
+        if self._evaluate("rig.panels().length"):
+            self.clear()
         root = self.server.root
         path = root / f"shared-{len([*root.glob('shared-*')])}.ipynb"
         write_notebook(path, *cells)

@@ -126,6 +126,7 @@ const rig = {
       sharedModel.deleteCellRange(0, sharedModel.cells.length);
       sharedModel.insertCells(0, cells);
     });
+    window.jupyterapp.shell.activateById(panel.id);
     panel.content.mode = "command";
     const { kernel } = panel.sessionContext.session;
     const { content } = await kernel.requestExecute({ code, store_history: false }).done;

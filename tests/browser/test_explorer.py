@@ -1,4 +1,4 @@
-"""The explorer: icons, by keyboard, as a cell's value, in a saved notebook; questions in its tabs."""
+"""The explorer: icons, by keyboard, as a cell's value, in a saved notebook; its panes and traffic."""
 
 import re
 import sys
@@ -77,31 +77,6 @@ class TestIcons:
             lambda: place.locator("img").evaluate_all(WIDTHS_OF_ICONS) == [[20, 24]],
             what="the icon is drawn",
         )
-
-
-class TestOnTheWay:
-    @pytest.mark.usefixtures("looks")
-    def test_reads_and_writes_after_a_question(self, lab: NotebookPage) -> None:
-        """What a server asks before it answers stands in the tab that waits for it."""
-        cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, *cells) as explorer:
-            explorer.tab("Resources")
-            explorer.pick("Resources", "shop://receipt")
-            explorer.type_into("item", "pear")
-            explorer.click("Read")
-            explorer.see("Server 'shop' asks: Who are you?")
-            explorer.look("explorer-asked")
-            faults = explorer.faults("asked")
-            explorer.type_into("name", "Ann")
-            explorer.click("Accept")
-            explorer.see("pear for Ann")
-            explorer.tab("Prompts")
-            explorer.pick("Prompts", "Thank")
-            explorer.click("Get messages")
-            explorer.click("Cancel question")
-            explorer.see("as cancel.")
-            assert not faults, "\n".join(faults)
-            assert lab.tab.console_errors == []
 
 
 class TestAsAValue:

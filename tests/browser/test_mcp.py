@@ -145,6 +145,7 @@ class TestRuns:
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
         with opened(lab, *cells) as explorer:
             faults = self.accepts(explorer)
+            faults += self.asks_before_it_answers(explorer)
             self.declines(explorer)
             self.writes(explorer)
             self.stops(explorer)
@@ -165,6 +166,26 @@ class TestRuns:
         explorer.choose("yes")
         explorer.click("Accept")
         explorer.see("ordered: large apple")
+        return faults
+
+    def asks_before_it_answers(self, explorer: Explored) -> list[str]:
+        """What a server asks before it lets something be read stands in the tab that waits for it."""
+        explorer.tab("Resources")
+        explorer.pick("Resources", "shop://receipt")
+        explorer.type_into("item", "pear")
+        explorer.click("Read")
+        explorer.see("Server 'shop' asks: Who are you?")
+        explorer.look("explorer-asked")
+        faults = explorer.faults("asked")
+        explorer.type_into("name", "Ann")
+        explorer.click("Accept")
+        explorer.see("pear for Ann")
+        explorer.tab("Prompts")
+        explorer.pick("Prompts", "Thank")
+        explorer.click("Get messages")
+        explorer.click("Cancel question")
+        explorer.see("as cancel.")
+        explorer.tab("Tools")
         return faults
 
     def declines(self, explorer: Explored) -> None:
