@@ -133,7 +133,7 @@ class TestUndo:
         c.send_message("See?")
         assert c.run() == "answered"
         assert json.dumps(sent(c)).count("takes back what you did") == 2
-        assert c.to_html().count("from the workbench</div>[The person takes back") == 2
+        assert c.to_html().count("from the workbench</div>[The user takes back") == 2
 
     def test_takes_back_only_what_the_call_did(self, tmp_path):
         """An edit that the model took back itself is gone: the one before it stays."""
