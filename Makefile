@@ -13,7 +13,7 @@ TOUR := notebooks/00_tour.ipynb
 # twice as many as processors find room.
 WORKERS ?= 4
 # How many cases of each parametrised test run; 0 runs all (tests/tiers.py).
-CASES ?= 5
+CASES ?= 3
 PYTEST := $(BIN)/python -m pytest -q -rs
 # Neighbours stay together as far as possible, since they share servers; no worker waits for another.
 PARALLEL := -n $(WORKERS) --dist worksteal

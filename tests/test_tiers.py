@@ -23,6 +23,11 @@ def test_drawn(number):
     pass
 
 
+@pytest.mark.parametrize("number", range(8))
+def test_short(number):
+    pass
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize("number", range(30))
 def test_whole(number):
@@ -89,6 +94,7 @@ def test_a_few_cases_run_and_a_test_that_costs_much_is_listed(run):
     assert len(drawn) == 6
     assert {0, 20, 29} <= set(drawn)
     assert drawn != list(range(6))
+    assert len(numbers(lines, "test_short")) == 8
     assert len(numbers(lines, "test_whole")) == 30
     listed = [line.split()[-1] for line in lines if " s  " in line]
     dear = ["test_some.py::test_busy[2]", "test_some.py::test_with_all_that_it_draws_from"]

@@ -11,7 +11,6 @@ from types import ModuleType
 import pandas
 import PIL.Image
 import pytest
-from matplotlib.figure import Figure
 from patience import PATIENCE
 from pydantic import BaseModel, Field, computed_field
 
@@ -305,6 +304,8 @@ class TestImages:
 
     def test_of_a_tool_are_what_the_model_sees(self):
         """Figures and images, alone or in a list, with or without a type of observation."""
+        # What takes each worker half a second is left to the one that draws
+        from matplotlib.figure import Figure
 
         @tool
         def plot(n: int):
