@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from contextlib import ExitStack
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -17,6 +18,8 @@ from warnings import catch_warnings, simplefilter
 
 import pytest
 from corpus import CORPUS, MISSING, published_tools
+from environments import ROOT
+from kernels import FORGET, OURS, python_of
 from tiers import (  # noqa: F401 - hooks of pytest
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -32,6 +35,14 @@ _STATE = tempfile.mkdtemp(prefix="toolbench-state-")
 os.environ["XDG_STATE_HOME"] = _STATE
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What is loaded and collected stays, and to search it for garbage again and again takes a sixth of the
+# time of that
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Garbage is collected once tests run."""
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -64,6 +75,34 @@ def no_records():
     reset()
     yield
     reset()
+
+
+@pytest.fixture(scope="session")
+def started_kernel():
+    """Gives the kernel of each version, which is started once and shared by all modules."""
+    # What few workers need
+    from test_runs.kernel import Kernel
+
+    kernels = {}
+    with ExitStack() as ends:
+
+        def kernel_of(version):
+            if version not in kernels:
+                kernels[version] = ends.enter_context(Kernel(python_of(version)))
+            return kernels[version]
+
+        yield kernel_of
+
+
+@pytest.fixture(scope="module")
+def shared_kernel(started_kernel):
+    """A kernel as a new one, for a module that leaves toolbench itself as it was."""
+    kernel = started_kernel(OURS)
+    kernel.run(FORGET)
+    kernel.run(f"%cd -q {ROOT}")
+    kernel.states.clear()
+    kernel.messages.clear()
+    return kernel
 
 
 @pytest.fixture

@@ -11,14 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
-# Others' packages, which need none of ours: loaded once in place of in each fork
-OTHERS = (
-    *("IPython.core.completer", "IPython.core.interactiveshell", "anywidget", "cyclopts"),
-    *("fastmcp.client", "fastmcp.server", "httpx2", "ipykernel.zmqshell", "ipywidgets"),
-    *("jsonschema_rs", "markdown_it", "mcp", "pydantic", "rich.markdown", "rich.table"),
-    *("uvicorn", "yaml"),
-)
-
 
 def modules(package, name):
     """The module of this name, and those below it, by their full names."""
@@ -51,15 +43,15 @@ def fault(module):
     os._exit(0)
 
 
-def main(package, part, layers):
+def main(package, part, others, layers):
     """Go through *layers* from below, each a text of names; print faults, and how many were tried.
 
-    One module of *part* is drawn, the same ones each time.
+    The modules *others* are loaded before. One module of *part* is drawn, the same ones each time.
     """
     # Nothing is collected while modules load, in no fork
     gc.disable()
     sys.path.insert(0, str(package.parent))
-    for other in OTHERS:
+    for other in others:
         import_module(other)
     import_module(package.name)
     always, total = set(sys.modules), 0
@@ -81,4 +73,4 @@ def main(package, part, layers):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(), sys.argv[4:])

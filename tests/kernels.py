@@ -37,8 +37,12 @@ FORGET = """
 from toolbench.runs.session import reset
 reset()
 get_ipython().reset()
+__import__("gc").freeze()
 """
-"""A cell after which the next user of a shared kernel finds it as a new one."""
+"""A cell after which the next user of a shared kernel finds it as a new one.
+
+What is left is not searched for garbage again, which takes longer than most cells.
+"""
 _UNTESTED = "THE OLDEST KERNEL IS"
 
 

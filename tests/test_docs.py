@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +9,8 @@ import pytest
 from documents import DOCUMENTS, REFERENCE, ROOT, blocks, commands
 from kernels import FORGET
 from promised.test_cells import CELLS, neutral
-from test_runs.kernel import Kernel
+
+from toolbench.cli import main
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -61,13 +61,6 @@ def test_promised_cells_are_shown_with_what_comes_of_them():
             assert neutral(cell.shown) in promised["output"], (document, cell.source)
 
 
-@pytest.fixture(scope="module")
-def kernel() -> Iterator[Kernel]:
-    """One kernel for all documents: to start one takes longer than to run most of them."""
-    with Kernel(sys.executable) as kernel:
-        yield kernel
-
-
 @pytest.mark.slow
 # Each document is a promise
 @pytest.mark.every_case
@@ -76,8 +69,9 @@ def kernel() -> Iterator[Kernel]:
     [path for path in RUN if not are_promised(path)],
     ids=name_of,
 )
-def test_the_python_of_a_document_runs(document, kernel, tmp_path):
+def test_the_python_of_a_document_runs(document, shared_kernel, tmp_path):
     """In a kernel without names, tools and records, from top to bottom; only `raises` raises."""
+    kernel = shared_kernel
     kernel.run(FORGET)
     kernel.run(f"%cd {tmp_path}")
     for cell in cells(document):
@@ -86,21 +80,13 @@ def test_the_python_of_a_document_runs(document, kernel, tmp_path):
         assert neutral(cell.shown) in neutral(text)
 
 
-@pytest.mark.slow
-def test_our_commands_of_the_documents_run(tmp_path):
+def test_our_commands_of_the_documents_run(tmp_path, monkeypatch, capsys):
     """A line with `toolbench` does what it says; one that stays open, or asks a model, knows its words."""
+    monkeypatch.chdir(tmp_path)
     for program, words in commands():
         if program == "toolbench":
             stays = ["--help"] if words[0] in ("lab", "eval") else []
-            ours = Path(sys.executable).with_name(program)
-            done = subprocess.run(
-                [ours, *words, *stays],
-                check=False,
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-            )
-            assert done.returncode == 0, done.stderr
+            assert main([*words, *stays]) == 0, capsys.readouterr()
 
 
 @pytest.mark.slow

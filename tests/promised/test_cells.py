@@ -7,12 +7,10 @@ have their own outputs, which `make notebooks` compares.
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from kernels import FORGET
-from test_runs.kernel import Kernel
 
 CELLS = json.loads(Path(__file__).with_name("cells.json").read_text("utf-8"))
 # What differs from run to run and from machine to machine, and what stands in its place
@@ -28,13 +26,6 @@ VARIES = {
     r"/[\w./-]*/(?=(?:toolbench|docs|README)\b)": "CHECKOUT/",
     r"/tmp/[\w./-]*\w": "TEMPORARY",
 }
-
-
-@pytest.fixture(scope="module")
-def kernel():
-    """One kernel for all documents."""
-    with Kernel(sys.executable) as kernel:
-        yield kernel
 
 
 def neutral(text):
@@ -54,8 +45,9 @@ def output_of(kernel, source):
 # Each document is a promise
 @pytest.mark.every_case
 @pytest.mark.parametrize("document", CELLS)
-def test_cells_run_as_they_ran(document, kernel, tmp_path):
+def test_cells_run_as_they_ran(document, shared_kernel, tmp_path):
     """From top to bottom, in a kernel without names, tools and records."""
+    kernel = shared_kernel
     kernel.run(FORGET)
     kernel.run(f"%cd {tmp_path}")
     for cell in CELLS[document]:

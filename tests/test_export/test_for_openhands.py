@@ -65,6 +65,7 @@ def test_imports_of_the_sdk_are_the_same_in_its_package(notebook, tmp_path, line
     assert call["read_by_model"] == "0.25 kg"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "block"),
     [

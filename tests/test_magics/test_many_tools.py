@@ -54,7 +54,8 @@ def test_their_groups_are_shown_and_a_program_gets_all(shell, mcp, tmp_path):
     assert [get[0], get[1], get[3]] == ["get_*", "20", "20"]
     assert "All of them: %mcp list big. Those of a group: %tools big.PATTERN" in text
     assert len(shell.run_line_magic("tools", "big.get_*")) == 20
-    assert all(name in shown(shell, mcp("list big"))["text/plain"] for name in names)
+    listed = shown(shell, mcp("list big"))["text/plain"]
+    assert all(name in listed for name in names)
 
     entry("Do something else.")
     bundle = shown(shell, mcp("reconnect big"))

@@ -7,6 +7,7 @@ from json import dumps, loads
 
 import pytest
 from IPython.core.error import UsageError
+from shells import new_shell
 from test_mcp.peers import light, scripted
 
 from toolbench import history, run_tool
@@ -65,7 +66,28 @@ class TestRecording:
         mcp(f"connect g --record {file} -- /no/such/program")
         assert shell.run_line_magic("tool", "steps count=1").text == first
 
-    @pytest.mark.slow
+    def test_becomes_a_notebook_that_runs(self, shell, mcp, tmp_path, capsys, monkeypatch):
+        """Each cell prints what was recorded; the printed line names the notebook and nbval."""
+        file, book = tmp_path / "good.jsonl", tmp_path / "good.ipynb"
+        mcp(f"connect g --record {file} -- {COMMAND}")
+        shell.run_line_magic("tool", "steps count=1")
+        capsys.readouterr()
+        mcp(f"record g --as-notebook {book}")
+        line = capsys.readouterr().out
+        assert line.startswith(f"{book}: ")
+        assert "--nbval" in line
+        mcp("disconnect g")
+        capsys.readouterr()
+        monkeypatch.chdir(tmp_path)
+        cells = [c for c in loads(book.read_text())["cells"] if c["cell_type"] == "code"]
+        with new_shell() as other:
+            for cell in cells:
+                other.run_cell("".join(cell["source"])).raise_error()
+                written = "".join(output.get("text", "") for output in cell["outputs"])
+                assert capsys.readouterr().out == written
+        assert len([cell for cell in cells if cell["outputs"]]) == 1
+
+    @pytest.mark.long
     def test_becomes_a_notebook_that_passes_nbval(self, shell, mcp, tmp_path, capsys):
         """The printed line runs it: nbval finds the same output, also where settings turn nbval off."""
         file, book = tmp_path / "good.jsonl", tmp_path / "good.ipynb"

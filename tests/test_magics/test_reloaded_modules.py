@@ -126,6 +126,7 @@ CALLS = (
 )
 
 
+@pytest.mark.slow
 def test_a_tool_that_left_its_module_stays_at_its_last_code(module):
     """As a plain function does, also if only the imported tools remain of the module."""
     module.shell.run_line_magic("load_ext", "autoreload")

@@ -30,7 +30,7 @@ from toolbench.testing import FakeMCPServer
 # Turns of the loop until the process of a server has started, and one more
 STEPS = 6
 # Most of them meet the process in the moment between its start and its end
-ROUNDS = 6
+ROUNDS = 3
 DIES = '''
 import os, runpy, subprocess, sys
 sys.stderr.write("ready\\n")
@@ -188,6 +188,7 @@ class TestTheServersOfAClient:
         client.sync_close()
         assert second.status == "closed"
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
     def test_are_of_the_process_that_connected_them(self):
         """A fork of it is told so, and can connect them for itself."""
@@ -333,6 +334,7 @@ class TestConnect:
         eventually(lambda: children() <= before)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_closed_at_any_moment_of_its_start_leaves_no_warning(caplog):
     """Asyncio finds its process, which ends at once, in one place."""
     entry = read_entry({"command": "true", "mode": "legacy"})

@@ -71,9 +71,9 @@ def assert_answers_at_once(kernel, process):
 def test_a_kernel_connected_to_all_of_them_goes_on(tmp_path, pytestconfig):
     """All are listed, shown, called and reviewed; print answers at once, before and after.
 
-    Every third is here, and all are with `--cases 0`; each alone is in test_jsonschema/test_extent.
+    Every sixth is here, and all are with `--cases 0`; each alone is in test_jsonschema/test_extent.
     """
-    step = 3
+    step = 6
     if pytestconfig.getoption("--cases", 8) == 0:
         step = 1
     too_large, read = dict([*TOO_LARGE.items()][::step]), dict([*READ.items()][::step])

@@ -1,11 +1,7 @@
 """Every test starts and ends without runs, records, presets and verdicts."""
 
-from contextlib import ExitStack
-
 import pytest
-from kernels import FORGET, OLDEST, OURS, python_of
-
-from test_runs.kernel import Kernel
+from kernels import FORGET, OLDEST, OURS
 
 
 @pytest.fixture(autouse=True)
@@ -13,29 +9,15 @@ def _clean(no_records):
     pass
 
 
-@pytest.fixture(scope="session")
-def started():
-    """Gives the kernel of each version, which is started once and shared by all modules."""
-    kernels: dict[str, Kernel] = {}
-    with ExitStack() as ends:
-
-        def kernel_of(version):
-            if version not in kernels:
-                kernels[version] = ends.enter_context(Kernel(python_of(version)))
-            return kernels[version]
-
-        yield kernel_of
-
-
 @pytest.fixture(scope="module", params=[OURS, pytest.param(OLDEST, marks=pytest.mark.long)])
-def kernel(request, started):
+def kernel(request, started_kernel):
     """A real kernel, of each version, in which the module's `IN_A_KERNEL` ran.
 
     In `make test` the oldest serves test_kernel.py alone.
 
     What that changes of toolbench itself, the module's `AFTERWARDS` undoes.
     """
-    kernel = started(request.param)
+    kernel = started_kernel(request.param)
     kernel.run(FORGET)
     kernel.run(request.module.IN_A_KERNEL)
     yield kernel

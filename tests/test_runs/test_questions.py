@@ -344,6 +344,8 @@ class TestAsking:
         """An executor that asks works anywhere: outside a run it is declined."""
         assert not current_run().ask("Really?")
 
+    # The first test that draws text makes hypothesis' table of characters
+    @pytest.mark.slow
     @given(st.text(max_size=20))
     def test_takes_any_text(self, text):
         """Whatever somebody types, the answer fits the schema or there is none."""

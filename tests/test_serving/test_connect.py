@@ -18,7 +18,7 @@ from test_serving.clients import ERAS
 from toolbench import current_run, tool
 from toolbench.cli.app import connect
 from toolbench.errors import ToolbenchError
-from toolbench.mcp import create_mcp_tools
+from toolbench.mcp.config.reader import read_config
 from toolbench.serving import serve
 from toolbench.serving.access.client_config import CLIENTS
 from toolbench.serving.access.connection_file import ConnectionFile
@@ -76,20 +76,21 @@ class TestBridge:
         assert answers == (["shout", "sure"], {"text": "Ü"}, "accept")
         assert steps == ["loud"]
 
-    @pytest.mark.slow
     def test_is_found_by_our_own_client(self, served):
         """The configuration is one that toolbench takes too."""
-        with create_mcp_tools(dict(served.client_config("mcp"))) as client:
-            assert client["shout"](text="a").structured == {"text": "A"}
+        entry = read_config(dict(served.client_config("mcp")))[served.name]
+        assert [entry.command, *entry.args] == [str(PROGRAM), "connect", served.name]
 
     def test_the_token_is_on_no_command_line(self, served):
         """Others on the machine can read those."""
         assert served.token not in json.dumps(entry_of(served))
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("has_asked", [False, True])
-    def test_ends_with_its_client(self, served, has_asked):
-        """A client that is gone closes stdin: nothing waits for it any more."""
+    def test_ends_with_its_client(self, served):
+        """A client that is gone closes stdin: nothing waits for it any more.
+
+        One that is gone before it has asked is in test_connection_file.
+        """
         hello = {
             "jsonrpc": "2.0",
             "id": 1,
@@ -106,10 +107,9 @@ class TestBridge:
             stdout=subprocess.PIPE,
             text=True,
         ) as bridge:
-            if has_asked:
-                bridge.stdin.write(json.dumps(hello) + "\n")
-                bridge.stdin.flush()
-                assert "protocolVersion" in bridge.stdout.readline()
+            bridge.stdin.write(json.dumps(hello) + "\n")
+            bridge.stdin.flush()
+            assert "protocolVersion" in bridge.stdout.readline()
             bridge.stdin.close()
             assert bridge.wait(PATIENCE) == 0
 

@@ -1,7 +1,6 @@
 """The files by which servers are found: one for each, and none of a server that is gone."""
 
 import os
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from toolbench.errors import ServerError
 from toolbench.serving import serve
 from toolbench.serving.access.connection_file import ConnectionFile, connections
 
-SERVING = """
+FORKING = """
 import os, sys
 from toolbench import tool
 from toolbench.serving import serve
@@ -27,11 +26,6 @@ def where() -> str:
     "Say where."
     return sys.argv[1]
 served = serve([where], name=sys.argv[1])
-"""
-UNTIL_CLOSED = SERVING + "print('serves', flush=True)\nsys.stdin.read()\n"
-FORKING = (
-    SERVING
-    + """
 worker = os.fork()
 if not worker:  # one that ends by itself
     served.close()
@@ -51,7 +45,6 @@ sys.stdin.read()
 os.close(ends)
 os.waitpid(worker, 0)
 """
-)
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
@@ -62,10 +55,10 @@ def now() -> str:
 
 
 @contextmanager
-def other_process(name, code=UNTIL_CLOSED):
-    """Another process of this person, which serves as *name*."""
+def other_process(name):
+    """Another process of this person, which serves as *name* and forks."""
     with subprocess.Popen(
-        [sys.executable, "-c", code, name],
+        [sys.executable, "-c", FORKING, name],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -98,15 +91,6 @@ class TestOneName:
             assert urls("twice") == [third.url]
 
     @pytest.mark.slow
-    def test_may_be_of_two_processes(self):
-        """Whichever ends first."""
-        with serve([now], name="both") as served:
-            with other_process("both"):
-                assert len(urls("both")) == 2
-                assert urls("both")[1] == served.url
-            assert urls("both") == [served.url]
-
-    @pytest.mark.slow
     def test_of_two_is_said_to_be(self):
         """By the bridge, which takes the later one."""
         with serve([now], name="pair"), serve([now], name="pair"):
@@ -126,29 +110,35 @@ class TestOneName:
 @FORKS
 @pytest.mark.slow
 def test_a_fork_neither_ends_the_server_nor_holds_its_port():
-    """One that ended closed nothing; for one that lives on, a client would wait for ever."""
-    with other_process("fork", FORKING) as process:
-        [connection] = connections("fork")
+    """One that ended closed nothing; for one that lives on, a client would wait for ever.
+
+    Another process has a server of the same name, which is found as long as it is there.
+    """
+    with serve([now], name="fork") as served, other_process("fork") as process:
+        connection, ours = connections("fork")
+        assert ours.url == served.url
         assert is_called(connection).content[0].text == "fork"
         process.stdin.write("close\n")
         process.stdin.flush()
         assert process.stdout.readline() == "closed\n"
         with pytest.raises(Exception, match=r"(?i)connect"):
             is_called(connection)
+        assert urls("fork") == [served.url]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def killed():
-    """The file that a killed process left; a test writes it anew."""
-    with other_process("killed") as process:
+    """The file of a process that is gone, as one that was killed leaves it; a test writes it anew.
+
+    A kernel that is really killed is in test_in_a_kernel.
+    """
+    with serve([now], name="killed"):
         [connection] = connections("killed")
-        process.send_signal(signal.SIGKILL)
-        process.wait(PATIENCE)
-    assert connection.path.exists()
-    return connection
+    process = subprocess.Popen(["true"])
+    process.wait(PATIENCE)
+    return replace(connection, process=process.pid)
 
 
-@pytest.mark.slow
 class TestKilledProcess:
     def test_is_said_to_be_gone(self, killed):
         """Once; then nothing has that name."""

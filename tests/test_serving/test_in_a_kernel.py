@@ -56,9 +56,9 @@ def kernel(person):
         yield kernel
 
 
-@pytest.fixture
-def served(kernel):
-    """Where the kernel serves."""
+@contextmanager
+def serving(kernel):
+    """Where the kernel serves, until the block ends."""
     kernel.run("%load_ext toolbench")
     kernel.run("served = get_ipython().run_line_magic('mcp', 'serve greet slow')\nserved")
     [connection] = connections("notebook")
@@ -69,7 +69,14 @@ def served(kernel):
 
 
 @pytest.fixture
-def bridge(served):
+def served(kernel):
+    """Where the kernel serves."""
+    with serving(kernel) as served:
+        yield served
+
+
+@contextmanager
+def bridging():
     """`toolbench connect`, as an agent's program starts it and leaves it open."""
     process = subprocess.Popen(
         [str(PROGRAM), "connect", "notebook"],
@@ -127,6 +134,13 @@ def says_that_it_ended(bridge):
     assert "cannot be reached" in bridge.stderr.read()
 
 
+@pytest.fixture
+def bridge(served):
+    """That program, while the kernel serves."""
+    with bridging() as bridge:
+        yield bridge
+
+
 class TestToken:
     @pytest.mark.skipif(not HERE, reason="needs /proc")
     def test_is_in_nothing_that_can_be_read(self, person, kernel, served, bridge):
@@ -175,11 +189,11 @@ class TestEnd:
         assert call(served, "greet", {"who": "me"}).content[0].text == "hello me"
 
     def test_a_call_that_is_over_leaves_no_thread(self, kernel, served):
-        """Nor an open file: as many after twenty calls as after one."""
+        """Nor an open file: as many after five calls as after one."""
         count = "[len(__import__('threading').enumerate()), len(__import__('os').listdir('/proc/self/fd'))]"
         call(served, "greet", {"who": "you"})
         before = kernel.value(count)
-        for _ in range(20):
+        for _ in range(5):
             call(served, "greet", {"who": "you"})
         kernel.listen_until(
             lambda: all(
@@ -189,25 +203,19 @@ class TestEnd:
         )
 
 
-class TestEndOfTheKernel:
-    @pytest.fixture
-    def kernel(self, person):
-        """One that nobody else needs."""
-        with started() as kernel:
-            yield kernel
-
-    def test_by_a_restart(self, kernel, served, bridge):
-        """Kernel > Restart."""
-        kernel.restart()
-        nothing_is_left(served)
-        says_that_it_ended(bridge)
-
-    def test_by_a_kill(self, kernel, served, bridge):
-        """The file is known to be of no use, and is taken away; the bridge ends."""
-        kernel.kill()
-        eventually(lambda: not is_open(served.url))
-        assert bridge.wait(PATIENCE) == 1
-        assert not served.is_current
-        with pytest.raises(ServerError, match="its kernel ended"):
-            connections("notebook")
-        assert not served.path.exists()
+def test_of_the_kernel(person):
+    """Kernel > Restart; then by a kill, after which the file is of no use, and is taken away."""
+    with started() as kernel:
+        with serving(kernel) as served, bridging() as bridge:
+            kernel.restart()
+            nothing_is_left(served)
+            says_that_it_ended(bridge)
+        kernel.run(TOOLS + ASK)
+        with serving(kernel) as served, bridging() as bridge:
+            kernel.kill()
+            eventually(lambda: not is_open(served.url))
+            assert bridge.wait(PATIENCE) == 1
+            assert not served.is_current
+            with pytest.raises(ServerError, match="its kernel ended"):
+                connections("notebook")
+            assert not served.path.exists()

@@ -30,8 +30,9 @@ def enter(line):
 
 
 def choose(pane, start):
-    """Pick the line that starts so."""
+    """Pick the line that starts so, as soon as the pane itself has picked the first."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
+    eventually(lambda: listing(pane).index is not None)
     pick(listing(pane), label)
 
 

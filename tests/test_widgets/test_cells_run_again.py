@@ -48,6 +48,10 @@ COUNTING = """
 import gc
 import ipywidgets.widgets.widget as widget
 
+# What is there before is not searched again each time: it takes longer than all the cells
+gc.collect()
+gc.freeze()
+
 def is_widget(value):
     return issubclass(type(value), widget.Widget)
 """

@@ -8,7 +8,7 @@ from fastmcp import FastMCP
 from patience import PATIENCE, eventually
 from payloads import PAYLOADS
 from test_display.inert import problems
-from test_mcp.peers import light, misbehaving, scripted
+from test_mcp.peers import light, misbehaving, scripted, serving
 from test_mcp.peers import shop as server_of_the_shop
 
 from test_widgets.front import (
@@ -34,6 +34,7 @@ from test_widgets.panes import (
 from test_widgets.tooling import buttons, finish, shown, tabs, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
+from toolbench.testing import FakeMCPServer
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
 from toolbench.widgets.explorer.panes.resources import ResourcesPane
 
@@ -52,6 +53,15 @@ def shop():
     """A server with one of each thing, which no test may change."""
     with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("shop", server_of_the_shop())
+
+
+@pytest.fixture
+def url():
+    """The place of a server of both protocols."""
+    server = FastMCP("shop")
+    server.tool(lambda: "ordered", name="order")
+    with serving(server) as url:
+        yield url
 
 
 @pytest.fixture
@@ -150,10 +160,9 @@ class TestExplorer:
         pick(listing(explorer, "Servers"), "one — connected")
         assert "missing API key" not in page(explorer)
 
-    @pytest.mark.slow
-    def test_reconnects_in_either_era(self, client):
+    def test_reconnects_in_either_era(self, client, url):
         """One click each way; what was opened stays."""
-        shop = client.connect("shop", server_of_the_shop())
+        shop = client.connect("shop", url)
         explorer = Explorer(client)
         assert "protocol 2026-07-28" in page(explorer.page.details.widget)
         click(buttons(explorer)["Use the older protocol"])
@@ -255,16 +264,17 @@ class TestTools:
         click(buttons(panel)["Load into form"])
         eventually(lambda: panel.form.value == {"password": "hunter2!"})
 
-    @pytest.mark.slow
     def test_elsewhere_are_marked(self, client):
         """A list that changes out of sight has a word at its tab."""
-        shop = client.connect("shop", server_of_the_shop())
+        shop = FakeMCPServer("shop")
+        shop.answer("order", "ordered")
+        client.connect("shop", shop)
         explorer = Explorer(client)
         go(explorer, "Prompts")
-        shop.call("hire", {"name": "ann"})
-        eventually(lambda: explorer.page.lists.widget.titles[0] == "Tools (8) (changed)")
+        shop.answer("ann", "hello")
+        eventually(lambda: explorer.page.lists.widget.titles[0] == "Tools (2) (changed)")
         pane = go(explorer, "Tools")
-        assert explorer.page.lists.widget.titles[0] == "Tools (8)"
+        assert explorer.page.lists.widget.titles[0] == "Tools (2)"
         assert "added ann" in page(pane.widget)
 
 

@@ -1,10 +1,7 @@
 """What a cell that shows a panel holds for the day when the notebook is opened again."""
 
-import sys
-
 import pytest
 from patience import PATIENCE
-from test_runs.kernel import Kernel
 
 SETUP = """
 %load_ext toolbench
@@ -46,10 +43,9 @@ STILL = '<div class="toolbench-still" hidden>'
 
 
 @pytest.fixture(scope="module")
-def kernel():
-    with Kernel(sys.executable) as kernel:
-        kernel.run(SETUP)
-        yield kernel
+def kernel(shared_kernel):
+    shared_kernel.run(SETUP)
+    return shared_kernel
 
 
 def displays(kernel, code, *, stdin=True):

@@ -38,8 +38,8 @@ def later_kernel(url, backend):
     return done.stdout.strip() or done.stderr
 
 
-@pytest.mark.slow
 class TestALaterKernel:
+    @pytest.mark.slow
     def test_has_the_tokens_of_the_keyring(
         self, client, guarded, person, state, tmp_path, monkeypatch
     ):
@@ -56,6 +56,8 @@ class TestALaterKernel:
         (token, *_) = provider.access_tokens
         assert token in "".join(json.loads(file.read_text()).values())
 
+    # In one process in test_browser, for each `make test`
+    @pytest.mark.long
     def test_has_the_tokens_of_the_file(self, client, guarded, person, state):
         """Where there is no keyring; only its owner reads the file."""
         url, _ = guarded

@@ -222,7 +222,7 @@ class TestProcesses:
         ("entry", "mode"),
         [
             (good, "auto"),
-            (shop, "legacy"),
+            pytest.param(shop, "legacy", marks=pytest.mark.long),
             pytest.param(good, "legacy", marks=pytest.mark.long),
             pytest.param(shop, "auto", marks=pytest.mark.long),
         ],

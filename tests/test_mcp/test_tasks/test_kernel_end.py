@@ -1,10 +1,7 @@
 """An interrupt of a kernel, and what it means for the task that a run waits for."""
 
-import sys
-
 import pytest
 from patience import eventually
-from test_runs.kernel import Kernel
 
 from test_mcp.peers import serving_app
 from test_mcp.task_server import TaskServer, app
@@ -35,22 +32,17 @@ def begin(kernel, server, name, way):
 
 
 class TestAnInterrupt:
-    @pytest.fixture(scope="class")
-    @staticmethod
-    def kernel():
-        """One for all, since it goes on."""
-        with Kernel(sys.executable) as kernel:
-            yield kernel
-
     @pytest.mark.parametrize("way", WAYS)
-    def test_cancels_the_task(self, kernel, server, way):
+    def test_cancels_the_task(self, shared_kernel, server, way):
         """No request to end follows, so a person wanted the run to stop."""
+        kernel = shared_kernel
         begin(kernel, server, "never_ends", WAYS[way])
         kernel.interrupt()
         eventually(lambda: server.asked("tasks/cancel"))
 
-    def test_of_a_session_that_is_closed_at_once_cancels_the_task(self, kernel, server):
+    def test_of_a_session_that_is_closed_at_once_cancels_the_task(self, shared_kernel, server):
         """The connection waits for the request before it closes."""
+        kernel = shared_kernel
         kernel.run("%load_ext toolbench\nfrom toolbench.mcp import create_mcp_tools")
         kernel.start(
             f"with create_mcp_tools({server.url + '/mcp'!r}) as tools:\n"

@@ -10,7 +10,6 @@ import pytest
 from IPython.core.error import UsageError
 from patience import join
 from shells import new_shell
-from test_runs.kernel import Kernel
 
 from test_mcp.peers import light
 from toolbench.agent import Agent, Conversation
@@ -352,17 +351,18 @@ def test_two_processes_lose_no_approval_and_no_file_approves_another():
 
 
 @pytest.mark.slow
-def test_a_person_is_asked_in_the_cell(project):
+def test_a_person_is_asked_in_the_cell(project, shared_kernel):
     """In a kernel: the question is in the cell, the yes is kept, and without input it is refused."""
-    file = str(project / written(one=light("one", "x")))
-    with Kernel(sys.executable) as kernel:
-        kernel.run("%load_ext toolbench")
-        raised, text = kernel.outcome(f"%mcp connect --config {file}")
-        assert raised
-        assert "no person can be asked" in text
-        # The answer is there at once, as no person's is
-        kernel.run("from toolbench.runs import input_prompt; input_prompt.TOO_SOON = 0")
-        [prompt], _ = kernel.answer(f"%mcp connect --config {file}", "y")
-        assert "Connect these servers? [y/N]" in prompt
-        assert f"one:\n    starts {sys.executable} " in prompt
-        assert "connected" in kernel.outcome(f"%mcp connect --config {file}")[1]
+    kernel, file = shared_kernel, str(project / written(one=light("one", "x")))
+    kernel.run("%load_ext toolbench")
+    raised, text = kernel.outcome(f"%mcp connect --config {file}")
+    assert raised
+    assert "no person can be asked" in text
+    # The answer is there at once, as no person's is
+    kernel.run("from toolbench.runs import input_prompt; soon = input_prompt.TOO_SOON")
+    kernel.run("input_prompt.TOO_SOON = 0")
+    [prompt], _ = kernel.answer(f"%mcp connect --config {file}", "y")
+    assert "Connect these servers? [y/N]" in prompt
+    assert f"one:\n    starts {sys.executable} " in prompt
+    assert "connected" in kernel.outcome(f"%mcp connect --config {file}")[1]
+    kernel.run("input_prompt.TOO_SOON = soon")
