@@ -35,14 +35,20 @@ _STATE = tempfile.mkdtemp(prefix="toolbench-state-")
 os.environ["XDG_STATE_HOME"] = _STATE
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# What is loaded and collected stays, and to search it for garbage again and again takes a sixth of the
-# time of that
-gc.disable()
 
 
-def pytest_collection_finish():
-    """Garbage is collected once tests run."""
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is loaded and collected stays: it is not searched for garbage, neither meanwhile nor later.
+
+    That would take a sixth of the time of the collection, in each worker.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -34,6 +34,9 @@ def erase(path: str) -> str:
 """A cell that loads the extension and defines what can be watched, stopped and refused."""
 FORGET = """
 %unload_ext toolbench
+import logging
+logging.root.handlers.clear()
+logging.root.setLevel("WARNING")
 from toolbench.runs.session import reset
 reset()
 get_ipython().reset()

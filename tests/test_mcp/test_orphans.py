@@ -50,8 +50,8 @@ def kernel():
     "end",
     [
         "killed",
-        "restarted now",
         "shut down",
+        pytest.param("restarted now", marks=pytest.mark.long),
         pytest.param("shut down now", marks=pytest.mark.long),
         pytest.param("asked to end", marks=pytest.mark.long),
     ],

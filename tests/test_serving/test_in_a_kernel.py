@@ -128,12 +128,6 @@ def nothing_is_left(served):
     assert not list(folder().iterdir())
 
 
-def says_that_it_ended(bridge):
-    """An agent's program reads it."""
-    assert bridge.wait(PATIENCE) == 1
-    assert "cannot be reached" in bridge.stderr.read()
-
-
 @pytest.fixture
 def bridge(served):
     """That program, while the kernel serves."""
@@ -144,7 +138,10 @@ def bridge(served):
 class TestToken:
     @pytest.mark.skipif(not HERE, reason="needs /proc")
     def test_is_in_nothing_that_can_be_read(self, person, kernel, served, bridge):
-        """Outputs, widgets, histories, command lines; calls in both eras, with the panel open."""
+        """Outputs, widgets, histories, command lines; calls in both eras, with the panel open.
+
+        An agent's program that is connected is told when the serving ends, by the magic.
+        """
         for mode in ERAS.values():
             result = call(served, "greet", {"who": "you"}, mode)
             assert result.content[0].text == "hello you"
@@ -161,6 +158,10 @@ class TestToken:
         texts += [p.read_bytes().decode(errors="replace") for p in files if p != mine]
         assert any("toolbench" in line and "connect" in line for line in texts)
         assert [text[:200] for text in texts if served.token[:20] in text] == []
+        kernel.run("%mcp serve --stop")
+        nothing_is_left(served)
+        assert bridge.wait(PATIENCE) == 1
+        assert "cannot be reached" in bridge.stderr.read()
 
 
 class TestEnd:
@@ -171,12 +172,6 @@ class TestEnd:
         nothing_is_left(served)
         names = kernel.value("[t.name for t in __import__('threading').enumerate()]")
         assert not [name for name in names if "serve" in name]
-
-    def test_by_the_magic(self, kernel, served, bridge):
-        """The agent's program is told."""
-        kernel.run("%mcp serve --stop")
-        nothing_is_left(served)
-        says_that_it_ended(bridge)
 
     def test_an_interrupt_stops_the_calls_and_goes_on_serving(self, kernel, served):
         """A run that is stopped is told to its agent; the next call runs."""
@@ -206,10 +201,9 @@ class TestEnd:
 def test_of_the_kernel(person):
     """Kernel > Restart; then by a kill, after which the file is of no use, and is taken away."""
     with started() as kernel:
-        with serving(kernel) as served, bridging() as bridge:
+        with serving(kernel) as served:
             kernel.restart()
             nothing_is_left(served)
-            says_that_it_ended(bridge)
         kernel.run(TOOLS + ASK)
         with serving(kernel) as served, bridging() as bridge:
             kernel.kill()
