@@ -1,4 +1,4 @@
-"""One cell of the table, in a process of its own: `python -m test_faults.child KIND DEED DIRECTORY`.
+"""One cell of the table, in a process of its own: `python -m test_faults.child KIND DEED DIRECTORY STEP`.
 
 It prints as JSON how often the fault was met, where, how many calls failed by it, and which laws
 were broken.
@@ -34,13 +34,16 @@ Files = dict[str, bytes]
 _IN_A_ROW = 3
 
 
-def main(kind: str, name: str, directory: str) -> None:
-    """Do the deed under every fault of the *kind*, until there are no more; print what was seen."""
+def main(kind: str, name: str, directory: str, step: str) -> None:
+    """Do the deed under the faults of the *kind*, until there are no more; print what was seen.
+
+    *step* is how many faults are tried: `1` for each, `3` for each third.
+    """
     deed = DEEDS[name](Path(directory))
     done = succeeded(deed)
     places: Counter[str] = Counter()
     failed, passed, broken = 0, 0, list[str]()
-    for number in range(1, MOST[kind] + 1):
+    for number in range(1, MOST[kind] + 1, int(step)):
         deed.prepare()
         before, resources = deed.files(), what_is_held()
         with FAULTS[kind](number, deed.directory) as meeting:

@@ -60,12 +60,18 @@ def shim(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "deed"), list(every_pair()))
-def test_a_fault_at_every_moment_costs_nothing(kind, deed, shim, tmp_path):
-    """Whichever call fails, whatever runs out: see `child.py` for what is done and checked."""
+def test_a_fault_at_every_moment_costs_nothing(kind, deed, shim, tmp_path, request):
+    """Whichever call fails, whatever runs out: see `child.py` for what is done and checked.
+
+    Each fourth moment is tried, and with `--cases 0` each.
+    """
+    step = "4"
+    if request.config.getoption("--cases") == 0:
+        step = "1"
     environment = {"PYTHONPATH": str(HERE.parent), "LD_PRELOAD": str(shim)}
     done = subprocess.run(
         # Bytecode that a fault cuts short would stay so for all
-        [sys.executable, "-B", "-m", "test_faults.child", kind, deed, str(tmp_path)],
+        [sys.executable, "-B", "-m", "test_faults.child", kind, deed, str(tmp_path), step],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

@@ -221,18 +221,6 @@ class TestFailure:
         assert "ERR_CONNECTION_REFUSED" in surfer.do("goto('http://127.0.0.1:2/')").error
 
     @pytest.mark.slow
-    def test_of_the_browser_itself_is_survived(self, site):
-        """A browser that was killed is replaced by the next call."""
-        with Surfer(arguments=ONLY_HERE, allow_private=True) as surfer:
-            before = descendants()
-            surfer.do("noop(0)")
-            for pid in descendants() - before:
-                if "chrom" in psutil.Process(pid).name():
-                    psutil.Process(pid).kill()
-            go = f"goto('{site.url}/second')"
-            eventually(lambda: surfer.do(go).title == "Second")
-
-    @pytest.mark.slow
     def test_to_start_is_told(self):
         """A program that is no browser gives a sentence."""
         with Surfer(executable="/bin/true") as surfer:
@@ -245,8 +233,11 @@ def descendants() -> set[int]:
 
 class TestLife:
     @pytest.mark.slow
-    def test_profiles_are_apart(self, site, surfer):
-        """What one browser stores, another does not have; a picture is an option."""
+    def test_is_apart_from_others_and_leaves_nothing(self, site, surfer):
+        """What one stores another does not have; one that is killed is replaced; `close` ends all.
+
+        A picture is an option.
+        """
         site.html(
             "/store",
             "<script>document.write('<h1>' + (localStorage.x || 'nobody') + '</h1>');"
@@ -255,9 +246,20 @@ class TestLife:
         go = f"goto('{site.url}/store')"
         assert 'heading "nobody"' in surfer.do(go).text
         assert 'heading "somebody"' in surfer.do(go).text
-        with Surfer(arguments=ONLY_HERE, allow_private=True, screenshot=False) as other:
-            [block] = other.do(go).content
+        other = Surfer(arguments=ONLY_HERE, allow_private=True, screenshot=False)
+        before = descendants()
+        [block] = other.do(go).content
         assert 'heading "nobody"' in block.text
+        for pid in descendants() - before:
+            if "chrom" in psutil.Process(pid).name():
+                psutil.Process(pid).kill()
+        eventually(lambda: other.do(f"goto('{site.url}/second')").title == "Second")
+        started = descendants() - before
+        assert len(started) > 2
+        other.close()
+        other.close()
+        assert "closed" in other.do("noop(0)").text
+        eventually(lambda: not any(map(alive, started)))
 
     def test_interrupt_ends_a_wait(self, surfer):
         """From another thread; the page stays."""
@@ -266,19 +268,6 @@ class TestLife:
             result = surfer.do("noop(60000)")
         assert "interrupted" in result.text
         assert not surfer.do("noop(0)").is_error
-
-    @pytest.mark.slow
-    def test_nothing_is_left_after_close(self):
-        """Neither Chromium nor what drives it."""
-        surfer = Surfer(arguments=ONLY_HERE, allow_private=True)
-        before = descendants()
-        surfer.do("noop(0)")
-        started = descendants() - before
-        assert len(started) > 2
-        surfer.close()
-        surfer.close()
-        assert "closed" in surfer.do("noop(0)").text
-        eventually(lambda: not any(map(alive, started)))
 
     @pytest.mark.slow
     def test_a_new_loop_gets_a_new_browser_and_none_outlives_the_kernel(self):

@@ -24,6 +24,8 @@ def tool():
 
 
 class TestFailure:
+    # As the fault table tries with `size` and Insert
+    @pytest.mark.long
     def test_disk_full(self, tmp_path):
         """When the bytes do not fit, the file stays whole, and no rest is left behind."""
         path = tmp_path / "file"
@@ -99,7 +101,8 @@ class TestFailure:
         # It had all been written
         assert Path(rest).read_text() == "x\nkeep"
 
-    @pytest.mark.slow
+    # The same write as in test_of_a_plan_leaves_a_whole_plan
+    @pytest.mark.long
     def test_killed_at_any_time(self, tmp_path):
         """Whenever the process dies, the file holds the old text or the new one, whole."""
         path = tmp_path / "file"
