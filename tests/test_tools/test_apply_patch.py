@@ -10,8 +10,7 @@ from rich.console import Console
 
 from toolbench.core.state import ConversationState
 from toolbench.tools.apply_patch import ApplyPatchTool
-from toolbench.tools.apply_patch.patch import Part
-from toolbench.tools.apply_patch.patch_merge import merge
+from toolbench.tools.apply_patch.patch import Part, merge
 from toolbench.tools.files import together
 from toolbench.tools.files.textfile import TextFile
 

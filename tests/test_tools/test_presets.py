@@ -10,7 +10,9 @@ import toolbench.tools as tools
 from toolbench.core.declarations import Unusable
 from toolbench.core.registry import ToolRegistry
 from toolbench.core.state import ConversationState
+from toolbench.tools.file_editor import FileEditorAction
 from toolbench.tools.presets import default_tools, register_default_tools
+from toolbench.tools.terminal import TerminalAction
 from toolbench.tools.web_read import WebReadTool
 
 OURS = ["file_editor", "task_tracker", "glob", "grep", "apply_patch"]
@@ -29,20 +31,12 @@ class TestNames:
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         assert output == "[] []\n"
 
-    @pytest.mark.parametrize("stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"])
-    @pytest.mark.parametrize("part", ["Tool", "Action", "Observation", "Executor"])
-    def test_four_of_each(self, stem, part):
-        """Each tool has its tool, action, observation and executor."""
-        member = getattr(tools, f"{stem}{part}")
-        assert member.__name__ == f"{stem}{part}"
-        assert f"{stem}{part}" in tools.__all__
-
     def test_older_names(self):
         """The names of the seeds are the same objects."""
         assert tools.BashTool is tools.TerminalTool
-        assert tools.ExecuteBashAction is tools.TerminalAction
-        assert tools.StrReplaceEditorAction is tools.FileEditorAction
-        assert tools.StrReplaceEditorObservation is tools.FileEditorObservation
+        assert tools.ExecuteBashAction is TerminalAction
+        assert tools.StrReplaceEditorAction is FileEditorAction
+        assert tools.StrReplaceEditorTool is tools.FileEditorTool
 
     def test_tool_that_waits_for_an_executor(self):
         """`execute_bash_tool.set_executor(...)` makes a tool of one's own executor."""

@@ -13,8 +13,7 @@ from toolbench.tools.apply_patch.definition import (
     Commit,
     PatchedFile,
 )
-from toolbench.tools.apply_patch.patch import FilePatch, parse
-from toolbench.tools.apply_patch.patch_merge import merge
+from toolbench.tools.apply_patch.patch import FilePatch, merge, parse
 from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry

@@ -43,8 +43,6 @@ from toolbench.tools.undisturbed_work import in_background, undisturbed
 _START = 0.05
 # Seconds for each way to stop a command
 _GRACE = 0.5
-_ENDED = "The shell was reset: all it ran has ended."
-_WAS_RESET = f"[{_ENDED} This is a new one.]"
 _WHAT_TO_DO = "Wait on with an empty command, type with is_input (C-c interrupts), or set reset."
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
@@ -223,8 +221,10 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if self._closed:
             msg = "This terminal is closed. Create the tool again."
             raise RunError(msg)
+        note = ""
         if action.reset:
-            return self._start_over(call)
+            self._drop()
+            note = "[The shell was reset: all it ran has ended. This is a new one.]"
         shell = self._shell
         if shell is not None and (
             not shell.settled or (self._untold and not action.command and not action.is_input)
@@ -237,51 +237,26 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             )
             raise RunError(msg)
         if action.command.strip():
-            return self._run(call)
+            return self._run(call, note)
+        if note:
+            return TerminalObservation.from_text(note[1:-1])
         return self._between(shell)
 
-    def _start_over(self, call: _Call) -> TerminalObservation:
-        """Check the command of *call*, end the shell, and run the command in a new shell."""
-        command = call.action.command
-        if is_control(command):
-            msg = (
-                f"The shell was not reset: after a reset no command runs that could read {command!r}. "
-                "Leave out the key, or reset."
-            )
-            raise RunError(msg)
-        variables = self._variables(call)
-        ended = _ENDED + " " if self._shell is not None else ""
-        self._drop()
-        try:
-            shell = self._opened()
-        except RunError as error:
-            msg = f"{ended}{error}"
-            raise RunError(msg) from error
-        if not command.strip():
-            return TerminalObservation.from_text(_WAS_RESET[1:-1])
-        return self._sent(shell, call, variables, _WAS_RESET)
+    def _run(self, call: _Call, note: str) -> TerminalObservation:
+        """Check the command of *call*, run it, wait for it, and return the observation.
 
-    def _run(self, call: _Call) -> TerminalObservation:
-        variables = self._variables(call)
-        earlier = self._earlier()
-        return self._sent(self._opened(), call, variables, earlier)
-
-    def _variables(self, call: _Call) -> Mapping[str, str]:
-        """Check the command of *call*, and return the secrets that it names, as shell variables."""
+        *note* is shown before the output; if it is empty, what happened since the last call.
+        """
         command = call.action.command
         if "\0" in command:
             msg = "A command cannot have a NUL character. Write it as printf '\\0'."
             raise RunError(msg)
         _encoded(command)
-        return self._secrets.named_in(command, call.conversation)
-
-    def _sent(
-        self, shell: PtyShell, call: _Call, variables: Mapping[str, str], prefix: str
-    ) -> TerminalObservation:
-        """Run the command of *call* in *shell*, wait for it, and return the observation."""
-        self._command, self._untold = call.action.command, True
-        command = self._command.replace("\r\n", "\n")
-        shell.send(command, self._new_output(), variables)
+        variables = self._secrets.named_in(command, call.conversation)
+        prefix = note or self._earlier()
+        shell = self._opened()
+        self._command, self._untold = command, True
+        shell.send(command.replace("\r\n", "\n"), self._new_output(), variables)
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:

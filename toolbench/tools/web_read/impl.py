@@ -1,8 +1,12 @@
 """The executor that reads web pages: fetch a page, turn it into text, return a part."""
 
+import re
 from concurrent.futures import CancelledError, Future
+from html import unescape
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
+
+from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
 from toolbench.core.background_loop import portal
 from toolbench.core.coercion import contents_of
@@ -17,13 +21,27 @@ from toolbench.tools.web_read.definition import (
     WebReadObservation,
 )
 from toolbench.tools.web_read.fetch import MAX_BYTES, Fetched, fetch, status_line
-from toolbench.tools.web_read.markdown_page import Page, read_page
 
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sql")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # Characters of a server's error page
 _ERROR_SHOWN = 1_000
+_SILENT = ["svg", "math", "canvas", "iframe", "object", "embed", "audio", "video"]
+_TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+# Characters at the start of a page that are searched for its title
+_HEAD = 100_000
+_SCRIPTED = re.compile(
+    r"!?\[([^\[\]]*)\]\(<?\s*(?:javascript|vbscript|data):[^()\s]*(?:\([^()]*\)[^()\s]*)*\)",
+    re.IGNORECASE,
+)
+
+
+class Page(NamedTuple):
+    """The title and the text of a page."""
+
+    title: str | None
+    text: str
 
 
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
@@ -166,3 +184,27 @@ def _observation(
         title=title,
         **fields,
     )
+
+
+def read_page(html: str, url: str) -> Page:
+    """Return *html* from *url* as Markdown with absolute links.
+
+    Menus are left out, unless the page has no other text.
+    """
+    # Half a surrogate pair is not a character
+    html = html.encode("utf-8", "replace").decode()
+    text = _markdown(html, url, menus=False) or _markdown(html, url, menus=True)
+    title = _TITLE.search(html, 0, _HEAD)
+    return Page((title and " ".join(unescape(title[1]).split())) or None, text)
+
+
+def _markdown(html: str, url: str, *, menus: bool) -> str:
+    options = ConversionOptions(
+        base_url=url,
+        bullets="-",
+        compact_tables=True,
+        exclude_selectors=_SILENT,
+        extract_metadata=False,
+        preprocessing=PreprocessingOptions(remove_navigation=not menus, remove_forms=False),
+    )
+    return _SCRIPTED.sub(r"\1", convert(html, options).content or "").strip()
