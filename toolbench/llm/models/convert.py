@@ -56,8 +56,9 @@ def as_model(
               alone (then *name* is the provider's name of the model) or as `(client, "model")`;
             - an address of a server with OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
         name: The name of the model, for people.
-        provider: The dialect of the model's messages. The default for functions and addresses is
-            "openai"; "responses" makes a client of `openai` use the Responses API.
+        provider: The dialect of the model's messages: "openai", "responses", "anthropic", "gemini"
+            or "mcp". The default for functions and addresses is "openai"; "responses" makes a
+            client of `openai` use the Responses API.
         api_key_env: For an address: the environment variable that holds the key. If left out,
             no key is sent. A client has its own key.
         options: Fields sent with every request, such as `{"temperature": 0}`.

@@ -148,11 +148,6 @@ class AnthropicWire(Wire):
     checks_inner_names = False
     package = "anthropic"
     method = "messages.create"
-    secrets = (
-        *("api_key", "auth_token", "webhook_key"),
-        # Of Bedrock and Vertex
-        *("aws_secret_key", "aws_session_token", "access_token"),
-    )
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
         """Tell whether *data* looks like a message of Anthropic: others have no such blocks."""

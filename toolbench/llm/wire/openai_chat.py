@@ -197,7 +197,6 @@ class OpenAIChatWire(Wire):
     tool_names: ClassVar[NameRule | None] = TOOL_NAMES
     package: ClassVar[str | None] = "openai"
     method = "chat.completions.create"
-    secrets = ("api_key", "admin_api_key", "webhook_secret")
     path: ClassVar[str | None] = "chat/completions"
 
     def __init__(self, longest_description: int = SHORT_DESCRIPTION) -> None:

@@ -24,7 +24,6 @@ from toolbench.llm.message import (
     ToolResultPart,
     as_mapping,
 )
-from toolbench.llm.wire.openai_chat import OpenAIChatWire
 from toolbench.llm.wire.wire import (
     AnyTool,
     GrowingText,
@@ -160,7 +159,6 @@ class ResponsesWire(Wire):
     tool_names = TOOL_NAMES
     package = "openai"
     method = "responses.create"
-    secrets = OpenAIChatWire.secrets
     path = "responses"
 
     def __init__(self, longest_description: int = SHORT_DESCRIPTION) -> None:

@@ -96,7 +96,7 @@ class Wire(ABC):
 
     # Tools
     is_for_models: ClassVar[bool] = True
-    """Whether its tools are offered to models only; if not, also tools for apps can be written."""
+    """Whether a tool that is only for the app of its server is refused."""
     tool_names: ClassVar[NameRule | None] = None
     """The rule for the name of a tool; None if each name is accepted."""
     argument_names: ClassVar[NameRule | None] = None
@@ -109,7 +109,11 @@ class Wire(ABC):
     """The Python package whose clients send the requests; None if there is none."""
     method: ClassVar[str] = ""
     """The method of a client that sends a request and returns its stream, such as "messages.create"."""
-    secrets: ClassVar[Sequence[str]] = ("api_key", "auth_token", "access_token")
+    secrets: ClassVar[Sequence[str]] = (
+        *("api_key", "auth_token", "admin_api_key", "webhook_secret", "webhook_key"),
+        # Of Bedrock and Vertex
+        *("aws_secret_key", "aws_session_token", "access_token"),
+    )
     """The attributes of a client that are secrets."""
     path: ClassVar[str | None] = None
     """The path of the requests to a server at an address; None if the provider needs a client."""
