@@ -67,14 +67,14 @@ def test_imports_of_the_sdk_are_the_same_in_its_package(notebook, tmp_path, line
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("cell", "block"),
+    "cell",
     [
-        ("from toolbench.compat import openhands as sdk\nsdk()", "with sdk():"),
+        "from toolbench.compat import openhands as sdk\nsdk()",
         # As if the tools were in a file of their own
-        ("__import__('toolbench.compat').compat.openhands()", "with toolbench.compat.openhands():"),
+        "__import__('toolbench.compat').compat.openhands()",
     ],
 )
-def test_imports_after_a_call_go_over_too(notebook, tmp_path, cell, block):
+def test_imports_after_a_call_go_over_too(notebook, tmp_path, cell):
     """`openhands()` alone is enough in a cell; a package for toolbench needs no SDK."""
     notebook.run(cell, textwrap.dedent(BLOCK.partition("\n")[2]), WEIGH)
     for_sdk = export_package(notebook["weigh"], tmp_path / "sdk", openhands=True)
@@ -84,7 +84,7 @@ def test_imports_after_a_call_go_over_too(notebook, tmp_path, cell, block):
     assert "openhands-sdk" not in required[1]
     assert "toolbench" not in (for_sdk / "weigh/definition.py").read_text("utf-8")
     code = (ours / "weigh/definition.py").read_text("utf-8")
-    assert f"{block}\n    from openhands.sdk import Action" in code
+    assert "with toolbench.compat.openhands():\n    from openhands.sdk import Action" in code
     run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     subprocess.run(run, cwd=ours, check=True, capture_output=True)
 

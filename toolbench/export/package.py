@@ -12,6 +12,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import remake_advice
 from toolbench.core.validators import models_read_by_letters
 from toolbench.errors import ExportError
+from toolbench.export.code.code_secrets import check_text, variables_in
 from toolbench.export.code.sdk_imports import with_context_of_sdk, with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
 from toolbench.export.package_name import package_name
@@ -26,7 +27,6 @@ from toolbench.export.project.notes import (
 )
 from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
 from toolbench.export.project.recorded_calls import calls_of, offers_of
-from toolbench.export.project.secret_check import check_text, variables_in
 from toolbench.export.project.server_module import server_for
 from toolbench.export.project.tests_module import tests_for
 from toolbench.export.project_folder import check_places, write_files

@@ -1,18 +1,25 @@
-"""Find secrets in Python code and its comments: by the names of values, and by their shape."""
+"""Find secrets in Python code and its comments, by the names of values and by their shape, and refuse them."""
 
 import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from toolbench.errors import ExportError
+from toolbench.export.code.statements import Statement
+from toolbench.export.code.symbol_names import names_of
+from toolbench.redaction import MARK
 from toolbench.redaction.detect import BY_NAMES, keys_in
+from toolbench.redaction.known import remembered
 from toolbench.redaction.names import is_secret_argument, is_secret_number
+from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.writings import SCHEMES
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+ENVIRONMENT = "environ"
+"""The name that code imports from `os` to read a secret."""
 # Calls whose result contains the text of an argument. `getenv("TOKEN", "x")` has its own rule.
 _PASS_ON = frozenset(
     [
@@ -21,7 +28,6 @@ _PASS_ON = frozenset(
         *("str", "strip", "tuple", "upper"),
     ]
 )  # fmt: skip
-_COMPARE = frozenset({"__eq__", "__ne__", "compare_digest", "eq", "ne"})
 _BESIDE = re.compile(r"[A-Za-z][\w-]*\s*[:=]\s*\S+")
 # The first characters of a placeholder for a value, in a pattern or a template
 _PLACE = frozenset("{%([$<.")
@@ -42,14 +48,12 @@ class CodeSecret(NamedTuple):
 
 def secrets_in_code(code: str) -> Iterator[CodeSecret]:
     """Yield the secrets in the Python *code*: in its values, texts and comments."""
-    tree = ast.parse(code)
-    signatures = dict(_signatures(tree))
-    for part in ast.walk(tree):
-        for name, value in _values_with_names(part, signatures):
-            yield from _secrets_of(name, value)
+    for part in ast.walk(ast.parse(code)):
+        yield from _secrets_at(part)
         if isinstance(part, ast.Constant | ast.JoinedStr):
             for text in _texts_of(part):
-                yield from (CodeSecret(part.lineno, "", s) for s in secrets_in_text(text))
+                for secret in secrets_in_text(text):
+                    yield CodeSecret(part.lineno, "", secret)
     yield from _in_comments(code)
 
 
@@ -58,7 +62,8 @@ def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
     yield from keys_in(text)
     pieces = {text.strip(), *map(str.strip, text.splitlines())}
     if is_prose:
-        pieces |= {match[0] for match in _BESIDE.finditer(text)}
+        for match in _BESIDE.finditer(text):
+            pieces.add(match[0])
     for piece in pieces:
         is_sentence = "=" not in piece and '"' not in piece
         for secret in BY_NAMES.secrets_in({"": piece}):
@@ -68,15 +73,17 @@ def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
                 yield secret
 
 
-def _secrets_of(name: str, value: ast.expr) -> Iterator[CodeSecret]:
-    if is_secret_argument(name):
-        for part in _held_texts(value):
-            for text in _texts_of(part):
-                if not _is_word(text):
-                    yield CodeSecret(part.lineno, name, text)
-    number = value.value if isinstance(value, ast.Constant) else None
-    if type(number) is int and number > 99 and is_secret_number(name):
-        yield CodeSecret(value.lineno, name, str(number))
+def _secrets_at(part: ast.AST) -> Iterator[CodeSecret]:
+    """Yield the secrets among the values that have a name in *part* itself."""
+    for name, value in (*_values_with_names(part), *_values_with_keys(part)):
+        if is_secret_argument(name):
+            for constant in _held_texts(value):
+                for text in _texts_of(constant):
+                    if not _is_word(text):
+                        yield CodeSecret(constant.lineno, name, text)
+        number = getattr(value, "value", None)
+        if type(number) is int and number > 99 and is_secret_number(name):
+            yield CodeSecret(value.lineno, name, str(number))
 
 
 def _is_word(text: str) -> bool:
@@ -86,196 +93,218 @@ def _is_word(text: str) -> bool:
 
 
 def _texts_of(part: ast.Constant | ast.JoinedStr) -> Iterator[str]:
-    # An address may be split by `{...}`
     if isinstance(part, ast.JoinedStr):
-        texts = (getattr(piece, "value", "") for piece in part.values)
-        yield "".join(text if isinstance(text, str) else "{}" for text in texts)
+        # An address may be split by `{...}`
+        text = ""
+        for piece in part.values:
+            value = getattr(piece, "value", "")
+            text += value if isinstance(value, str) else "{}"
+        yield text
     elif isinstance(part.value, str):
         yield part.value
     elif isinstance(part.value, bytes):
         yield part.value.decode("latin-1")
 
 
-def _held_texts(value: ast.expr) -> Iterator[ast.Constant]:
+def _held_texts(value: ast.AST) -> Iterator[ast.Constant]:
     """Yield the constants in *value* whose text becomes a part of the value."""
-    match value:
-        case ast.Constant():
-            yield value
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            name = getattr(function, "attr", getattr(function, "id", ""))
-            if name in _PASS_ON:
-                inner = [
-                    *arguments,
-                    *(k.value for k in keywords if k.arg != "description"),
-                ]
-                if isinstance(function, ast.Attribute):
-                    inner.append(function.value)
-                yield from _all_held(inner)
-        case ast.Subscript() | ast.Lambda() | ast.Compare():
-            return
-        case _:
-            yield from _all_held(
-                part for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr)
-            )
+    inner: Iterable[ast.AST] = ()
+    if isinstance(value, ast.Constant):
+        yield value
+    elif isinstance(value, ast.Call):
+        name = getattr(value.func, "attr", getattr(value.func, "id", ""))
+        if name in _PASS_ON:
+            keywords = [k.value for k in value.keywords if k.arg != "description"]
+            inner = [*value.args, *keywords, value.func]
+    elif not isinstance(value, ast.Subscript | ast.Lambda | ast.Compare):
+        inner = ast.iter_child_nodes(value)
+    for part in inner:
+        yield from _held_texts(part)
 
 
-def _all_held(values: Iterable[ast.expr]) -> Iterator[ast.Constant]:
-    for value in values:
-        yield from _held_texts(value)
-
-
-def _values_with_names(
-    part: ast.AST, signatures: dict[str, list[str]]
-) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each value in *part* that has a name, with this name: of a variable, argument or key."""
+def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each value in *part* that has a name, with this name: of a variable or an argument."""
     match part:
-        case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
-            yield from _assigned(part)
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _assigned(target, value)
+        case ast.AnnAssign(value=ast.expr()) | ast.AugAssign() | ast.NamedExpr():
+            yield from _assigned(part.target, part.value)
         case ast.keyword(arg=str(name), value=value):
             yield name, value
-        case ast.Tuple(elts=[key, value]) | ast.List(elts=[key, value]):
-            yield from ((name, value) for name in _written(key))
-        case ast.Dict(keys=keys, values=values):
-            yield from _members(keys, values)
-        case ast.Compare() | ast.For() | ast.comprehension() | ast.Match():
-            yield from _compared(_sides(part))
-        case ast.Call():
-            yield from _of_call(part, signatures)
-        case ast.BoolOp(values=[ast.Call(args=[key, *_]), *values]):
-            yield from ((name, v) for name in _written(key) for v in values)
+        case ast.Compare(left=left, comparators=others):
+            for name in _names_in([left, *others]):
+                # `token == "sin"`: here a token is a word of a language
+                if name != "token":
+                    for value in [left, *others]:
+                        yield name, value
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             yield from _defaults(part.args)
 
 
-def _assigned(
-    part: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr,
-) -> Iterator[tuple[str, ast.expr]]:
-    targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-    if part.value is not None:
-        for target in targets:
-            yield from _unpacked(target, part.value)
-
-
-def _members(
-    keys: Iterable[ast.expr | None], values: Iterable[ast.expr]
-) -> Iterator[tuple[str, ast.expr]]:
-    for key, value in zip(keys, values, strict=True):
-        yield from ((name, value) for name in _written(key))
-
-
-def _sides(
-    part: ast.Compare | ast.For | ast.comprehension | ast.Match,
-) -> list[ast.expr]:
-    """Return the values that *part* compares or iterates over, and the targets of the iteration."""
+def _values_with_keys(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each value in *part* that a string stands before, with this string."""
     match part:
-        case ast.Compare(left=left, comparators=values):
-            return [left, *values]
-        case ast.Match(subject=subject, cases=cases):
-            patterns = [p for case in cases for p in ast.walk(case.pattern)]
-            values = [p.value for p in patterns if isinstance(p, ast.MatchValue)]
-            return [subject, *values]
-    return [part.target, part.iter]
+        case ast.Tuple(elts=[key, value]) | ast.List(elts=[key, value]):
+            yield from _named(key, [value])
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                yield from _named(key, [value])
+        case ast.Call(args=arguments):
+            # `getenv("TOKEN", "x")`, `setattr(a, "token", "x")`
+            for number, key in enumerate(arguments):
+                yield from _named(key, arguments[number + 1 :])
+        case ast.BoolOp(values=[ast.Call(args=[key, *_]), *values]):
+            # `getenv("TOKEN") or "x"`
+            yield from _named(key, values)
 
 
-def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each name in *sides* with each of the compared values."""
-    for name in (name for side in sides for name in _names_in(side)):
-        for value in sides:
-            texts = [t for part in _held_texts(value) for t in _texts_of(part)]
-            # `token == "sin"`: here a token is a word of a language
-            if name != "token" or not all(map(str.isalpha, texts)):
+def _named(key: ast.expr | None, values: Iterable[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield *values*, each with *key*, if that is a string."""
+    if isinstance(key, ast.Constant):
+        for name in _texts_of(key):
+            for value in values:
                 yield name, value
 
 
-def _of_call(call: ast.Call, signatures: dict[str, list[str]]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the arguments of *call*, each with the name of its parameter.
-
-    A text argument counts as the name of the arguments after it: `setattr(a, "token",
-    "x")`.
-    """
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    yield from zip(signatures.get(name, ()), call.args, strict=False)
-    if name in _COMPARE:
-        of_method = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-        yield from _compared([*of_method, *call.args])
-    # `setattr(a, "token", "x")`
-    for key, value in pairwise(call.args[1:]):
-        yield from ((name, value) for name in _written(key))
-    # `getenv("TOKEN", "x")`, `setdefault("token", "x")`
-    for first in call.args[:1]:
-        yield from ((name, value) for name in _written(first) for value in call.args[1:])
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    targets = [target]
+    if isinstance(target, ast.Tuple | ast.List):
+        targets = target.elts
+        if isinstance(value, ast.Tuple | ast.List) and len(targets) == len(value.elts):
+            # `user, password = "ada", "x"`
+            for inner, part in zip(targets, value.elts, strict=True):
+                yield from _assigned(inner, part)
+            return
+    for name in _names_in(targets):
+        yield name, value
 
 
-def _signatures(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Yield the names of functions and classes in *tree*, each with its positional parameters."""
-    for part in ast.walk(tree):
-        match part:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name, _positional(part.args)
-            case ast.ClassDef(name=name, body=body):
-                fields = [n.target.id for n in body if isinstance(n, ast.AnnAssign)
-                          and isinstance(n.target, ast.Name)]  # fmt: skip
-                initializers = [_positional(n.args) for n in body
-                        if isinstance(n, ast.FunctionDef) and n.name == "__init__"]  # fmt: skip
-                yield name, next(iter(initializers), fields)
-
-
-def _positional(arguments: ast.arguments) -> list[str]:
-    names = [part.arg for part in (*arguments.posonlyargs, *arguments.args)]
-    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+def _names_in(targets: Iterable[ast.expr]) -> Iterator[str]:
+    for target in targets:
+        match target:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield name
+            case ast.Subscript(slice=ast.Constant() as index):
+                yield from _texts_of(index)
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
     ordered = [*arguments.posonlyargs, *arguments.args]
-    defaults = arguments.defaults
-    begin = len(ordered) - len(defaults)
-    yield from ((p.arg, d) for p, d in zip(ordered[begin:], defaults, strict=True))
-    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    yield from ((p.arg, d) for p, d in pairs if d is not None)
-
-
-def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    match target, value:
-        case ast.Tuple() | ast.List(), ast.Tuple() | ast.List() if len(target.elts) == len(
-            value.elts
-        ):
-            for inner, part in zip(target.elts, value.elts, strict=True):
-                yield from _unpacked(inner, part)
-        case ast.Tuple() | ast.List(), _:
-            for inner in target.elts:
-                yield from _unpacked(inner, value)
-        case _:
-            yield from ((name, value) for name in _names_in(target))
-
-
-def _names_in(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            yield name
-        case ast.Subscript(slice=index):
-            yield from _written(index)
-        case ast.Starred(value=value):
-            yield from _names_in(value)
-
-
-def _written(key: ast.expr | None) -> Iterator[str]:
-    if isinstance(key, ast.Constant) and isinstance(key.value, str | bytes):
-        yield key.value if isinstance(key.value, str) else key.value.decode("latin-1")
+    # The last parameters have the defaults
+    for parameter, default in zip(reversed(ordered), reversed(arguments.defaults), strict=False):
+        yield parameter.arg, default
+    for parameter, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if value is not None:
+            yield parameter.arg, value
 
 
 def _in_comments(code: str) -> Iterator[CodeSecret]:
     """Yield the secrets in comments: in their sentences, and in code that is commented out."""
-    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
-    for token in tokens:
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type != tokenize.COMMENT:
             continue
         text, line = token.string.strip("# \t"), token.start[0]
-        yield from (CodeSecret(line, "", secret) for secret in secrets_in_text(text, is_prose=True))
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            # A sentence, not code
-            continue
-        for part in ast.walk(tree):
-            for name, value in _values_with_names(part, {}):
-                yield from (one._replace(line=line) for one in _secrets_of(name, value))
+        for secret in secrets_in_text(text, is_prose=True):
+            yield CodeSecret(line, "", secret)
+
+
+def with_environment(statements: Iterable[Statement]) -> list[Statement]:
+    """Return *statements*, where `API_KEY = "..."` becomes `API_KEY = environ["API_KEY"]`.
+
+    A statement is changed only if the secret is the whole value of a variable. `check_statement`
+    refuses all other statements with a secret. If the code itself gives the name `environ` a value,
+    nothing is changed.
+    """
+    statements = list(statements)
+    for statement in statements:
+        if ENVIRONMENT in statement.names.gives:
+            return statements
+    changed = list[Statement]()
+    for statement in statements:
+        if _is_plain_secret(statement):
+            changed.append(_reading(statement))
+        else:
+            changed.append(statement)
+    return changed
+
+
+def _is_plain_secret(statement: Statement) -> bool:
+    match statement.node:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()))
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str()))
+        ) if is_secret_argument(name):
+            return any(secrets_in_code(statement.code))
+    return False
+
+
+def _reading(statement: Statement) -> Statement:
+    [name] = statement.names.gives
+    variable = name.upper()
+    code = (
+        f"if {variable!r} not in {ENVIRONMENT}:\n"
+        f'    raise OSError("Set {variable} in the environment: these tools need it.")\n'
+        f"{name} = {ENVIRONMENT}[{variable!r}]"
+    )
+    node = ast.parse(code).body[-1]
+    return replace(statement, code=code, node=node, names=names_of(node, code))
+
+
+def variables_in(modules: Mapping[str, str]) -> list[str]:
+    """Return the names of the environment variables that *modules* read in place of secrets."""
+    variables = set[str]()
+    for text in modules.values():
+        for node in ast.parse(text).body:
+            match node:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Subscript(
+                        value=ast.Name(id=base), slice=ast.Constant(value=str(variable))
+                    ),
+                ) if base == ENVIRONMENT and variable == name.upper():
+                    variables.add(variable)
+    return sorted(variables)
+
+
+def check_statement(statement: Statement) -> None:
+    """Check that *statement* has no secret.
+
+    Raises:
+        ExportError: If *statement* has a secret; the message shows the line without the secret.
+    """
+    for secret in secrets_in_code(statement.code):
+        line = statement.code.splitlines()[secret.line - 1].strip()
+        sentence = Redactor([secret.text]).text(line)
+        if MARK not in sentence or secret.text in sentence or len(secret.text) < 4:
+            sentence = f"{secret.name or min(statement.names.gives, default='a line')} ..."
+        variable = (secret.name or "the_secret").upper()
+        msg = (
+            f"`{sentence}` holds a secret, which is not written into a file: have the code "
+            f"read it from the environment, as in os.environ[{variable!r}]."
+        )
+        raise ExportError(msg)
+
+
+def check_text(text: str, place: str) -> None:
+    """Check that *text*, the content of the file at *place*, has no secret.
+
+    Raises:
+        ExportError: If *text* has a secret.
+    """
+    if MARK in text or remembered.redactor.occurs_in(text):
+        msg = (
+            f"{place} would hold a secret of this session, so nothing was written: have the "
+            "code read it from elsewhere."
+        )
+        raise ExportError(msg)
+    if place.endswith(".py"):
+        has_secret = any(secrets_in_code(text))
+    else:
+        has_secret = any(keys_in(text))
+    if has_secret:
+        msg = (
+            f"{place} would hold a secret, so nothing was written: look at the description and "
+            "the defaults of the tool."
+        )
+        raise ExportError(msg)

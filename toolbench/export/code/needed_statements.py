@@ -18,7 +18,6 @@ from toolbench.export.code.symbol_names import base_of, running_now
 from toolbench.runs.kernel import running_shell
 
 _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class LeftOut(NamedTuple):
@@ -48,17 +47,8 @@ class Needed:
     missing: dict[str, str] = field(default_factory=dict)
 
     def in_order(self) -> list[Statement]:
-        """Return the needed statements in the order in which they ran, without repetitions."""
-        chosen = list[Statement]()
-        codes = set[str]()
-        for place in sorted(self.places):
-            statement = self.statements[place]
-            # A cell may have run twice
-            is_repeatable = statement.is_definition or statement.is_import
-            if not is_repeatable or statement.code not in codes:
-                chosen.append(statement)
-            codes.add(statement.code)
-        return chosen
+        """Return the needed statements in the order in which they ran."""
+        return [self.statements[place] for place in sorted(self.places)]
 
     def left_out(self) -> list[LeftOut]:
         """Return the statements that touch what is taken, and are not taken themselves."""
@@ -212,77 +202,63 @@ def _assigning_into(statements: Sequence[Statement], use: _Use, place: int) -> I
     """Yield the places after *place* of statements that assign into the object of *use*."""
     for later in range(place + 1, use.before):
         statement = statements[later]
-        if use.name in statement.names.into and not statement.failed:
-            is_registration = statement.is_definition
-            if not (is_registration and statements[place].is_import):
-                yield later
+        if use.name not in statement.names.into or statement.failed:
+            continue
+        # `@app.register` assigns into `app`, but `@functools.cache` into nothing
+        if not (statement.is_definition and statements[place].is_import):
+            yield later
 
 
 def _look_for_global(needed: Needed) -> None:
     """Say of missing names which functions set them by `global`; they are there if a cell is taken."""
-    for name in list(needed.missing):
-        for place, statement in enumerate(needed.statements):
-            if name in statement.names.sets:
-                if place in needed.places:
-                    del needed.missing[name]
-                    break
-                setter = min(statement.names.gives, default="a function")
-                needed.missing[name] = (
-                    f"{needed.missing[name]}; `{setter}` sets it by `global`: take the cell that calls "
-                    "it, as in `cells=[2]`"
-                )
-                break
+    for place, statement in enumerate(needed.statements):
+        for name in statement.names.sets & needed.missing.keys():
+            if place in needed.places:
+                del needed.missing[name]
+                continue
+            setter = min(statement.names.gives, default="a function")
+            needed.missing[name] += (
+                f"; `{setter}` sets it by `global`: take the cell that calls it, as in `cells=[2]`"
+            )
 
 
 def _left_out(needed: Needed) -> Iterator[LeftOut]:
-    statements, objects = needed.statements, needed.objects()
-    functions, classes_and_modules = _taken_code(needed)
-    reached, cell, made = _Reached(statements), 0, set[str]()
+    statements, reached = needed.statements, _Reached(needed.statements)
+    objects, functions, others = needed.objects(), set[str](), set[str]()
+    for place in needed.places:
+        statement = statements[place]
+        if isinstance(statement.node, ast.ClassDef | ast.Import | ast.ImportFrom):
+            others |= statement.names.gives
+        elif statement.is_definition and not statement.is_tool:
+            functions |= statement.names.gives
     for place, statement in enumerate(statements):
-        if statement.cell != cell:
-            # In its own cell, what a statement made of an object is followed too
-            cell, made = statement.cell, set()
         if statement.is_import or statement.is_tool or place in needed.places:
             continue
-        touched = reached.by(_running_names(statement)) & (objects | made)
+        touched = reached.by(_running_names(statement)) & objects
         if not statement.is_definition:
             called = reached.by(_called(statement.node))
-            if called & functions:
-                # What a function of the package returns may be shared, as a connection is
-                touched |= called & functions
-                objects |= statement.names.gives
+            # What a function of the package returns may be shared, as a connection is
+            touched |= called & functions
             if isinstance(statement.node, ast.Expr | ast.With):
-                touched |= called & classes_and_modules
-            objects |= _aliases(statement, objects)
-        if touched and _acts(statement, touched):
-            made |= statement.names.gives
+                touched |= called & others
+        if touched and _acts(statement):
+            objects |= statement.names.gives
             yield LeftOut(statement, frozenset(touched))
-
-
-def _taken_code(needed: Needed) -> tuple[set[str], set[str]]:
-    """Return the names of the taken functions that are no tools, and of the taken classes and modules."""
-    functions, others = set[str](), set[str]()
-    for place in needed.places:
-        statement = needed.statements[place]
-        if isinstance(statement.node, _FUNCTIONS) and not statement.is_tool:
-            functions |= statement.names.gives
-        elif isinstance(statement.node, ast.ClassDef | ast.Import | ast.ImportFrom):
-            others |= statement.names.gives
-    return functions, others
+        elif touched and isinstance(statement.node, ast.Assign):
+            # Another name for one of them, or for a part of it
+            objects |= statement.names.gives
 
 
 def _running_names(statement: Statement) -> set[str]:
     """Return the names through which *statement* may change an object when it runs."""
-    names = set(statement.names.now | statement.names.into)
     if not statement.is_definition:
-        return names
-    # Its decorators and the class below it run code; its annotations and defaults only look
-    names = set()
-    for attribute in ("decorator_list", "bases"):
-        for expression in getattr(statement.node, attribute, ()):
-            for part in ast.walk(expression):
-                if isinstance(part, ast.Name):
-                    names.add(part.id)
+        return set(statement.names.now | statement.names.into)
+    # Its decorators run code; its annotations and defaults only look
+    names = set[str]()
+    for decorator in getattr(statement.node, "decorator_list", ()):
+        for part in ast.walk(decorator):
+            if isinstance(part, ast.Name):
+                names.add(part.id)
     return names
 
 
@@ -310,14 +286,6 @@ class _Reached:
         return reached
 
 
-def _aliases(statement: Statement, objects: set[str]) -> set[str]:
-    """Return the names that *statement* gives to one of *objects*, or to a part of it."""
-    node = statement.node
-    if isinstance(node, ast.Assign) and not objects.isdisjoint(base_of(node.value)):
-        return set(statement.names.gives)
-    return set()
-
-
 def _called(node: ast.stmt) -> set[str]:
     """Return the names at the start of what *node* calls: `a` for `a.b(1)` and `a(1).c(2)`."""
     names = set[str]()
@@ -327,14 +295,12 @@ def _called(node: ast.stmt) -> set[str]:
     return names
 
 
-def _acts(statement: Statement, touched: set[str]) -> bool:
-    """Tell whether *statement* does more than look at what it touches: it calls or assigns into it."""
-    if statement.is_definition or touched & statement.names.into:
+def _acts(statement: Statement) -> bool:
+    """Tell whether *statement* does more than look: it calls something, or assigns into it."""
+    if statement.is_definition or statement.names.into:
         return True
     for part in running_now(statement.node):
-        if isinstance(part, ast.Call | ast.Await):
-            return True
-        if isinstance(part, ast.AugAssign) and not touched.isdisjoint(base_of(part.target)):
+        if isinstance(part, ast.Call | ast.Await | ast.AugAssign):
             return True
     return False
 

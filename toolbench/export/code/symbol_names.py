@@ -56,20 +56,21 @@ def names_of(node: ast.stmt, code: str) -> Names:
         gives = imported = set(_public_names(node.module or ""))
     if isinstance(node, ast.AnnAssign) and node.value is None:
         gives = set()
-    now, later, sets = set[str](), set[str](), set[str]()
-    _collect(table, now, later, sets, is_called_later=False)
+    uses = _Uses()
+    uses.collect(table, is_called_later=False)
+    now, later = uses.now, uses.later
     if isinstance(node, _DEFINITIONS):
         # A function may call itself
         later -= gives
     now.update(_added_to(node))
     now -= _set_first(node) | imported | _OF_MODULES
     return Names(
-        gives=frozenset(gives),
+        gives=frozenset(gives | uses.given),
         now=frozenset(now),
         later=frozenset(later - imported - _OF_MODULES),
         quoted=frozenset(_quoted(node)),
         into=frozenset(_assigned_into(node)),
-        sets=frozenset(sets),
+        sets=frozenset(uses.sets),
     )
 
 
@@ -98,26 +99,37 @@ def _public_names(module: str) -> Iterator[str]:
             yield name
 
 
-def _collect(
-    table: SymbolTable, now: set[str], later: set[str], sets: set[str], *, is_called_later: bool
-) -> None:
-    """Add the global names that *table* and the tables inside of it use."""
-    is_top = table.get_type() == "module"
-    for symbol in table.get_symbols():
-        name = symbol.get_name()
-        if symbol.is_declared_global() and symbol.is_assigned():
-            sets.add(name)
-        is_used = symbol.is_referenced() or symbol.is_declared_global()
-        if not is_used or not (is_top or symbol.is_global()):
-            continue
-        if is_called_later:
-            later.add(name)
-        else:
-            now.add(name)
-    for child in table.get_children():
-        is_function = str(child.get_type()) == "function"
-        is_later = is_function and child.get_name() not in _COMPREHENSIONS
-        _collect(child, now, later, sets, is_called_later=is_called_later or is_later)
+class _Uses:
+    """The global names that a table of symbols, and the tables inside of it, use, give and set."""
+
+    def __init__(self) -> None:
+        self.now = set[str]()
+        self.later = set[str]()
+        self.given = set[str]()
+        self.sets = set[str]()
+
+    def collect(self, table: SymbolTable, *, is_called_later: bool) -> None:
+        """Add the names of *table*; with *is_called_later*, it is of a function that is called later."""
+        is_top = table.get_type() == "module"
+        for symbol in table.get_symbols():
+            name = symbol.get_name()
+            is_set = symbol.is_declared_global() and symbol.is_assigned()
+            if is_set and not is_called_later:
+                # As by `:=` in a comprehension
+                self.given.add(name)
+            elif is_set:
+                self.sets.add(name)
+            is_used = symbol.is_referenced() or (is_set and is_called_later)
+            if not is_used or not (is_top or symbol.is_global()):
+                continue
+            if is_called_later:
+                self.later.add(name)
+            else:
+                self.now.add(name)
+        for child in table.get_children():
+            is_function = str(child.get_type()) == "function"
+            is_later = is_function and child.get_name() not in _COMPREHENSIONS
+            self.collect(child, is_called_later=is_called_later or is_later)
 
 
 def running_now(node: ast.AST) -> Iterator[ast.AST]:

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolbench.errors import ExportError
+from toolbench.export.code.code_secrets import check_statement, with_environment
 from toolbench.export.code.needed_statements import LeftOut, Needed, needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_in_code, union
 from toolbench.export.project.imports import check_inner_imports, written_homes
-from toolbench.export.project.secret_check import check_statement, with_environment
 from toolbench.export.tool_code.tool_parts import ToolParts, with_names
 
 RESULTS = frozenset({"observation_of"})
