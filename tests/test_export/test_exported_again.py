@@ -176,11 +176,3 @@ class TestTheName:
         before = files_in(folder)
         export_package(tools, "plan_film")
         assert files_in(folder) == before
-
-    def test_hides_no_folder_with_modules(self, film_club, tmp_path, monkeypatch):
-        """Other code of the person may import them; the package then has another name."""
-        monkeypatch.syspath_prepend(tmp_path)
-        (tmp_path / "plan_film").mkdir()
-        (tmp_path / "plan_film/seats.py").write_text("")
-        folder = export_package(film_club["plan_film"], "p")
-        assert (folder / "plan_film_tool/impl.py").is_file()

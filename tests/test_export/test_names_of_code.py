@@ -1,6 +1,7 @@
 """Names that a person, a package and two tools all use mean to each what they mean."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -15,14 +16,7 @@ HEAD = "import toolbench\n"
 TOOL = "@toolbench.tool\ndef use_it(n: int = 2) -> str:\n    '''Use it.'''\n    return str({})"
 OWN = {
     "Field": "class Field:\n    def __repr__(self):\n        return 'corn'",
-    "Sequence": "def Sequence():\n    return 'GATTACA'",
     "display": "def display():\n    return 'shown'",
-    "Any": "Any = any",
-    "Action": "class Action:\n    pass",
-    "Observation": "def Observation():\n    return 3",
-    "ToolExecutor": "ToolExecutor = list",
-    "Self": "from collections import UserList as Self",
-    "ToolDefinition": "from fractions import Fraction as ToolDefinition",
     "Annotated": "Annotated = str",
     "UseItAction": "def UseItAction():\n    return 'mine'",
     "UseItExecutor": "class UseItExecutor(str):\n    pass",
@@ -50,7 +44,7 @@ def texts_of_own_names(tmp_path_factory):
     before = {}
     for name, code in OWN.items():
         with new_notebook() as notebook:
-            value = f"[{name}([]) if '{name}' == 'Any' else {name}(), n]"
+            value = f"[{name}(), n]"
             notebook.run(
                 HEAD,
                 code,
@@ -76,11 +70,28 @@ def texts_of_own_names(tmp_path_factory):
 
 @pytest.mark.parametrize("name", OWN)
 def test_a_name_keeps_the_meaning_that_a_cell_gave_it(texts_of_own_names, name):
-    """The package calls what it imports otherwise, if that is needed."""
+    """What we write has other names then."""
     before, after = texts_of_own_names
     text, schema = after[name]
     assert text == before[name]
     assert schema["properties"]["n"]["default"] == 2
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def Sequence():\n    return 'GATTACA'",
+        "class Action:\n    pass",
+        "from collections import UserList as Observation",
+        "def classmethod():\n    return 1",
+    ],
+)
+def test_a_name_that_the_package_needs_itself_is_refused(notebook, tmp_path, code):
+    """It means something else there."""
+    name = re.search(r"\w+(?=:|\(\)|$)", code.partition("\n")[0])[0]
+    notebook.run(HEAD, code, TOOL.format(f"{name}()"))
+    with pytest.raises(ExportError, match=f"A cell defines `{name}`, and the package needs"):
+        export_package(notebook["use_it"], tmp_path / "p")
 
 
 def test_the_last_import_of_a_name_counts(notebook, tmp_path):

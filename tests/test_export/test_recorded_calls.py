@@ -248,34 +248,3 @@ def test_what_a_model_reads_is_tested(notebook, tmp_path, change):
         assert "The sum is" in code
         path.write_text(code.replace("The sum is", change or "The sum is"), "utf-8")
     assert ("1 failed" if change else "2 passed") in run_tests_of(folder)
-
-
-SIZING = """
-from pathlib import Path
-from toolbench import tool
-@tool
-def length(texts: list[str]) -> int:
-    '''Count letters.'''
-    return sum(map(len, texts))
-@tool
-def size(file: Path) -> int:
-    '''Say how large a file is.'''
-    return file.stat().st_size
-"""
-
-
-def test_arguments_that_are_paths_of_this_machine_are_named(notebook, tmp_path):
-    """Another machine does not have them; a text that only looks like a path is none."""
-    file = tmp_path / "a file.txt"
-    file.write_text("four")
-    notebook.run(SIZING)
-    size, length = notebook["size"], notebook["length"]
-    run_tool(size, file=str(file))
-    run_tool(length, texts=["a", str(file)])
-    run_tool(length, texts=["/", "/home", "a/b", "/nowhere/at/all", "x" * 9_000, "/a\0b/c"])
-    folder = export_package([size, length], tmp_path / "p")
-    for name in ("size", "length"):
-        sentence = (
-            f"The arguments of 1 tested call of `{name}` have an absolute path, such as `{file}`."
-        )
-        assert sentence in readme(folder)

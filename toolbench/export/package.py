@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from toolbench.core.executor import FunctionCall, innermost
 from toolbench.core.tool import ToolDefinition
@@ -33,12 +33,45 @@ from toolbench.export.project_folder import check_places, write_files
 from toolbench.export.tool_code.function_tool import parts_of_function
 from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
-from toolbench.export.written_package import PackageFolder, WrittenPackage
 from toolbench.runs.history import history
 from toolbench.runs.kernel import running_shell
 from toolbench.runs.record import RunRecord
 
 _OURS = "toolbench"
+
+
+class WrittenPackage(NamedTuple):
+    """A package that was written.
+
+    Attributes:
+        folder: The folder of the project.
+        notes: The sentences of "To look at" in its README: what is not in the package, what runs
+            at each import, which calls are not repeated by its tests. After them sentences about
+            the files of an earlier export: which were removed, which are still there.
+    """
+
+    folder: Path
+    notes: tuple[str, ...]
+
+    def to_look_at(self) -> str:
+        """Return the notes, each on a line of its own that begins with a line break; empty if none."""
+        return "".join(f"\nTo look at: {note}" for note in self.notes)
+
+
+class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Python 3.12
+    """The folder of a package that was written: a path that a cell shows with what to look at."""
+
+    _to_look_at = ""
+
+    @classmethod
+    def of(cls, package: WrittenPackage) -> Self:
+        """Return the folder of *package*."""
+        folder = cls(package.folder)
+        folder._to_look_at = package.to_look_at()
+        return folder
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
+        printer.text(f"{Path(self)!r}{self._to_look_at}")
 
 
 def export_package(

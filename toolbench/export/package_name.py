@@ -21,7 +21,7 @@ def package_name(tools: Sequence[AnyTool], folder: str) -> str:
     already gets `_tool` at its end.
     """
     name = tools[0].name if len(tools) == 1 else folder
-    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_").lower()
+    name = re.sub("[^A-Za-z0-9]", "_", name).strip("_").lower()
     if not name.isidentifier():
         name = f"tool_{name}".rstrip("_")
     if (
@@ -44,25 +44,11 @@ def _is_taken(name: str) -> bool:
         "fastmcp",
     ):
         return True
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
+    if name not in packages_distributions():
         return False
-    if spec is None:
-        return False
-    if not spec.origin:
-        # a folder is a package for Python, even one where a project was exported before
-        folders = map(Path, spec.submodule_search_locations or ())
-        return name in packages_distributions() or any(map(_has_modules, folders))
-    origin = Path(spec.origin)
-    # a package exported before may be installed, and may be replaced: it has these two files
-    return (
-        not (origin.parent / "server.py").is_file()
-        or not (origin.parent / "definition.py").is_file()
-    )
-
-
-def _has_modules(folder: Path) -> bool:
-    """Tell whether *folder*, which has no `__init__.py`, has modules all the same."""
-    is_project = (folder / "pyproject.toml").is_file()
-    return not is_project and any(folder.glob("*.py"))
+    spec = find_spec(name)
+    if spec is None or not spec.origin:
+        return True
+    # A package exported before may be installed, and may be replaced: it has these two files
+    folder = Path(spec.origin).parent
+    return not (folder / "server.py").is_file() or not (folder / "definition.py").is_file()

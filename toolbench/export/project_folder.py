@@ -1,54 +1,16 @@
 """Write the files of a project into its folder, and remove those that only an earlier export wrote."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from glob import escape
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, Self
 
 from toolbench.errors import ExportError, FileError
 from toolbench.files import HOW_TO_OVERWRITE, write_whole
 
 LIST_OF_FILES = ".toolbench-export.json"
 """The file in the folder that says which files exports wrote there, each with its SHA-256."""
-
-
-class EarlierFiles(NamedTuple):
-    """The files that earlier exports wrote into a folder, are still there, and are not written again.
-
-    Attributes:
-        digests: The SHA-256 of each of them as it was written, by its path in the folder.
-        unchanged: The paths of those that are still as they were written.
-        changed: The paths of the others: a person changed them.
-    """
-
-    digests: Mapping[str, str]
-    unchanged: tuple[str, ...]
-    changed: tuple[str, ...]
-
-    @classmethod
-    def of(cls, folder: Path, contents: Mapping[str, bytes]) -> Self:
-        """Return the earlier files of *folder* that are not in *contents*, the files to write.
-
-        Raises:
-            ExportError: If the list of the files or one of them cannot be read.
-        """
-        digests = {
-            place: digest
-            for place, digest in _listed_digests(folder).items()
-            if place not in contents and _is_own_file(folder, place)
-        }
-        try:
-            unchanged = [
-                place
-                for place, digest in digests.items()
-                if _digest((folder / place).read_bytes()) == digest
-            ]
-        except OSError as error:
-            raise _failure(error, "read") from error
-        changed = [place for place in digests if place not in unchanged]
-        return cls(digests, tuple(unchanged), tuple(changed))
 
 
 def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -58,15 +20,11 @@ def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
         ExportError: If a file cannot be read.
         FileError: If files have other content; the message names all.
     """
-    try:
-        other = [
-            place
-            for place, content in contents.items()
-            if (folder / place).exists()
-            and _digest((folder / place).read_bytes()) not in (_digest(b""), _digest(content))
-        ]
-    except OSError as error:
-        raise _failure(error, "read") from error
+    other = list[str]()
+    for place, content in contents.items():
+        path = folder / place
+        if path.exists() and _digest_of(path) not in (_digest(b""), _digest(content)):
+            other.append(place)
     if other:
         msg = (
             f"{str(folder)!r} already has {', '.join(other)} with other content: nothing was "
@@ -75,7 +33,7 @@ def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
         raise FileError(msg)
 
 
-def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -> tuple[str, ...]:
+def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -> list[str]:
     """Write *contents* into *folder*, and list there what was written.
 
     Args:
@@ -89,39 +47,35 @@ def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -
     Raises:
         ExportError: If a file cannot be written or removed.
     """
-    earlier = EarlierFiles.of(folder, contents)
+    listed, removed, sentences = dict[str, str](), list[str](), list[str]()
+    earlier = _listed_digests(folder)
     try:
         for place, content in contents.items():
             path = folder / place
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, content, is_private=False)
-    except OSError as error:
-        raise _failure(error, "written") from error
-    removed = earlier.unchanged if removal else ()
-    try:
-        for place in removed:
-            _remove(folder, place)
-    except OSError as error:
-        raise _failure(error, "removed") from error
-    digests = {place: _digest(content) for place, content in contents.items()}
-    digests |= {p: d for p, d in earlier.digests.items() if p not in removed}
-    try:
-        text = json.dumps({"files": dict(sorted(digests.items()))}, indent=1)
+            listed[place] = _digest(content)
+        for place, digest in earlier.items():
+            if place in contents or not _is_own_file(folder, place):
+                continue
+            if removal and _digest_of(folder / place) == digest:
+                _remove(folder, place)
+                removed.append(f"`{place}`")
+                continue
+            listed[place] = digest
+            if removal:
+                sentences.append(
+                    f"`{place}` is of the earlier export and is still there, because you changed it. "
+                    "It may not fit the new package: delete it, or move what you need of it to a "
+                    "file of your own."
+                )
+        text = json.dumps({"files": dict(sorted(listed.items()))}, indent=1)
         write_whole(folder / LIST_OF_FILES, f"{text}\n", is_private=False)
     except OSError as error:
         raise _failure(error, "written") from error
-    return tuple(_sentences(removed, earlier.changed if removal else ()))
-
-
-def _sentences(removed: tuple[str, ...], changed: tuple[str, ...]) -> Iterator[str]:
     if removed:
-        files = ", ".join(f"`{place}`" for place in removed)
-        yield f"Files of the earlier export that were removed: {files}."
-    for place in changed:
-        yield (
-            f"`{place}` is of the earlier export and is still there, because you changed it. It may "
-            "not fit the new package: delete it, or move what you need of it to a file of your own."
-        )
+        sentences.insert(0, f"Files of the earlier export that were removed: {', '.join(removed)}.")
+    return sentences
 
 
 def _listed_digests(folder: Path) -> Mapping[str, str]:
@@ -132,13 +86,11 @@ def _listed_digests(folder: Path) -> Mapping[str, str]:
     """
     path = folder / LIST_OF_FILES
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise _failure(error, "read") from error
-    except ValueError:
-        text = ""
     try:
         digests = json.loads(text)["files"]
         return {str(place): str(digest) for place, digest in digests.items()}
@@ -178,6 +130,13 @@ def _remove(folder: Path, place: str) -> None:
 def _remove_if_empty(folder: Path) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return _digest(path.read_bytes())
+    except OSError as error:
+        raise _failure(error, "read") from error
 
 
 def _digest(content: bytes) -> str:

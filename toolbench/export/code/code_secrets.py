@@ -6,6 +6,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 from toolbench.errors import ExportError
@@ -128,16 +129,14 @@ def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from _assigned(target, value)
-        case ast.AnnAssign(value=ast.expr()) | ast.AugAssign() | ast.NamedExpr():
-            yield from _assigned(part.target, part.value)
-        case ast.keyword(arg=str(name), value=value):
-            yield name, value
+        case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+            yield from _assigned(part.target, part.value or part.target)
+        case ast.keyword():
+            yield part.arg or "", part.value
         case ast.Compare(left=left, comparators=others):
-            for name in _names_in([left, *others]):
-                # `token == "sin"`: here a token is a word of a language
-                if name != "token":
-                    for value in [left, *others]:
-                        yield name, value
+            names = _names_in([left, *others])
+            # `token == "sin"`: here a token is a word of a language
+            yield from product((name for name in names if name != "token"), [left, *others])
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             yield from _defaults(part.args)
 
@@ -148,8 +147,8 @@ def _values_with_keys(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=[key, value]) | ast.List(elts=[key, value]):
             yield from _named(key, [value])
         case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                yield from _named(key, [value])
+            for name, held in zip(keys, values, strict=True):
+                yield from _named(name, [held])
         case ast.Call(args=arguments):
             # `getenv("TOKEN", "x")`, `setattr(a, "token", "x")`
             for number, key in enumerate(arguments):

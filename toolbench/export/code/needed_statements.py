@@ -155,7 +155,7 @@ def _places_of(statements: Sequence[Statement], cells: Collection[int]) -> Itera
             )
             raise ExportError(msg)
     for place, statement in enumerate(statements):
-        if statement.cell not in cells or statement.failed or statement.obstacle:
+        if statement.cell not in cells or statement.obstacle:
             continue
         # A call of a tool, as somebody tries it out, is no part of the package
         calls_tool = isinstance(statement.node, ast.Expr) and statement.names.now & tools
@@ -191,7 +191,7 @@ def _giving(statements: Sequence[Statement], use: _Use) -> int | None:
     """Return the place of the definition that counts for *use*; None if there is none."""
     for place in reversed(range(use.before)):
         statement = statements[place]
-        if use.name in statement.names.gives and not statement.failed:
+        if use.name in statement.names.gives:
             if isinstance(statement.node, ast.Delete):
                 return None
             return place
@@ -202,10 +202,9 @@ def _assigning_into(statements: Sequence[Statement], use: _Use, place: int) -> I
     """Yield the places after *place* of statements that assign into the object of *use*."""
     for later in range(place + 1, use.before):
         statement = statements[later]
-        if use.name not in statement.names.into or statement.failed:
-            continue
         # `@app.register` assigns into `app`, but `@functools.cache` into nothing
-        if not (statement.is_definition and statements[place].is_import):
+        is_of_module = statement.is_definition and statements[place].is_import
+        if use.name in statement.names.into and not is_of_module:
             yield later
 
 

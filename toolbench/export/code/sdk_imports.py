@@ -43,7 +43,7 @@ def _in_place_of(statement: Statement, codes: Iterable[str]) -> list[Statement]:
     made = list[Statement]()
     for code in codes:
         [node] = ast.parse(code).body
-        made.append(replace(statement_of(node, code), cell=statement.cell, failed=statement.failed))
+        made.append(replace(statement_of(node, code), cell=statement.cell))
     return made
 
 

@@ -35,7 +35,6 @@ class Statement:
         obstacle: The reason why it cannot be in a file, as part of a sentence; empty if it can.
         is_tool: Whether it is a function with a decorator that makes a tool of the function.
         cell: The number of its cell; 0 in a file.
-        failed: Whether its cell failed there. What comes after it in the cell did not run.
     """
 
     code: str
@@ -44,7 +43,6 @@ class Statement:
     obstacle: str = ""
     is_tool: bool = False
     cell: int = 0
-    failed: bool = False
 
     @property
     def is_import(self) -> bool:
@@ -80,11 +78,10 @@ def statements_of(module: ModuleType) -> list[Statement]:
     for number, cell in enumerate(cells):
         failed_line = _failed_line(history, number)
         for statement in _of_cell(cell, is_main=True):
-            first, last = statement.node.lineno, statement.node.end_lineno or 0
-            if failed_line is not None and first > failed_line:
+            if failed_line is not None and (statement.node.end_lineno or 0) >= failed_line:
+                # It failed, and what comes after it did not run
                 break
-            failed = failed_line is not None and last >= failed_line
-            statements.append(replace(statement, cell=number, failed=failed))
+            statements.append(replace(statement, cell=number))
     return statements
 
 

@@ -1,7 +1,7 @@
 """Divide a person's code into two parts: the code that the definition needs, and all other code."""
 
 import ast
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from toolbench.errors import ExportError
@@ -10,10 +10,11 @@ from toolbench.export.code.needed_statements import LeftOut, Needed, needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_in_code, union
 from toolbench.export.project.imports import check_inner_imports, written_homes
-from toolbench.export.tool_code.tool_parts import ToolParts, with_names
+from toolbench.export.tool_code.tool_parts import ToolParts
 
 RESULTS = frozenset({"observation_of"})
 """The names that `results.py` defines for other modules."""
+# Where a name may come from by an import of a cell, and mean the same as in the code that we write
 _HOMES = frozenset(
     {
         "collections",
@@ -26,8 +27,8 @@ _HOMES = frozenset(
         "typing_extensions",
     }
 )
+# Names of Python that the code that we write uses
 _OF_PYTHON = frozenset({"classmethod", "dict"})
-"""Names of Python that the code that we write uses. They cannot have an alias there."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,6 @@ class Division:
         lazy: The names that only the person's `create` uses; they are imported inside `create`.
         making: The names that `create_tools()` needs, because the expressions in `create` use them.
         create: The expressions that make the tools.
-        aliases: The original name for each alias. The code that we write imports a name under an
-            alias if the person's code uses the name for something else.
         future: The first `from __future__` import; empty if there is none.
         left_out: The statements that touch what the package has, and are not in it.
     """
@@ -76,7 +75,6 @@ class Division:
     lazy: frozenset[str]
     making: frozenset[str]
     create: tuple[str, ...]
-    aliases: Mapping[str, str]
     future: str
     left_out: Sequence[LeftOut]
 
@@ -91,17 +89,16 @@ def divided(
     """
     statements = with_environment(parts[-1].statements)
     homes = frozenset(written_homes(openhands=openhands)) | RESULTS
-    aliases = _aliases(statements, homes)
-    definition = _joined([part.definition for part in parts], aliases)
-    implementation = _joined([part.implementation for part in parts], aliases)
-    create = with_names("\n".join(part.create for part in parts), aliases)
+    definition = _joined(part.definition for part in parts)
+    implementation = _joined(part.implementation for part in parts)
+    create = [part.create for part in parts]
     defining, working = names_in_code(definition), names_in_code(implementation)
-    made = names_in_code(create)
+    made = names_in_code("\n".join(create))
     making, lazy = made.now | made.later, union(part.lazy for part in parts)
     imports = tuple(s for s in statements if s.is_import)
     imported = union(s.names.gives for s in imports)
     own = homes - union(s.names.gives for s in statements)
-    own |= frozenset(aliases.values()) | defining.gives | working.gives
+    own |= defining.gives | working.gives
     user = ", ".join(part.tool.name for part in parts)
     wanted = union(part.types for part in parts)
     wanted |= defining.now | defining.later | (lazy & imported)
@@ -116,7 +113,8 @@ def divided(
     rest = Needed(statements, second.places - first.places)
     code = [*first.in_order(), *rest.in_order()]
     check_inner_imports(code, openhands=openhands)
-    _check_code([s for s in code if not s.is_import], parts)
+    _check_order(first, rest)
+    _check_code(code, parts, homes & (defining.uses | working.uses) | _OF_PYTHON)
     future = ""
     for statement in statements:
         if not future and statement.code.startswith("from __future__ "):
@@ -127,29 +125,40 @@ def divided(
         imports=imports,
         lazy=lazy,
         making=making,
-        create=tuple(create.splitlines()),
-        aliases={alias: name for name, alias in aliases.items()},
+        create=tuple(create),
         future=future,
         left_out=Needed(statements, first.places | second.places).left_out(),
     )
 
 
-def _joined(codes: Iterable[str], aliases: Mapping[str, str]) -> str:
-    return with_names("\n\n".join(filter(None, codes)), aliases)
+def _joined(codes: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, codes))
 
 
-def _aliases(statements: Sequence[Statement], names: frozenset[str]) -> dict[str, str]:
-    """Return an alias for each name in *names* that *statements* use for something else."""
-    in_use = union(s.names.gives for s in statements)
-    aliases = dict[str, str]()
-    for statement in statements:
-        for name in names & statement.names.gives:
-            if name in aliases or _is_same(statement, name):
-                continue
-            aliases[name] = f"_{name}"
-            while aliases[name] in in_use:
-                aliases[name] += "_"
-    return aliases
+def _check_order(first: Needed, rest: Needed) -> None:
+    """Check that `impl.py` finds in `definition.py` the values that its statements used.
+
+    Raises:
+        ExportError: If a name got another value later, which the definition has.
+    """
+    statements = first.statements
+    for place in sorted(rest.places):
+        for name in sorted(statements[place].names.now):
+            earlier = later = ""
+            for other, statement in enumerate(statements):
+                if name not in statement.names.gives or statement.is_import:
+                    continue
+                if other < place:
+                    earlier = statement.code
+                elif other > place and other in first.places:
+                    later = statement.code
+            if earlier and later and earlier != later:
+                user = min(statements[place].names.gives, default=statements[place].code)
+                msg = (
+                    f"`{user}` uses the value that `{name}` had before a later statement gave it "
+                    f"another: run the cell of `{user}` again, or give the later value another name."
+                )
+                raise ExportError(msg)
 
 
 def _is_same(statement: Statement, name: str) -> bool:
@@ -166,22 +175,28 @@ def _without_imports(needed: Needed) -> tuple[Statement, ...]:
     return tuple(s for s in needed.in_order() if not s.is_import)
 
 
-def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> None:
+def _check_code(
+    statements: Iterable[Statement], parts: Sequence[ToolParts], written: frozenset[str]
+) -> None:
     """Check that *statements* have the same meaning in a package as in the notebook.
 
     Raises:
-        ExportError: If the meaning differs; the message says what to change.
+        ExportError: If the meaning differs, or if they give one of the names that the code that we
+            write uses; the message says what to change.
     """
     functions = {part.undecorated for part in parts} - {""}
     for statement in statements:
-        check_statement(statement)
         names = statement.names
-        if clash := names.gives & _OF_PYTHON:
-            msg = (
-                f"A cell defines `{min(clash)}`, and the package needs this name with Python's "
-                "own meaning: choose another name in the cell."
-            )
-            raise ExportError(msg)
+        for name in sorted(names.gives & written):
+            if not _is_same(statement, name):
+                msg = (
+                    f"A cell defines `{name}`, and the package needs this name with its usual "
+                    "meaning: choose another name in the cell."
+                )
+                raise ExportError(msg)
+        if statement.is_import:
+            continue
+        check_statement(statement)
         if calls := (names.now | names.later) & functions - names.gives:
             user = min(names.gives, default=statement.code)
             msg = (

@@ -48,43 +48,30 @@ def written_homes(*, openhands: bool) -> Mapping[str, str]:
 
 
 def import_lines(
-    names: Iterable[str],
-    statements: Sequence[Statement],
-    homes: Mapping[str, str],
-    *,
-    openhands: bool,
-) -> list[str]:
-    """Return the lines that import *names*.
+    name: str, statements: Sequence[Statement], homes: Mapping[str, str], *, openhands: bool
+) -> set[str]:
+    """Return the lines that import *name*; empty if its module is not known.
 
     Args:
-        names: The names to import; names without a known module are left out.
-        statements: The import statements of the notebook. For a name that they import, *homes* is
-            not used.
+        name: The name.
+        statements: The import statements of the notebook. If one of them imports *name*, *homes* is
+            not used. If several do, the last one counts.
         homes: The module of each name that the code we write may use.
         openhands: Import toolbench's names from the SDK.
 
     Raises:
-        ExportError: If the SDK does not have one of the names.
-    """
-    lines = set[str]()
-    for name in names:
-        own = _own_lines(name, statements, openhands=openhands)
-        lines |= own or ({f"from {homes[name]} import {name}"} if name in homes else set())
-    return sorted(lines)
-
-
-def _own_lines(name: str, statements: Sequence[Statement], *, openhands: bool) -> set[str]:
-    """Return the lines that import *name* as the notebook does; empty if no statement imports it.
-
-    If several of *statements* import *name*, the last import counts.
+        ExportError: If the SDK does not have the name.
     """
     lines = set[str]()
     for statement in statements:
-        new = set(_lines_for(name, statement, openhands=openhands))
-        # both `import a.b` and `import a.c` are needed
-        is_more = all(line.startswith(f"import {name}.") or line == f"import {name}"
-                      for line in lines | new)  # fmt: skip
-        lines = lines | new if is_more else new or lines
+        for new in _lines_for(name, statement, openhands=openhands):
+            # Both `import a.b` and `import a.c` are needed
+            is_more = new.startswith("import ") and " as " not in new
+            if not is_more or any(" as " in line or line.startswith("from ") for line in lines):
+                lines = set()
+            lines.add(new)
+    if not lines and name in homes:
+        lines.add(f"from {homes[name]} import {name}")
     return lines
 
 

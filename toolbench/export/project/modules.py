@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterable, Sequence
-from textwrap import indent
 
 from toolbench.export.code.statements import Statement
 from toolbench.export.project.division import RESULTS, Division
@@ -20,26 +19,31 @@ def modules_for(
     Raises:
         ExportError: If an import would not work in a package.
     """
-    imports = _Imports(division, package, openhands=openhands)
     first, second = division.definition, division.implementation
+    imports = _Imports(division, package, openhands=openhands)
     tools = _listed(part.tool.name for part in parts)
+    written = first.written.replace(f"from {PACKAGE}.impl ", f"from {package}.impl ")
+    names = (first.uses | division.lazy) - first.gives - second.gives
+    classes = list[str]()
+    for statement in first.statements:
+        classes.append(_with_import(statement, parts, second.gives, package))
     files = {
         "definition.py": _text(
             f"The name, the input and the output of {tools}.",
             division.future,
-            imports.of_definition(),
-            [_with_import(s, parts, second.gives, package) for s in first.statements],
-            first.written.replace(f"from {PACKAGE}.impl ", f"from {package}.impl "),
+            grouped(imports.of(names), package),
+            classes,
+            written,
         ),
         "impl.py": _text(
             f"The code that does the work of {tools}.",
             division.future,
-            imports.of_implementation(),
-            [s.code for s in second.statements],
+            grouped(imports.of(second.uses - second.gives), package),
+            [statement.code for statement in second.statements],
             second.written,
         ),
         "__init__.py": _init(
-            parts, division.create, imports.of_making(), package, openhands=openhands
+            parts, division.create, imports.of(division.making), package, openhands=openhands
         ),
     }
     if openhands and any(f"from {package}.results " in text for text in files.values()):
@@ -48,76 +52,45 @@ def modules_for(
 
 
 class _Imports:
-    """Writes the import lines of each module of the package."""
+    """Writes the import lines of the modules of the package."""
 
     def __init__(self, division: Division, package: str, *, openhands: bool) -> None:
-        self._division, self._package, self._openhands = division, package, openhands
-        self._homes = written_homes(openhands=openhands)
+        self._package, self._openhands = package, openhands
+        self._imports = division.imports
+        self._definition = division.definition.gives
+        self._implementation = division.implementation.gives
+        self._homes = dict(written_homes(openhands=openhands))
+        if openhands:
+            self._homes |= dict.fromkeys(RESULTS, f"{package}.results")
+        self._makes_observations = openhands and _makes_observations(division)
 
-    def of_definition(self) -> str:
-        """Return the import lines of `definition.py`, also for names that the person's `create` uses."""
-        division = self._division
-        names = (division.definition.uses | division.lazy) - division.definition.gives
-        return self._grouped(self._lines(names - division.implementation.gives))
+    def of(self, names: Iterable[str]) -> list[str]:
+        """Return the lines that import *names*: from this package, as the cells do, or for our code."""
+        lines = set[str]()
+        for name in names:
+            if name in self._definition:
+                lines.add(f"from {self._package}.definition import {name}")
+            elif name in self._implementation:
+                lines.add(f"from {self._package}.impl import {name}")
+            else:
+                lines |= import_lines(name, self._imports, self._homes, openhands=self._openhands)
+        theirs = "from openhands.sdk import Observation"
+        if self._makes_observations and theirs in lines:
+            lines.remove(theirs)
+            lines.add(
+                f"from {self._package}.results import {_result_class(self._package)} as Observation"
+            )
+        return sorted(lines)
 
-    def of_implementation(self) -> str:
-        """Return the import lines of `impl.py`."""
-        half, defined = self._division.implementation, self._division.definition.gives
-        names = half.uses - half.gives
-        package = self._package
-        lines = [f"from {package}.definition import {name}" for name in names & defined]
-        if self._openhands:
-            lines += [
-                f"from {package}.results import {self._imported(name)}"
-                for name in names
-                if self._division.aliases.get(name, name) in RESULTS
-            ]
-        return self._grouped([*lines, *self._lines(names - defined)])
 
-    def of_making(self) -> list[str]:
-        """Return the import lines for `create_tools()`, without the classes of the tools."""
-        defined, implemented = (
-            self._division.definition.gives,
-            self._division.implementation.gives,
-        )
-        names, package = self._division.making, self._package
-        return [
-            *(f"from {package}.definition import {name}" for name in sorted(names & defined)),
-            *(f"from {package}.impl import {name}" for name in sorted(names & implemented)),
-            *self._lines(names - defined - implemented),
-        ]
-
-    def _lines(self, names: Iterable[str]) -> list[str]:
-        imports = self._division.imports
-        lines = import_lines(names, imports, self._homes, openhands=self._openhands)
-        aliases = self._division.aliases
-        lines += [
-            f"from {self._homes[aliases[name]]} import {self._imported(name)}"
-            for name in names
-            if aliases.get(name) in self._homes
-        ]
-        if not (self._openhands and self._makes_observations()):
-            return lines
-        own = f"from {self._package}.results import {_result_class(self._package)} as Observation"
-        return [own if line == "from openhands.sdk import Observation" else line for line in lines]
-
-    def _imported(self, name: str) -> str:
-        own = self._division.aliases.get(name, name)
-        return own if own == name else f"{own} as {name}"
-
-    def _makes_observations(self) -> bool:
-        """Tell whether a person's code makes objects of `Observation`, which the SDK refuses."""
-        halves = self._division.definition, self._division.implementation
-        statements = [s for half in halves for s in half.statements]
-        return any(
-            isinstance(part, ast.Call)
-            and ast.unparse(part.func) in ("Observation", "Observation.from_text")
-            for statement in statements
-            for part in ast.walk(statement.node)
-        )
-
-    def _grouped(self, lines: Iterable[str]) -> str:
-        return grouped(lines, self._package)
+def _makes_observations(division: Division) -> bool:
+    """Tell whether a user's code makes objects of `Observation`, which the SDK refuses."""
+    for statement in (*division.definition.statements, *division.implementation.statements):
+        for part in ast.walk(statement.node):
+            function = getattr(part, "func", None)
+            if function and ast.unparse(function) in ("Observation", "Observation.from_text"):
+                return True
+    return False
 
 
 def _init(
@@ -129,26 +102,33 @@ def _init(
     openhands: bool,
 ) -> str:
     classes = sorted({part.tool_class for part in parts})
-    making = sorted(line for line in imports if f"from {package}.definition " not in line)
-    body = indent("\n".join(making), "    ") + "\n\n" if making else ""
-    expressions = ", ".join(dict.fromkeys(f"*{expression}" for expression in create))
-    registered = "".join(f"register_tool({name}.name, {name})\n" for name in classes)
-    definition = sorted(
-        {line for line in imports if line not in making}
-        | {f"from {package}.definition import {name}" for name in classes}
-    )
-    lines = ["from typing import Any", *definition]
+    making, head = list[str](), {"from typing import Any"}
+    for line in imports:
+        if line.startswith(f"from {package}.definition "):
+            head.add(line)
+        else:
+            making.append(f"    {line}\n")
+    body, registered = "".join(making), ""
+    if making:
+        body += "\n"
+    for name in classes:
+        head.add(f"from {package}.definition import {name}")
+        registered += f"register_tool({name}.name, {name})\n"
     if openhands:
-        lines.append("from openhands.sdk import register_tool")
+        head.add("from openhands.sdk import register_tool")
+        registered = f"\n\n{registered}"
+    else:
+        registered = ""
+    expressions = ", ".join(dict.fromkeys(f"*{expression}" for expression in create))
     noun = "tool" if len(parts) == 1 else "tools"
     names = ", ".join(f'"{name}"' for name in sorted([*classes, "create_tools"]))
     return (
         f'"""The {noun} {_listed(part.tool.name for part in parts)}."""\n\n'
-        f"{grouped(lines, package)}\n\n"
+        f"{grouped(head, package)}\n\n"
         f"__all__ = [{names}]\n\n\n"
         "def create_tools() -> list[Any]:\n"
         '    """Return the tools, ready to be called."""\n'
-        f"{body}    return [{expressions}]\n" + (f"\n\n{registered}" if openhands else "")
+        f"{body}    return [{expressions}]\n{registered}"
     )
 
 

@@ -58,37 +58,30 @@ def notes_on_left_out(left_out: Sequence[LeftOut], cells: Collection[int]) -> It
     for group in groups[:_MOST]:
         statement, names = group[-1]
         touched = ", ".join(f"`{name}`" for name in sorted(names))
-        failure = ""
-        if statement.failed:
-            failure = " It failed there."
-        yield (
-            f"Not in the package: {_shown(statement)} of {_places_of(group)}, which uses "
-            f"{touched}.{failure}"
-        )
-    rest = groups[_MOST:]
-    if rest:
+        yield f"Not in the package: {_shown(statement)} of {_places(group)}, which uses {touched}."
+    if rest := groups[_MOST:]:
         others = [one for group in rest for one in group]
-        yield f"So are {counted(len(rest), 'more statement')} of {_places_of(others)}."
-    takeable = set[int]()
-    for one in left_out:
-        if not (one.statement.failed or one.statement.obstacle):
-            takeable.add(one.statement.cell)
-    takeable -= set(cells)
-    if takeable:
-        numbers = dict.fromkeys(map(str, sorted(takeable)))
+        yield f"So are {counted(len(rest), 'more statement')} of {_places(others)}."
+    takeable = [one for one in left_out if not one.statement.obstacle]
+    numbers = [number for number in _cells_of(takeable) if int(number) not in cells]
+    if numbers:
         yield (
             "If a tool needs one of these statements, name its cell, and all of the cell is taken: "
             f"`--cells {','.join(numbers)}`, or `cells=[{', '.join(numbers)}]`."
         )
 
 
-def _places_of(statements: Iterable[LeftOut]) -> str:
+def _cells_of(statements: Iterable[LeftOut]) -> list[str]:
+    return list(map(str, sorted({one.statement.cell for one in statements})))
+
+
+def _places(statements: Iterable[LeftOut]) -> str:
     """Return where *statements* stand, as the end of a sentence."""
-    numbers = list(dict.fromkeys(one.statement.cell for one in statements))
-    if numbers == [0]:
+    numbers = _cells_of(statements)
+    if numbers == ["0"]:
         return "the file"
     noun = "cell" if len(numbers) == 1 else "cells"
-    return f"{noun} {', '.join(map(str, numbers))}"
+    return f"{noun} {', '.join(numbers)}"
 
 
 def _shown(statement: Statement) -> str:

@@ -6,9 +6,8 @@ not guessed.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolbench.core.coercion import ResultObservation
@@ -34,6 +33,10 @@ _OWN = {"content", "is_error", "kind"}
 _ADDRESS = re.compile(r"\b(at|object) 0x[0-9a-f]{6,}")
 
 
+_Call = dict[str, Any]
+"""A call, JSON-ready."""
+
+
 class RecordedCalls(NamedTuple):
     """The calls of a history that become tests, JSON-ready.
 
@@ -43,8 +46,8 @@ class RecordedCalls(NamedTuple):
         notes: Sentences for the README: which calls are not among *repeated*, and why.
     """
 
-    repeated: list[dict[str, Any]]
-    accepted: list[dict[str, Any]]
+    repeated: list[_Call]
+    accepted: list[_Call]
     notes: list[str]
 
 
@@ -70,62 +73,24 @@ def calls_of(
         openhands: Whether the tests are for the OpenHands SDK.
     """
     records = sorted(records, key=lambda record: record.started)
-    states = ("ok",) if openhands else ("ok", "error")
     calls = RecordedCalls([], [], [])
     for part in parts:
-        old, candidates = list[RunRecord](), list[RunRecord]()
+        candidates, old = list[RunRecord](), 0
         for record in records:
-            if record.is_of(part.tool) and record.state in states:
-                if record.definition is None and not earlier_sessions:
-                    old.append(record)
-                elif record.definition in (part.tool, None):
-                    candidates.append(record)
+            is_over = record.state == "ok" or (record.state == "error" and not openhands)
+            if not is_over or not record.is_of(part.tool):
+                continue
+            if record.definition is None and not earlier_sessions:
+                old += 1
+            elif record.definition in (part.tool, None):
+                candidates.append(record)
         if old:
             calls.notes.append(
-                f"Not tested: {counted(len(old), 'call')} of `{part.tool.name}`. An earlier session "
+                f"Not tested: {counted(old, 'call')} of `{part.tool.name}`. An earlier session "
                 "made it, and the tool may have changed since: `tests=` takes it."
             )
-        before = len(calls.repeated), len(calls.accepted)
         _add_calls(calls, part, candidates, records)
-        own = [*calls.repeated[before[0] :], *calls.accepted[before[1] :]]
-        calls.notes.extend(_notes_on_paths(part.tool.name, own))
     return calls
-
-
-def _notes_on_paths(name: str, calls: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a sentence if arguments in *calls* of the tool *name* are paths of this machine."""
-    paths = list[str]()
-    for call in calls:
-        found = list(_paths_in(call["arguments"]))
-        paths += found[:1]
-    if paths:
-        yield (
-            f"The arguments of {counted(len(paths), 'tested call')} of `{name}` have an absolute path, "
-            f"such as `{paths[-1]}`. The tests do not copy what is there, and may fail where it is not."
-        )
-
-
-def _paths_in(value: Any) -> Iterator[str]:
-    """Yield the texts in *value* that are absolute paths of something on this machine.
-
-    One step below the root is not enough: `/home` may be the path of a page too.
-    """
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from _paths_in(item)
-    elif isinstance(value, str) and _is_path_here(value):
-        yield value
-
-
-def _is_path_here(text: str) -> bool:
-    path = Path(text)
-    try:
-        return path.is_absolute() and len(path.parts) > 2 and path.exists()
-    except (OSError, ValueError):
-        # Too long for a path, or a null character
-        return False
 
 
 def _add_calls(
@@ -135,78 +100,76 @@ def _add_calls(
     records: Sequence[RunRecord],
 ) -> None:
     """Add to *calls* those of *candidates*, records of the tool in *part*, that become tests."""
-    tool, needed = part.tool, _needed_by_tool(part)
-    why_not = ""
-    if tool.hints.effect != "read-only":
-        why_not = "does not declare `read_only`"
-    elif "openWorldHint" in tool.hints.model_fields_set and tool.hints.openWorldHint:
-        why_not = "declares `open_world`"
-    is_repeated = not why_not
+    name, hints = part.tool.name, part.tool.hints
+    needed = _needed_by_tool(part)
     changed = _last_change(needed)
-    by_other = None
-    if is_repeated:
-        by_other = _first_of_other_tools(part, needed, records)
-    taken = _testable(calls, tool.name, candidates, changed, is_repeated=is_repeated)
-    repeatable, accepted = list[dict[str, Any]](), list[dict[str, Any]]()
-    for record in taken:
-        if is_repeated and (by_other is None or record.started < by_other.started):
-            repeatable += _repeatable(record)
-        elif not record.refused:
-            accepted += _repeatable(record)
-    if accepted and by_other is not None:
-        calls.notes.append(
-            f"`{by_other.tool}` ran before {counted(len(accepted), 'call')} of `{tool.name}`, uses the "
-            f"same objects and does not declare `read_only`: {_ONLY_ARGUMENTS}"
-        )
-    elif accepted:
-        calls.notes.append(f"`{tool.name}` {why_not}: {_ONLY_ARGUMENTS}")
-    steady, others = _steady(repeatable)
-    if others:
-        calls.notes.append(
-            f"`{tool.name}` had a new result each time for the same arguments in "
-            f"{counted(len(others), 'call')}: {_ONLY_ARGUMENTS}"
-        )
-    known = set(map(_key_of, steady))
-    calls.repeated.extend(steady)
-    calls.accepted.extend(_distinct(c for c in [*accepted, *others] if _key_of(c) not in known))
-
-
-def _testable(
-    calls: RecordedCalls,
-    name: str,
-    candidates: Sequence[RunRecord],
-    changed: int,
-    *,
-    is_repeated: bool,
-) -> list[RunRecord]:
-    """Return those of *candidates* that can become tests, and note the others in *calls*.
-
-    The code of the tool changed last in the cell *changed*.
-    """
-    taken, reasons = list[RunRecord](), list[str]()
+    by_other, why = None, ""
+    if hints.effect != "read-only":
+        why = f"`{name}` does not declare `read_only`"
+    elif "openWorldHint" in hints.model_fields_set and hints.openWorldHint:
+        why = f"`{name}` declares `open_world`"
+    else:
+        by_other = _first_of_other_tools(part, needed, records, changed)
+    repeatable, accepted, reasons = list[_Call](), list[_Call](), list[str]()
     for record in candidates:
-        if record.cell is not None and record.cell < changed:
-            reasons.append(f"After that, a cell changed code that `{name}` needs.")
-        elif record.refused and not (is_repeated and record.refused == "arguments"):
-            reasons.append("The call was refused before the tool ran.")
-        elif record.unanswered:
-            reasons.append(
-                "A question had no answer: the preset answer did not fit, or the tool did not wait "
-                "for it."
-            )
-        elif any(is_lost(answer.content) for answer in record.answers):
-            reasons.append(
-                "A question was asked; the history keeps no answer that is secret or very long."
-            )
+        is_repeated = not why and (by_other is None or record.started < by_other.started)
+        reason = _why_untested(record, name, changed, is_repeated=is_repeated)
+        if reason:
+            reasons.append(reason)
+        elif is_repeated:
+            repeatable += _repeatable(record)
         else:
-            taken.append(record)
+            accepted += _repeatable(record)
     for reason in dict.fromkeys(reasons):
         number = counted(reasons.count(reason), "call")
         calls.notes.append(f"Not tested: {number} of `{name}`. {reason}")
-    return taken
+    if by_other is not None:
+        why = (
+            f"`{by_other.tool}` ran before {counted(len(accepted), 'call')} of `{name}`, uses the "
+            "same objects and does not declare `read_only`"
+        )
+    if accepted:
+        calls.notes.append(f"{why}: {_ONLY_ARGUMENTS}")
+    _add_distinct(calls, name, repeatable, accepted)
+
+
+def _add_distinct(
+    calls: RecordedCalls, name: str, repeatable: Sequence[_Call], accepted: Sequence[_Call]
+) -> None:
+    """Add calls of the tool *name* to *calls*, each once; *repeatable* if the result was the same."""
+    steady, unsteady = _divided(repeatable)
+    if unsteady:
+        calls.notes.append(
+            f"`{name}` had a new result each time for the same arguments in "
+            f"{counted(len(unsteady), 'call')}: {_ONLY_ARGUMENTS}"
+        )
+    calls.repeated.extend(steady[-MOST_CALLS:])
+    repeated = [call["arguments"] for call in steady]
+    distinct = dict[str, _Call]()
+    for call in (*accepted, *unsteady):
+        arguments = call["arguments"]
+        if arguments not in repeated:
+            distinct[json.dumps(arguments)] = {"tool": call["tool"], "arguments": arguments}
+    calls.accepted.extend(list(distinct.values())[-MOST_CALLS:])
 
 
 _ONLY_ARGUMENTS = "the tests check only that its arguments are accepted."
+
+
+def _why_untested(record: RunRecord, name: str, changed: int, *, is_repeated: bool) -> str:
+    """Return a sentence that says why *record* becomes no test; empty if it becomes one.
+
+    The code of the tool *name* changed last in the cell *changed*.
+    """
+    if record.cell is not None and record.cell < changed:
+        return f"After that, a cell changed code that `{name}` needs."
+    if record.refused == "call" or (record.refused and not is_repeated):
+        return "The call was refused before the tool ran."
+    if record.unanswered:
+        return "A question had no answer: the preset answer did not fit, or the tool did not wait for it."
+    if any(is_lost(answer.content) for answer in record.answers):
+        return "A question was asked; the history keeps no answer that is secret or very long."
+    return ""
 
 
 def _needed_by_tool(part: ToolParts) -> Needed:
@@ -235,17 +198,17 @@ def _last_change(needed: Needed) -> int:
 
 
 def _first_of_other_tools(
-    part: ToolParts, needed: Needed, records: Sequence[RunRecord]
+    part: ToolParts, needed: Needed, records: Sequence[RunRecord], changed: int
 ) -> RunRecord | None:
     """Return the first run of another tool that may have changed an object of *part*; None if none ran.
 
-    It may if it uses the object, and does not declare that it only reads.
+    It may if it uses the object, and does not declare that it only reads. A run before the cell
+    *changed*, in which the code of *part* changed last, does not count.
     """
     objects = needed.objects()
-    last_change = _last_change(needed)
     for record in records:
         other: Any = record.definition
-        is_before = record.cell is not None and record.cell < last_change
+        is_before = record.cell is not None and record.cell < changed
         if other is None or other == part.tool or is_before or record.refused:
             continue
         if other.hints.effect != "read-only" and objects & _objects_of(other, part.statements):
@@ -261,32 +224,15 @@ def _objects_of(tool: AnyTool, statements: Sequence[Statement]) -> set[str]:
     return needed_by(statements, (), tool.name, maybe=[name]).objects()
 
 
-def _steady(calls: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the calls that can be repeated, and those that had several results."""
-    by_arguments: dict[str, list[dict[str, Any]]] = {}
+def _divided(calls: Iterable[_Call]) -> tuple[list[_Call], list[_Call]]:
+    """Return the calls that can be repeated, and those that had several results; each once."""
+    last, unsteady = dict[str, _Call](), dict[str, _Call]()
     for call in calls:
-        by_arguments.setdefault(_key_of(call), []).append(call)
-    steady, others = list[dict[str, Any]](), list[dict[str, Any]]()
-    for same in by_arguments.values():
-        last = same[-1]
-        if same.count(last) == len(same) and not _ADDRESS.search(last["text"]):
-            steady.append(last)
-        else:
-            others.append(last)
-    return steady[-MOST_CALLS:], others
-
-
-def _key_of(call: Mapping[str, Any]) -> str:
-    return json.dumps([call["arguments"], call.get("answers")])
-
-
-def _distinct(calls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tool and the arguments of *calls*, without repetitions."""
-    distinct = dict[str, dict[str, Any]]()
-    for call in calls:
-        arguments = call["arguments"]
-        distinct[json.dumps(arguments)] = {"tool": call["tool"], "arguments": arguments}
-    return list(distinct.values())[-MOST_CALLS:]
+        key = json.dumps([call["arguments"], call.get("answers")])
+        if last.get(key, call) != call or _ADDRESS.search(call["text"]):
+            unsteady[key] = call
+        last[key] = call
+    return [call for key, call in last.items() if key not in unsteady], list(unsteady.values())
 
 
 def _text_of(blocks: Iterable[Any]) -> str:

@@ -23,7 +23,6 @@ from toolbench.export.tool_code.tool_parts import (
     ToolParts,
     class_of,
     stem_of,
-    written,
 )
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -50,10 +49,10 @@ def parts_of_function(
     statements[place] = statement
     node: Any = statement.node
     name = node.name
-    stem = stem_of(tool, ("{}Action", "{}Executor", "{}Tool"), names_in_use)
+    stem = stem_of(tool, ("Action", "Executor", "Tool"), names_in_use)
     action, observation_type = f"{stem}Action", tool.observation_type
     types = frozenset[str]()
-    observation = written("Observation")
+    observation = "Observation"
     if observation_type not in (None, Observation):
         observation = observation_type.__name__
         types = frozenset({observation})
@@ -61,7 +60,7 @@ def parts_of_function(
     body = "\n".join(lines) or "    pass"
     classes = (
         # no docstring: a model would read it
-        f"class {action}({written('Action')}):\n{body}\n\n\n"
+        f"class {action}(Action):\n{body}\n\n\n"
         + class_of(
             tool,
             stem,
@@ -165,11 +164,7 @@ def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
             raise ExportError(msg)
         annotation, default = parameters[name]
         options = _options(field, described.get(name))
-        hint = (
-            f"{written('Annotated')}[{annotation}, {written('Field')}({options})]"
-            if options
-            else annotation
-        )
+        hint = f"Annotated[{annotation}, Field({options})]" if options else annotation
         yield f"    {attribute}: {hint}{'' if default is None else f' = {default}'}"
 
 
@@ -212,16 +207,16 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None
     takes_none = any(word in annotation for word in ("None", "Optional", "Any", "object"))
     if isinstance(default, ast.Constant) and default.value is None and not takes_none:
         # `x: int = None` means Optional
-        annotation = f"{written('Optional')}[{annotation}]"
+        annotation = f"Optional[{annotation}]"
     return annotation, ast.unparse(default)
 
 
 def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_text: bool) -> str:
     call = f"{node.name}({', '.join(_arguments(tool.action_type.model_fields, node))})"
     function = innermost(tool.function)
-    head, body, returned = "def", f"return {call}", written("Any")
+    head, body, returned = "def", f"return {call}", "Any"
     if returns_text:
-        body = f"return {written('observation_of')}({call})"
+        body = f"return observation_of({call})"
         returned = types.partition(", ")[2]
     else:
         # A call of what is async is async too, so a server runs several at once
@@ -233,10 +228,10 @@ def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_
             # The output schema of an MCP server is made of it
             returned = ast.unparse(node.returns)
     return (
-        f"class {name}({written('ToolExecutor')}[{types}]):\n"
+        f"class {name}(ToolExecutor[{types}]):\n"
         f'    """Calls `{node.name}` with the arguments of an action."""\n\n'
         f"    {head} __call__(\n"
-        f"        self, action: {types.partition(', ')[0]}, conversation: {written('Any')} = None\n"
+        f"        self, action: {types.partition(', ')[0]}, conversation: Any = None\n"
         f"    ) -> {returned}:\n"
         '        """Run once."""\n'
         f"        {body}\n"

@@ -17,10 +17,9 @@ from toolbench.export.tool_code.tool_parts import (
     AnyTool,
     ToolParts,
     class_of,
+    maker_of,
     stem_of,
-    written,
 )
-from toolbench.wording import snake_case
 
 
 def parts_of_made(
@@ -42,32 +41,28 @@ def parts_of_made(
     if expression is None:
         msg = f"{tool.name}: the ToolDefinition(...) that made it has no executor=: add it there."
         raise ExportError(msg)
-    action, observation = tool.action_type.__name__, written("Observation")
+    action, observation = tool.action_type.__name__, "Observation"
     types = {action}
     if tool.action_type is Action:
-        action, types = written("Action"), set()
+        action, types = "Action", set()
     if tool.observation_type not in (None, Observation):
         observation = tool.observation_type.__name__
         types.add(observation)
     code = ast.unparse(expression)
-    is_function = isinstance(tool.executor, FunctionExecutor)
-    is_wrapped = openhands and is_function
-    executors = ("{}Executor", "_{lower}executor_function")
-    patterns = ("{}Tool", *(executors if is_wrapped else ("make_{snake}_executor",)))
-    stem = stem_of(tool, patterns, names_in_use)
-    if openhands and not is_function:
-        _check_executor(tool)
-    if is_wrapped:
-        implementation = _wrapped(tool, f"{stem}Executor", action, observation, code)
-        executor, imported = f"{stem}Executor()", f"{stem}Executor"
+    if openhands and isinstance(tool.executor, FunctionExecutor):
+        stem = stem_of(tool, ("Executor", "Tool"), names_in_use)
+        imported = f"{stem}Executor"
+        implementation = _wrapped(tool, imported, action, observation, code)
     else:
-        maker = f"make_{snake_case(stem)}_executor"
+        if openhands:
+            _check_executor(tool)
+        stem = stem_of(tool, ("Tool",), names_in_use)
+        imported = maker_of(stem)
         implementation = (
-            f"def {maker}() -> {written('Any')}:\n"
+            f"def {imported}() -> Any:\n"
             f'    """Return the executor of `{tool.name}`."""\n'
             f"    return {code}\n"
         )
-        executor, imported = f"{maker}()", maker
     return ToolParts(
         tool=tool,
         tool_class=f"{stem}Tool",
@@ -78,7 +73,7 @@ def parts_of_made(
             stem,
             action=action,
             observation=observation,
-            executor=executor,
+            executor=f"{imported}()",
             name=imported,
         ),
         implementation=implementation,
@@ -159,7 +154,7 @@ def _state_for(kind: Any, *, openhands: bool) -> str:
     )
     if not needs_state:
         return ""
-    return "None" if openhands else f"{written('ConversationState')}()"
+    return "None" if openhands else "ConversationState()"
 
 
 def _call_that_made(tool: AnyTool, module: ModuleType, statements: Sequence[Statement]) -> ast.Call:
@@ -226,12 +221,12 @@ def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str)
     takes_conversation = len(signature(function).parameters) > 1
     arguments = "action, conversation" if takes_conversation else "action"
     call = f"_{name.lower()}_function({arguments})"
-    result = f"{written('observation_of')}({call})" if tool.observation_type is None else call
+    result = f"observation_of({call})" if tool.observation_type is None else call
     return (
         f"_{name.lower()}_function = {code}\n\n\n"
-        f"class {name}({written('ToolExecutor')}[{action}, {observation}]):\n"
+        f"class {name}(ToolExecutor[{action}, {observation}]):\n"
         f'    """Does the work of `{tool.name}`."""\n\n'
-        f"    def __call__(self, action: {action}, conversation: {written('Any')} = None) -> {observation}:\n"
+        f"    def __call__(self, action: {action}, conversation: Any = None) -> {observation}:\n"
         '        """Run once."""\n'
         f"        return {result}\n"
     )

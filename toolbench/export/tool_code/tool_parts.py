@@ -1,7 +1,7 @@
 """The parts of a tool as code for a package, and Python literals for plain values."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pprint import pformat
 from textwrap import indent
@@ -14,7 +14,6 @@ from toolbench.wording import snake_case
 AnyTool = ToolDefinition[Any, Any]
 PACKAGE = "_this_package_"
 """A placeholder for the name of the package, which is not known when the code is written."""
-_WRITTEN = "_written_by_toolbench_"
 _WIDTH = 76
 
 
@@ -47,42 +46,33 @@ class ToolParts:
     undecorated: str = ""
 
 
-def written(name: str) -> str:
-    """Return a placeholder for *name* in code that we write.
-
-    `with_names` replaces the placeholder by *name*, or by an alias if the person's code uses *name*
-    for something else.
-    """
-    return f"{_WRITTEN}{name}"
-
-
-def with_names(code: str, names: Mapping[str, str]) -> str:
-    """Return *code* with each placeholder replaced by its name, or by the alias in *names*."""
-    return re.sub(rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code)
-
-
-def stem_of(tool: AnyTool, parts: Iterable[str], names_in_use: set[str]) -> str:
+def stem_of(tool: AnyTool, suffixes: Iterable[str], names_in_use: set[str]) -> str:
     """Return the first part of the class names of *tool*: `Add` for `AddAction` and `AddTool`.
 
     Args:
         tool: The tool.
-        parts: Patterns of the names, such as `{}Tool` or `make_{snake}_executor`.
+        suffixes: The ends of the class names, such as `Tool`.
         names_in_use: The names that are taken; the names of this tool are added.
     """
-    words = re.split(r"[^A-Za-z0-9]+", tool.name)
-    stem = "".join(word[:1].upper() + word[1:] for word in words).removesuffix("Tool")
-    stem = first = stem if stem[:1].isalpha() else f"My{stem}"
-    patterns, number = list(parts), 2
-    while not names_in_use.isdisjoint(names := _names_from(stem, patterns)):
+    first = ""
+    for word in re.split(r"[^A-Za-z0-9]+", tool.name):
+        first += word[:1].upper() + word[1:]
+    first = first.removesuffix("Tool")
+    if not first[:1].isalpha():
+        first = f"My{first}"
+    stem, number = first, 2
+    while True:
+        names = {constant_of(stem), maker_of(stem)}
+        names.update(stem + suffix for suffix in suffixes)
+        if names_in_use.isdisjoint(names):
+            names_in_use |= names
+            return stem
         stem, number = f"{first}{number}", number + 1
-    names_in_use |= names
-    return stem
 
 
-def _names_from(stem: str, patterns: Iterable[str]) -> set[str]:
-    snake = snake_case(stem)
-    forms = {"": stem, "lower": stem.lower(), "snake": snake, "upper": snake.upper()}
-    return {p.format(forms[""], **forms) for p in patterns} | {constant_of(stem)}
+def maker_of(stem: str) -> str:
+    """Return the name of the function that makes the tool's executor."""
+    return f"make_{snake_case(stem)}_executor"
 
 
 def constant_of(stem: str) -> str:
@@ -90,13 +80,9 @@ def constant_of(stem: str) -> str:
     return f"{snake_case(stem).upper()}_DESCRIPTION"
 
 
-def literal(value: Any, depth: int = 0) -> str:
-    """Return *value*, which is made of JSON values, as a Python literal.
-
-    The lines after the first line are indented by *depth* characters.
-    """
-    text = pformat(value, sort_dicts=False, width=_WIDTH)
-    return text.replace("\n", "\n" + " " * depth)
+def literal(value: Any) -> str:
+    """Return *value*, which is made of JSON values, as a Python literal."""
+    return pformat(value, sort_dicts=False, width=_WIDTH)
 
 
 def text_literal(text: str) -> str:
@@ -126,24 +112,23 @@ def class_of(
         executor: The expression that makes the executor.
         name: The name in *executor* that is imported from the implementation.
     """
-    fields = {
-        "description": constant_of(stem),
-        "action_type": action,
-        **({} if observation == written("Observation") else {"observation_type": observation}),
-        **_hints(tool),
-        **_meta(tool),
-        "executor": executor,
-    }
-    anything = written("Any")
-    arguments = "\n".join(f"{name}={value}," for name, value in fields.items())
+    arguments = f"description={constant_of(stem)},\naction_type={action},\n"
+    if observation != "Observation":
+        arguments += f"observation_type={observation},\n"
+    if tool.annotations is not None:
+        declared = tool.annotations.model_dump(exclude_unset=True, exclude_none=True)
+        hints = ", ".join(f"{name}={value!r}" for name, value in declared.items())
+        arguments += f"annotations=ToolAnnotations({hints}),\n"
+    if tool.meta is not None:
+        arguments += f"meta={literal(dict(tool.meta))},\n"
+    arguments += f"executor={executor},"
     return (
         f"{constant_of(stem)} = {text_literal(tool.description)}\n\n\n"
-        f"class {stem}Tool({written('ToolDefinition')}[{action}, {observation}]):\n"
+        f"class {stem}Tool(ToolDefinition[{action}, {observation}]):\n"
         f'    """The tool `{tool.name}`."""\n\n'
         f"    name = {tool.name!r}\n\n"
         "    @classmethod\n"
-        f"    def create(cls, conv_state: {anything} = None, **params: {anything}) "
-        f"-> {written('Sequence')}[{written('Self')}]:\n"
+        "    def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:\n"
         '        """Return the tool. The code that does the work is imported here."""\n'
         f"        from {PACKAGE}.impl import {name}\n\n"
         "        return [\n"
@@ -152,15 +137,3 @@ def class_of(
         "            )\n"
         "        ]\n"
     )
-
-
-def _hints(tool: AnyTool) -> Mapping[str, str]:
-    if tool.annotations is None:
-        return {}
-    declared = tool.annotations.model_dump(exclude_unset=True, exclude_none=True)
-    hints = ", ".join(f"{name}={value!r}" for name, value in declared.items())
-    return {"annotations": f"{written('ToolAnnotations')}({hints})"}
-
-
-def _meta(tool: AnyTool) -> Mapping[str, str]:
-    return {} if tool.meta is None else {"meta": literal(dict(tool.meta), 16)}
