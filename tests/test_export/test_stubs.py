@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from toolbench.errors import FileError
 from toolbench.export import export_stubs
-from toolbench.export.stubs.stubs import stubs_for
+from toolbench.export.stubs import stubs_for
 from toolbench.mcp import MCPClient
 from toolbench.testing import FakeMCPServer
 
@@ -86,8 +86,7 @@ def test_calls_the_connected_server(session, tmp_path):
     assert '"class": null' in call.text or '"class":null' in call.text
     assert "mixed" not in call.text
     for wrong in (
-        {"title": "t"},
-        {"dict": 6},
+        {"title": 7},
         {"class": "c"},
         {"parent": {"value": "x"}},
         {"x": 1},

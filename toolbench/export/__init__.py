@@ -6,6 +6,6 @@ from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
     from toolbench.export.package import export_package as export_package
-    from toolbench.export.stubs.stubs import export_stubs as export_stubs
+    from toolbench.export.stubs import export_stubs as export_stubs
 
 __getattr__, __dir__, __all__ = public_names(__name__)

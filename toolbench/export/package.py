@@ -16,19 +16,22 @@ from toolbench.export.code.code_secrets import check_text, variables_in
 from toolbench.export.code.sdk_imports import with_context_of_sdk, with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
 from toolbench.export.package_name import package_name
-from toolbench.export.project.dependencies import requirements
 from toolbench.export.project.division import divided
-from toolbench.export.project.imports import modules_in
+from toolbench.export.project.imports import modules_in, requirements
 from toolbench.export.project.modules import modules_for
 from toolbench.export.project.notes import (
     files_named_in,
     notes_on_left_out,
     notes_on_surroundings,
 )
-from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
+from toolbench.export.project.project import (
+    notebook_for,
+    pyproject_for,
+    readme_for,
+    server_for,
+    tests_for,
+)
 from toolbench.export.project.recorded_calls import calls_of, offers_of
-from toolbench.export.project.server_module import server_for
-from toolbench.export.project.tests_module import tests_for
 from toolbench.export.project_folder import check_places, write_files
 from toolbench.export.tool_code.function_tool import parts_of_function
 from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
@@ -226,7 +229,7 @@ def files_of(
     return files, notes
 
 
-_EXTRAS = {"jupyter-toolbench": "serve", "fastmcp-slim": "server"}
+_EXTRAS = {"jupyter-toolbench": "[serve]", "fastmcp-slim": "[server]"}
 
 
 def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:

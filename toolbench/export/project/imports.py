@@ -1,13 +1,23 @@
-"""Write the import lines of a file of the package, for toolbench or for the OpenHands SDK."""
+"""The import lines of a file of the package, for toolbench or the OpenHands SDK, and what they require."""
 
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import (
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+    version,
+)
 from importlib.util import find_spec
 
+from toolbench._version import __version__
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import Statement
 
+_OURS = "jupyter-toolbench"
+_SDK_NAME = "openhands-sdk"
+_SDK_TOOLS = "openhands-tools"
 _PYTHON = {
     "Annotated": "typing",
     "Any": "typing",
@@ -214,3 +224,65 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
             yield line
     for head, imported in names.items():
         yield f"{head} import {', '.join(imported)}"
+
+
+def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, str]) -> list[str]:
+    """Return the requirements for *modules*, each with the installed version as its lower bound.
+
+    Args:
+        modules: The full names of the imported modules.
+        package: The package itself, which needs no requirement.
+        extras: The needed extra of a distribution, by its name: `{"fastmcp-slim": "[server]"}`.
+
+    Raises:
+        ExportError: If a module belongs to no distribution: then it cannot be installed elsewhere.
+    """
+    needed = set[str]()
+    for module in modules:
+        top = module.partition(".")[0]
+        if top in sys.stdlib_module_names or top == package:
+            continue
+        name = _distribution_of(module)
+        extra = extras.get(name, "")
+        needed.add(f"{name}{extra}{_lower_bound(name)}")
+    return sorted(needed, key=str.lower)
+
+
+def _distribution_of(module: str) -> str:
+    top = module.partition(".")[0]
+    if top == "toolbench":
+        return _OURS
+    if f"{module}.".startswith("openhands.tools."):
+        return _SDK_TOOLS
+    if top == "openhands":
+        return _SDK_NAME
+    names = packages_distributions().get(top)
+    if not names:
+        spec = find_spec(top)
+        place = ""
+        if spec is not None and spec.origin:
+            place = f" but the file {spec.origin}"
+        msg = f"`{top}` is of no installed package{place}: install it, or put its code into a cell."
+        raise ExportError(msg)
+    for name in names:
+        # Several distributions can share a namespace package
+        if _holds(name, module.replace(".", "/")):
+            return name
+    return names[0]
+
+
+def _holds(name: str, path: str) -> bool:
+    """Tell whether the distribution *name* has the module at *path*."""
+    files = distribution(name).files or []
+    return any(str(file).startswith((f"{path}/", f"{path}.")) for file in files)
+
+
+def _lower_bound(name: str) -> str:
+    """Return the installed version of *name* as its lowest; empty if it is not installed."""
+    if name == _OURS:
+        return f">={__version__}"
+    try:
+        return f">={version(name).partition('+')[0]}"
+    except PackageNotFoundError:
+        # The SDK, which does not share an environment with us
+        return ""

@@ -1,1 +1,0 @@
-"""Write a server's tools as a typed Python module."""
