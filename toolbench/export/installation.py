@@ -70,4 +70,6 @@ def _sentence(commands: list[str]) -> str:
 def _as_path(folder: str | Path) -> str:
     """Return *folder* so that an installer takes it for a path, not for the name of a package."""
     text = str(Path(folder))
-    return text if isabs(text) or text.startswith(("./", "../")) else f"./{text}"  # noqa: PTH117 - a text
+    if isabs(text) or text.startswith(("./", "../")):  # noqa: PTH117 - a text
+        return text
+    return f"./{text}"

@@ -320,9 +320,11 @@ def _home_of(tool: Any) -> ModuleType:
     if tool.executor is None:
         msg = f"{tool.name} has no executor: there is nothing to export that would work."
         raise ExportError(msg)
-    kind = type(tool) if type(tool) is not ToolDefinition else tool.action_type
+    kind: Any = type(tool)
     if isinstance(tool.executor, FunctionCall):
         kind = innermost(tool.executor.function)
+    elif kind is ToolDefinition:
+        kind = tool.action_type
     name = str(getattr(kind, "__module__", ""))
     if name.partition(".")[0] == _OURS:
         msg = f"{tool.name} comes with toolbench: it can be imported from {name}."

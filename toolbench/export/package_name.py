@@ -20,7 +20,9 @@ def package_name(tools: Sequence[AnyTool], folder: str) -> str:
     A name that cannot be the name of a package is changed; one that Python or another package has
     already gets `_tool` at its end.
     """
-    name = tools[0].name if len(tools) == 1 else folder
+    name = folder
+    if len(tools) == 1:
+        name = tools[0].name
     name = re.sub("[^A-Za-z0-9]", "_", name).strip("_").lower()
     if not name.isidentifier():
         name = f"tool_{name}".rstrip("_")

@@ -3,12 +3,13 @@
 import ast
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from inspect import getsource
 from types import ModuleType
 from typing import Any
 
+from toolbench.core.functions import tool
 from toolbench.export.code.symbol_names import Names, names_of, names_of_await
 from toolbench.runs.kernel import running_shell
 
@@ -69,7 +70,7 @@ def statements_of(module: ModuleType) -> list[Statement]:
     """
     shell = running_shell()
     if shell is None or module is not shell.user_module:
-        return list(_of_cell(getsource(module), is_main=False))
+        return _with_places(_of_cell(getsource(module), is_main=False), module, 0)
     history = getattr(shell, "history_manager", None)
     cells = list(getattr(history, "input_hist_parsed", ()))
     if not any(cells):
@@ -77,12 +78,35 @@ def statements_of(module: ModuleType) -> list[Statement]:
     statements = list[Statement]()
     for number, cell in enumerate(cells):
         failed_line = _failed_line(history, number)
+        done = list[Statement]()
         for statement in _of_cell(cell, is_main=True):
             if failed_line is not None and (statement.node.end_lineno or 0) >= failed_line:
                 # It failed, and what comes after it did not run
                 break
-            statements.append(replace(statement, cell=number))
+            done.append(statement)
+        statements += _with_places(done, module, number)
     return statements
+
+
+def _with_places(statements: Iterable[Statement], module: ModuleType, cell: int) -> list[Statement]:
+    placed = list[Statement]()
+    for statement in statements:
+        is_tool = bool(tool_decorators(statement.node, module))
+        placed.append(replace(statement, cell=cell, is_tool=is_tool))
+    return placed
+
+
+def tool_decorators(node: ast.stmt, module: ModuleType) -> list[ast.expr]:
+    """Return the decorators of *node*, in *module*, that make a tool of a function."""
+    found = list[ast.expr]()
+    for decorator in getattr(node, "decorator_list", ()):
+        first, *rest = ast.unparse(getattr(decorator, "func", decorator)).split(".")
+        value: Any = vars(module).get(first)
+        for name in rest:
+            value = getattr(value, name, None)
+        if value is tool:
+            found.append(decorator)
+    return found
 
 
 def _compiled_cells(shell: Any) -> Iterator[str]:
@@ -120,7 +144,9 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
     for node in tree.body:
         body = _body_of_magic(node)
         if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN:
-            chosen = node.body if is_main else node.orelse
+            chosen = node.orelse
+            if is_main:
+                chosen = node.body
             body = ast.unparse(ast.Module(chosen, []))
         if body is not None:
             yield from _of_cell(body, is_main=is_main)
@@ -139,17 +165,7 @@ def statement_of(node: ast.stmt, code: str) -> Statement:
         if not _stands_alone(code, node):
             return Statement(code, node, names_of_await(node), "it comes from a cell that awaits")
     names = names_of(node, code)
-    return Statement(code, node, names, _obstacle(node, names), _is_tool(node))
-
-
-def _is_tool(node: ast.stmt) -> bool:
-    if isinstance(node, ast.ClassDef):
-        return False
-    for decorator in getattr(node, "decorator_list", ()):
-        name = ast.unparse(decorator).partition("(")[0]
-        if name.rpartition(".")[2] == "tool":
-            return True
-    return False
+    return Statement(code, node, names, _obstacle(node, names))
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:

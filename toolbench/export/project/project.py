@@ -64,21 +64,18 @@ def readme_for(
     openhands: bool,
 ) -> str:
     """Return the text of README.md; *notes* are sentences about what a person should check."""
-    name, target = (
-        package.replace("_", "-"),
-        "the OpenHands SDK" if openhands else "toolbench",
-    )
+    name = package.replace("_", "-")
     names = "\n".join(f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools)
     tested = ", ".join(_tested(len(calls.repeated), len(calls.accepted)))
-    python = ".venv/bin/python" if openhands else "python"
-    pip = f"{python} -m pip" if openhands else "pip"
-    server = f".venv/bin/{name}-server" if openhands else f"{name}-server"
-    remarks = "".join(f"- {note}\n" for note in notes)
-    used = (
-        f"`import {package}` registers them for `Tool(name=...)` of an agent."
-        if openhands
-        else f"`from {package} import create_tools` makes them."
-    )
+    target, python, pip, server = "toolbench", "python", "pip", f"{name}-server"
+    used = f"`from {package} import create_tools` makes them."
+    if openhands:
+        target, python, pip = "the OpenHands SDK", ".venv/bin/python", ".venv/bin/python -m pip"
+        server = f".venv/bin/{server}"
+        used = f"`import {package}` registers them for `Tool(name=...)` of an agent."
+    remarks = ""
+    if notes:
+        remarks = "\n## To look at\n\n" + "".join(f"- {note}\n" for note in notes)
     return f"""\
 # {name}
 
@@ -95,7 +92,7 @@ Tools for {target}, exported from a notebook by toolbench.
 | `{package}/server.py` | an MCP server over stdio: `{pip} install '.[server]'`, then `{server}` |
 | `tests/test_{package}.py` | {tested}: `{pip} install '.[test]'`, then `{python} -m pytest` |
 | `{package}.ipynb` | to try it |
-{f"{chr(10)}## To look at{chr(10)}{chr(10)}{remarks}" if notes else ""}"""
+{remarks}"""
 
 
 def _tested(repeated: int, accepted: int) -> Iterator[str]:
@@ -146,14 +143,16 @@ def notebook_for(
             f"tools = {{tool.name: tool for tool in create_tools()}}\n{names}",
         )
     )
-    last_lines = _READ_BY_MODEL if openhands else "observation"
     for tool in tools:
-        arguments = [call["arguments"] for call in calls if call["tool"] == tool.name][-1:]
-        for one in arguments:
-            call = f"tools[{tool.name!r}]"
-            text = literal(one)
-            action = f"{call}.action_from_arguments({text})" if openhands else text
-            cells.append(("code", f"observation = {call}({action})\n{last_lines}"))
+        own = [call["arguments"] for call in calls if call["tool"] == tool.name]
+        if not own:
+            continue
+        called, text = f"tools[{tool.name!r}]", literal(own[-1])
+        if openhands:
+            code = f"{called}({called}.action_from_arguments({text}))\n{_READ_BY_MODEL}"
+        else:
+            code = f"{called}({text})\nobservation"
+        cells.append(("code", f"observation = {code}"))
     return json.dumps(_notebook(cells), indent=1, ensure_ascii=False) + "\n"
 
 

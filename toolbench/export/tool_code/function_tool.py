@@ -12,11 +12,10 @@ from pydantic.fields import FieldInfo
 
 from toolbench.core.executor import CONVERSATION, innermost
 from toolbench.core.functions import parse
-from toolbench.core.functions import tool as tool_decorator
 from toolbench.core.schema import Observation
 from toolbench.core.validators import has_base64
 from toolbench.errors import ExportError
-from toolbench.export.code.statements import Statement
+from toolbench.export.code.statements import Statement, tool_decorators
 from toolbench.export.code.symbol_names import names_of
 from toolbench.export.tool_code.tool_parts import (
     AnyTool,
@@ -126,25 +125,15 @@ def _undecorated(statement: Statement, module: ModuleType) -> Statement:
     node: Any = statement.node
     lines = statement.code.splitlines()
     first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
-    for decorator in reversed(node.decorator_list):
-        if _is_tool(decorator, module):
-            begin, end = decorator.lineno - first, (decorator.end_lineno or 0) - first
-            del lines[begin : end + 1]
+    for decorator in reversed(tool_decorators(node, module)):
+        begin, end = decorator.lineno - first, (decorator.end_lineno or 0) - first
+        del lines[begin : end + 1]
     code = "\n".join(lines)
     if code == statement.code:
         return statement
     [new] = ast.parse(code).body
     names = names_of(new, code)
     return replace(statement, code=code, node=new, names=names, is_tool=True)
-
-
-def _is_tool(decorator: ast.expr, module: ModuleType) -> bool:
-    call = decorator.func if isinstance(decorator, ast.Call) else decorator
-    path = ast.unparse(call).split(".")
-    value: Any = vars(module).get(path[0])
-    for part in path[1:]:
-        value = getattr(value, part, None)
-    return value is tool_decorator
 
 
 def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
@@ -163,14 +152,25 @@ def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
             )
             raise ExportError(msg)
         annotation, default = parameters[name]
-        options = _options(field, described.get(name))
-        hint = f"Annotated[{annotation}, Field({options})]" if options else annotation
-        yield f"    {attribute}: {hint}{'' if default is None else f' = {default}'}"
+        options = list[str]()
+        if field.alias:
+            options.append(f"alias={field.alias!r}")
+        description = described.get(name)
+        if description and field.description == description:
+            options.append(f"description={description!r}")
+        if options:
+            annotation = f"Annotated[{annotation}, Field({', '.join(options)})]"
+        line = f"    {attribute}: {annotation}"
+        if default is not None:
+            line += f" = {default}"
+        yield line
 
 
 def _config(tool: AnyTool, node: _Function, *, openhands: bool) -> Iterator[str]:
     """Yield the lines of the action class about all of its fields."""
-    options = ['extra="allow"'] if node.args.kwarg is not None else []
+    options = list[str]()
+    if node.args.kwarg is not None:
+        options.append('extra="allow"')
     if openhands and has_base64(tool.action_type):
         # The SDK leaves bytes to pydantic
         options += ['val_json_bytes="base64"', 'ser_json_bytes="base64"']
@@ -179,13 +179,6 @@ def _config(tool: AnyTool, node: _Function, *, openhands: bool) -> Iterator[str]
     extra = node.args.kwarg and node.args.kwarg.annotation
     if extra is not None:
         yield f"    __pydantic_extra__: dict[str, {ast.unparse(extra)}]"
-
-
-def _options(field: FieldInfo, description: str | None) -> str:
-    options = [f"alias={field.alias!r}"] if field.alias else []
-    if description and field.description == description:
-        options.append(f"description={description!r}")
-    return ", ".join(options)
 
 
 def _parameters(node: _Function) -> dict[str, tuple[str, str | None]]:
@@ -242,7 +235,10 @@ def _arguments(fields: Mapping[str, FieldInfo], node: _Function) -> Iterator[str
     by_position = {argument.arg for argument in node.args.posonlyargs}
     for attribute, field in fields.items():
         name = field.alias or attribute
-        yield (f"action.{attribute}" if name in by_position else f"{name}=action.{attribute}")
+        if name in by_position:
+            yield f"action.{attribute}"
+        else:
+            yield f"{name}=action.{attribute}"
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     if any(argument.arg == CONVERSATION for argument in arguments):
         yield "conversation=conversation"
