@@ -60,7 +60,6 @@ CELLS = {
         "Count.up()",
         "# Count.n",
     ],
-    "declared_global": ["def begin():\n    global x\n    x = 7", "begin()"],
     "global_given_again": ["x = 1", "def more():\n    global x\n    x += 1", "more()\nmore()"],
     "by_a_decorator": [
         "x = {}",
@@ -141,8 +140,7 @@ def values_of_both(tmp_path_factory):
             notebook.run("unrelated = object()", *cells, SHOW.format(name, what))
             tool = notebook[f"show_{name}"]
             before[name] = run_tool(tool).text
-            taken = [3] if name == "declared_global" else []
-            project = export_package(tool, folder / name, tests=(), cells=taken)
+            project = export_package(tool, folder / name, tests=())
             assert "unrelated" not in (project / f"show_{name}/impl.py").read_text()
             named[name], taken = named_in((project / "README.md").read_text("utf-8"))
             if taken:
@@ -169,7 +167,7 @@ def test_a_value_is_that_of_the_notebook(values_of_both, name):
     ("cells", "words"),
     [
         (["x = {}", "x['a'] = !echo 1"], "it comes from a magic"),
-        (["def begin():\n    global x\n    x = 7", "begin()"], "`begin` sets it by `global`"),
+        (["def begin():\n    global x\n    x = 7", "begin()"], "no cell or file defines it"),
     ],
 )  # fmt: skip
 def test_what_a_file_cannot_repeat_is_refused(notebook, tmp_path, cells, words):

@@ -152,11 +152,11 @@ def export(
         how_to_install,
         how_to_install_for_openhands,
     )
-    from toolbench.export.package import write_package  # noqa: PLC0415 - the same
+    from toolbench.export.package import export_package  # noqa: PLC0415 - the same
 
     try:
         sources = tools_of(tools)
-        package = write_package(
+        package = export_package(
             sources,
             folder,
             cells=cells,
@@ -166,12 +166,12 @@ def export(
     except ToolbenchError as error:
         return _refuse(error)
     how = (
-        how_to_install_for_openhands(package.folder)
+        how_to_install_for_openhands(package)
         if openhands
-        else how_to_install(package.folder, python=_typed("python"))
+        else how_to_install(package, python=_typed("python"))
     )
     console.print(
-        f"Wrote the package {package.folder} with {', '.join(tool.name for tool in sources)}. "
+        f"Wrote the package {package} with {', '.join(tool.name for tool in sources)}. "
         f"{how}"
         f"{package.to_look_at()}",
         markup=False,

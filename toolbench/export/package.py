@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from toolbench.core.executor import FunctionCall, innermost
 from toolbench.core.tool import ToolDefinition
@@ -43,38 +43,19 @@ from toolbench.runs.record import RunRecord
 _OURS = "toolbench"
 
 
-class WrittenPackage(NamedTuple):
-    """A package that was written.
+class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Python 3.12
+    """The folder of a package that was written: a path that a cell shows with what to look at."""
 
-    Attributes:
-        folder: The folder of the project.
-        notes: The sentences of "To look at" in its README: what is not in the package, what runs
-            at each import, which calls are not repeated by its tests. After them sentences about
-            the files of an earlier export: which were removed, which are still there.
-    """
-
-    folder: Path
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """The sentences of "To look at" in its README: what is not in the package, and which calls are not
+    repeated by its tests. After them sentences about the files of an earlier export."""
 
     def to_look_at(self) -> str:
         """Return the notes, each on a line of its own that begins with a line break; empty if none."""
         return "".join(f"\nTo look at: {note}" for note in self.notes)
 
-
-class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Python 3.12
-    """The folder of a package that was written: a path that a cell shows with what to look at."""
-
-    _to_look_at = ""
-
-    @classmethod
-    def of(cls, package: WrittenPackage) -> Self:
-        """Return the folder of *package*."""
-        folder = cls(package.folder)
-        folder._to_look_at = package.to_look_at()
-        return folder
-
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
-        printer.text(f"{Path(self)!r}{self._to_look_at}")
+        printer.text(f"{Path(self)!r}{self.to_look_at()}")
 
 
 def export_package(
@@ -85,7 +66,7 @@ def export_package(
     tests: Iterable[RunRecord] | None = None,
     openhands: bool = False,
     overwrite: bool = False,
-) -> Path:
+) -> PackageFolder:
     """Write *tools* of this notebook, or of a file, as a package that can be installed.
 
     `definition.py` has the description for models, `impl.py` has the code that does the work.
@@ -121,35 +102,16 @@ def export_package(
         FileError: If a file exists with other content. Each message names the causes, and nothing is
             written.
     """
-    package = write_package(
-        tools, folder, cells=cells, tests=tests, openhands=openhands, overwrite=overwrite
-    )
-    return PackageFolder.of(package)
-
-
-def write_package(
-    tools: AnyTool | Sequence[AnyTool],
-    folder: str | Path,
-    *,
-    cells: Collection[int] = (),
-    tests: Iterable[RunRecord] | None = None,
-    openhands: bool = False,
-    overwrite: bool = False,
-) -> WrittenPackage:
-    """Do the same as `export_package`, and return also what a person should look at.
-
-    Raises:
-        ExportError: As in `export_package`.
-        FileError: As there.
-    """
-    chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
-    folder = Path(folder).expanduser()
-    files, notes = files_of(chosen, folder.name, cells=cells, tests=tests, openhands=openhands)
+    if isinstance(tools, ToolDefinition):
+        tools = [tools]
+    project = PackageFolder(Path(folder).expanduser())
+    files, notes = files_of(tools, project.name, cells=cells, tests=tests, openhands=openhands)
     contents = {place: _encoded(place, text) for place, text in files.items()}
     if not overwrite:
-        check_places(folder, contents)
-    changes = write_files(folder, contents, removal=overwrite)
-    return WrittenPackage(folder, (*notes, *changes))
+        check_places(project, contents)
+    changes = write_files(project, contents, removal=overwrite)
+    project.notes = (*notes, *changes)
+    return project
 
 
 def _encoded(place: str, text: str) -> bytes:

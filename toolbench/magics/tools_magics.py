@@ -140,10 +140,10 @@ def _export(magics: ToolsMagics, options: Namespace) -> None:
         how_to_install_for_openhands,
         how_to_install_from_a_cell,
     )
-    from toolbench.export.package import write_package  # noqa: PLC0415 - as above
+    from toolbench.export.package import export_package  # noqa: PLC0415 - as above
 
     tools = [magics.catalog.find(name) for name in options.names]
-    package = write_package(
+    package = export_package(
         tools,
         options.to,
         cells=options.cells,
@@ -154,8 +154,7 @@ def _export(magics: ToolsMagics, options: Namespace) -> None:
     if options.openhands:
         how_to = how_to_install_for_openhands
     names = ", ".join(tool.name for tool in tools)
-    how = how_to(package.folder)
-    text = f"Wrote the package {package.folder} with {names}. {how}{package.to_look_at()}"
+    text = f"Wrote the package {package} with {names}. {how_to(package)}{package.to_look_at()}"
     print(text)  # noqa: T201 - in the cell that asked
 
 

@@ -129,7 +129,6 @@ def needed_by(
                 continue
             needed.places.add(chosen)
             todo += _uses(statement, chosen, use.call, end, use.name)
-    _look_for_global(needed)
     return needed
 
 
@@ -206,19 +205,6 @@ def _assigning_into(statements: Sequence[Statement], use: _Use, place: int) -> I
         is_of_module = statement.is_definition and statements[place].is_import
         if use.name in statement.names.into and not is_of_module:
             yield later
-
-
-def _look_for_global(needed: Needed) -> None:
-    """Say of missing names which functions set them by `global`; they are there if a cell is taken."""
-    for place, statement in enumerate(needed.statements):
-        for name in statement.names.sets & needed.missing.keys():
-            if place in needed.places:
-                del needed.missing[name]
-                continue
-            setter = min(statement.names.gives, default="a function")
-            needed.missing[name] += (
-                f"; `{setter}` sets it by `global`: take the cell that calls it, as in `cells=[2]`"
-            )
 
 
 def _left_out(needed: Needed) -> Iterator[LeftOut]:

@@ -23,7 +23,6 @@ class Names:
         later: The names that the functions in the statement use when they are called.
         quoted: The names in quoted annotations; they may be undefined.
         into: The names of the objects into which the statement assigns, as in `rows[0] = 1`.
-        sets: The names that the functions in the statement declare `global`.
     """
 
     gives: frozenset[str]
@@ -31,7 +30,6 @@ class Names:
     later: frozenset[str] = _NONE
     quoted: frozenset[str] = _NONE
     into: frozenset[str] = _NONE
-    sets: frozenset[str] = _NONE
 
     @property
     def uses(self) -> frozenset[str]:
@@ -70,7 +68,6 @@ def names_of(node: ast.stmt, code: str) -> Names:
         later=frozenset(later - imported - _OF_MODULES),
         quoted=frozenset(_quoted(node)),
         into=frozenset(_assigned_into(node)),
-        sets=frozenset(uses.sets),
     )
 
 
@@ -100,13 +97,12 @@ def _public_names(module: str) -> Iterator[str]:
 
 
 class _Uses:
-    """The global names that a table of symbols, and the tables inside of it, use, give and set."""
+    """The global names that a table of symbols, and the tables inside of it, use and give."""
 
     def __init__(self) -> None:
         self.now = set[str]()
         self.later = set[str]()
         self.given = set[str]()
-        self.sets = set[str]()
 
     def collect(self, table: SymbolTable, *, is_called_later: bool) -> None:
         """Add the names of *table*; with *is_called_later*, it is of a function that is called later."""
@@ -117,8 +113,6 @@ class _Uses:
             if is_set and not is_called_later:
                 # As by `:=` in a comprehension
                 self.given.add(name)
-            elif is_set:
-                self.sets.add(name)
             is_used = symbol.is_referenced() or (is_set and is_called_later)
             if not is_used or not (is_top or symbol.is_global()):
                 continue
