@@ -95,7 +95,8 @@ def export_package(
             earlier export wrote. Of these files, one that a person changed is not removed but named.
 
     Returns:
-        The folder. Shown at the end of a cell, it also says what a person should look at.
+        The folder: a path. Shown at the end of a cell, it also says what a user should look at; `notes`
+        has these sentences.
 
     Raises:
         ExportError: If a needed part cannot be found or written, or if a secret would be written.
