@@ -46,11 +46,13 @@ def _is_taken(name: str) -> bool:
         "fastmcp",
     ):
         return True
-    if name not in packages_distributions():
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
         return False
-    spec = find_spec(name)
     if spec is None or not spec.origin:
-        return True
+        # A folder is a package for Python, even one where a project was exported before
+        return name in packages_distributions()
     # A package exported before may be installed, and may be replaced: it has these two files
     folder = Path(spec.origin).parent
     return not (folder / "server.py").is_file() or not (folder / "definition.py").is_file()
