@@ -10,16 +10,15 @@ const asked = new WeakSet<Element>();
 const lastFocus = new WeakMap<Element, HTMLElement>(); // by panel: its last focus outside questions
 
 export function keepFocus(): void {
+  const observer = new MutationObserver((changes) => changes.forEach(standInForDisabled));
   document.addEventListener("focusin", (event) => {
     const target = ourTarget(event);
     const panel = target?.closest(PANEL);
     if (target && panel && panel !== target && !target.closest(QUESTION)) {
       lastFocus.set(panel, target);
+      observer.disconnect();
+      observer.observe(target, { attributeFilter: ["disabled"] });
     }
-  });
-  new MutationObserver((changes) => changes.forEach(standInForDisabled)).observe(document.body, {
-    attributeFilter: ["disabled"],
-    subtree: true,
   });
 }
 

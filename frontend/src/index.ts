@@ -14,7 +14,7 @@ import { lines } from "./lines";
 import { isOurs } from "./ours";
 import { sayLostLineEnds } from "./pasted";
 import { picker } from "./picker";
-import { endQuestions } from "./questions";
+import { endPendingInput, hideQuestions } from "./questions";
 import { runs } from "./runs";
 import { addStyle, dropPlainStyles } from "./sheets";
 import { holdAgreements } from "./still";
@@ -68,6 +68,7 @@ function watch(): void {
     enhance();
   };
   new MutationObserver((changes) => {
+    hideQuestions(changes);
     const ours = changes.filter(isOurs);
     ours.forEach(restoreFocus);
     for (const form of formsOf(ours)) {
@@ -109,7 +110,7 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   if (models?.get_model) document.documentElement.classList.add(DRAWS);
   start(String(model.get("css") ?? ""));
   holdClicks(models, signal);
-  endQuestions(models, signal);
+  if (models?.kernel && !signal.aborted) endPendingInput(models.kernel, signal);
   if (models?.get_model) { // else an editor would find no text there
     model.set("is_live", true);
     model.save_changes();

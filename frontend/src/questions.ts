@@ -2,7 +2,7 @@
 // the kernel does not wait for any more on the page. Unless the kernel was interrupted, it also refuses
 // to run the next cell ("pending input") until somebody has typed into that field.
 
-import type { KernelConnection, Message, Models } from "./connection";
+import type { KernelConnection, Message } from "./connection";
 
 const PROMPT = ".jp-InputPrompt";
 const CELL = ".jp-Cell";
@@ -10,15 +10,9 @@ const QUESTION = ".jp-OutputArea-stdin-item";
 const RUNS = "[*]";
 const RUN_CELL = "execute_request";
 
-/** Take the questions of cells that are over away, until *signal*; *models* are those of a kernel. */
-export function endQuestions(models: Models | undefined, signal: AbortSignal): void {
-  if (signal.aborted) return;
-  const observer = new MutationObserver((changes) => {
-    for (const question of changes.flatMap(questionsOver)) question.style.display = "none";
-  });
-  observer.observe(document.body, { childList: true, subtree: true });
-  signal.addEventListener("abort", () => observer.disconnect());
-  if (models?.kernel) endPendingInput(models.kernel, signal);
+/** Take away the questions in the cells that *changes*, of the numbers beside them, show to be over. */
+export function hideQuestions(changes: MutationRecord[]): void {
+  for (const question of changes.flatMap(questionsOver)) question.style.display = "none";
 }
 
 /**
@@ -26,7 +20,7 @@ export function endQuestions(models: Models | undefined, signal: AbortSignal): v
  * still wait for an answer: so the messages of this one say when its cell is over, and not the page.
  * A cell may have asked before this module was there: then the end of any cell counts.
  */
-function endPendingInput(kernel: KernelConnection, signal: AbortSignal): void {
+export function endPendingInput(kernel: KernelConnection, signal: AbortSignal): void {
   let asker: string | undefined; // the id of the message that runs the cell which asked last
   const onAny = (_: unknown, { msg }: { msg: Message }): void => {
     if (msg.header.msg_type === "input_request") asker = msg.parent_header.msg_id;
