@@ -345,7 +345,7 @@ def test_a_secret_appears_in_no_part_of_a_report(tmp_path):
     @tool(read_only=True)
     def log_in(user: str, password: str) -> str:
         """Log in."""
-        return f"welcome {user} {password} {key}"
+        return f"welcome {user} {password} {key} expected-hunter"
 
     case = Case(
         "Log in",
@@ -365,7 +365,6 @@ def test_a_secret_appears_in_no_part_of_a_report(tmp_path):
     for text in texts:
         assert "sent-hunter" not in text
         assert key not in text
-    for text in texts[1:]:
         assert "expected-hunter" not in text
 
 

@@ -24,7 +24,14 @@ from toolbench.evals.progress import ProgressLine, announce
 from toolbench.evals.report import EvalReport
 from toolbench.evals.saved_answers import Results, SavedAnswers, Task
 from toolbench.evals.saved_lines import SavedLines
-from toolbench.evals.scoring import AnyTool, Scored, as_answered, redactor_of_model, scored_answer
+from toolbench.evals.scoring import (
+    AnyTool,
+    Scored,
+    as_answered,
+    redactor_of,
+    redactor_of_model,
+    scored_answer,
+)
 from toolbench.evals.trial import Trial
 from toolbench.evals.workers import (
     InThisThread,
@@ -384,8 +391,9 @@ class _Evaluation:
             self._results[task][place] = result
 
         limit = self._most_calls(task)
-        key = redactor_of_model(self._models[task[0]])
-        results = self._runner.run(calls, limit, self._results[task], keep, key)
+        hide = redactor_of_model(self._models[task[0]])
+        hide = hide.joined(redactor_of(self._cases[task[1]], calls, self._tools))
+        results = self._runner.run(calls, limit, self._results[task], keep, hide)
         self._trials[task] = replace(self._trials[task], results=results)
 
     def _lanes(

@@ -47,7 +47,7 @@ class CallRunner:
         limit: int,
         known: Mapping[int, Json],
         keep: Callable[[int, Json], object],
-        key: Redactor,
+        redactor: Redactor,
     ) -> tuple[Json, ...]:
         """Run the *calls* that can run, and return their results.
 
@@ -57,7 +57,8 @@ class CallRunner:
             known: The results of calls that ran before, by their places: they do not run again.
             keep: Gets the place and the result of each other call, as soon as it has ended, and
                 puts it into *known*. It does not get a call that was stopped, or that did not run.
-            key: Hides the key of the model, which a tool may find in the environment.
+            redactor: Hides the secrets of the answer and of its case, and the key of the model: a
+                tool may find them anywhere.
         """
         results: list[Json] = []
         for place, call in enumerate(calls):
@@ -68,7 +69,7 @@ class CallRunner:
                 result = _not_run(call, why)
             elif result is None:
                 limit -= self._needs_consent(call)
-                result = self._run(call, key)
+                result = self._run(call, redactor)
                 if result["state"] in _DONE:
                     keep(place, result)
             results.append(result)
@@ -91,7 +92,7 @@ class CallRunner:
         verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
         return verdict == "ask" or call.name in self._agreed_to
 
-    def _run(self, call: ToolCall, key: Redactor) -> Json:
+    def _run(self, call: ToolCall, redactor: Redactor) -> Json:
         run = run_here(
             call.tool,  # type: ignore[arg-type]
             call.arguments,
@@ -105,7 +106,7 @@ class CallRunner:
         except KeyboardInterrupt:
             # The answer is paid for: its trial is kept
             self.is_interrupted = True
-        return _result(run, key)
+        return _result(run, redactor)
 
 
 def can_run(call: ToolCall) -> bool:
@@ -113,8 +114,8 @@ def can_run(call: ToolCall) -> bool:
     return call.tool is not None and call.action is not None and call.tool.executor is not None
 
 
-def _result(run: Run, key: Redactor) -> Json:
-    text = run.secrets.redactor.joined(key).text(run.outcome.text)
+def _result(run: Run, redactor: Redactor) -> Json:
+    text = run.secrets.redactor.joined(redactor).text(run.outcome.text)
     return {"run": run.id, "name": run.tool.name, "state": run.state, "text": text[:_TEXT]}
 
 
