@@ -12,10 +12,11 @@ from toolbench.core.registry import find_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.display.escape import Html
-from toolbench.display.tables import listing_html
+from toolbench.display.tables import Frame, listing_html
 from toolbench.errors import CaseError
 from toolbench.evals import case_file, proposals
 from toolbench.evals.case import Case
+from toolbench.evals.grid import rows_of
 from toolbench.redaction.detect import BY_NAMES
 from toolbench.runs.history import history as session_history
 from toolbench.runs.record import RunRecord
@@ -71,49 +72,42 @@ def _rest(cases: Sequence[Case]) -> list[str]:
 _TABLE = ("prompt", "tool", "arguments", "forbid", "match", "name", "tags")
 
 
-def cases_of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
-    """Return the cases of *rows*; rows with the same name and prompt are one case.
+def _cases_of_table(frame: Frame) -> Iterator[Case]:
+    """Return the cases of a table; rows with the same name and prompt are one case.
 
     Raises:
         CaseError: If the column `prompt` is missing, or a row is not a case.
     """
+    if "prompt" not in frame.columns:
+        msg = f"The table has no column `prompt`: its columns should be among {', '.join(_TABLE)}."
+        raise CaseError(msg)
     groups: dict[Any, list[dict[str, Any]]] = {}
-    for number, row in enumerate(rows):
-        if "prompt" not in row:
-            msg = (
-                f"The table has no column `prompt`: its columns should be among "
-                f"{', '.join(_TABLE)}."
-            )
-            raise CaseError(msg)
-        known = {name: row[name] for name in _TABLE if not _is_missing(row.get(name))}
-        key = (known["name"], known.get("prompt")) if "name" in known else number
-        groups.setdefault(key, []).append(known)
+    for number, row in enumerate(rows_of(frame)):
+        key: Any = number
+        if row.get("name"):
+            key = row["name"], row.get("prompt")
+        groups.setdefault(key, []).append(row)
     return map(_case_of_rows, groups.values())
 
 
 def _case_of_rows(rows: list[dict[str, Any]]) -> Case:
-    calls = [
-        {"name": row["tool"], "arguments": _json(row.get("arguments", {}), "arguments")}
-        for row in rows
-        if row.get("tool")
-    ]
+    calls = []
+    for row in rows:
+        if row.get("tool"):
+            calls.append({"name": row["tool"], "arguments": _json(row, "arguments")})
     first = rows[0]
     return Case(
         first.get("prompt", ""),
         calls or None,
         forbid=_names(first.get("forbid", ())),
-        match=_json(first.get("match", {}), "match"),
-        name=first.get("name"),
+        match=_json(first, "match"),
+        name=first.get("name") or None,
         tags=_names(first.get("tags", ())),
     )
 
 
-def _is_missing(value: Any) -> bool:
-    """Tell whether a cell is empty: None, NaN or an empty text."""
-    return value is None or value == "" or (isinstance(value, float) and value != value)
-
-
-def _json(value: Any, column: str) -> Any:
+def _json(row: Mapping[str, Any], column: str) -> Any:
+    value = row.get(column) or {}
     if not isinstance(value, str):
         return value
     try:
@@ -124,8 +118,9 @@ def _json(value: Any, column: str) -> Any:
 
 
 def _names(value: Any) -> list[str]:
-    parts = value.replace(",", " ").split() if isinstance(value, str) else value
-    return [*parts]
+    if isinstance(value, str):
+        return value.replace(",", " ").split()
+    return list(value)
 
 
 class Cases(MutableSequence[Case]):
@@ -187,7 +182,7 @@ class Cases(MutableSequence[Case]):
         Raises:
             CaseError: If the column `prompt` is missing, or a row is not a case.
         """
-        return cls(cases_of_rows(frame.to_dict("records")))
+        return cls(_cases_of_table(frame))
 
     @classmethod
     def propose(

@@ -28,7 +28,7 @@ class Calls:
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()
         if (table := as_frame(inputs)) is not None:
-            self._rows = _rows_of(table)
+            self._rows = rows_of(table)
         elif isinstance(inputs, Mapping):
             self._axes = {str(name): _values(v) for name, v in inputs.items()}
         elif isinstance(inputs, Iterable) and not isinstance(inputs, str):
@@ -92,18 +92,17 @@ def _arguments(row: Any) -> dict[str, Any]:
     raise CaseError(msg)
 
 
-def _rows_of(frame: Frame) -> list[dict[str, Any]]:
-    """Return the rows of a table; for an empty cell no argument is sent."""
+def rows_of(frame: Frame) -> list[dict[str, Any]]:
+    """Return the rows of a table by the names of the columns; empty cells are left out."""
     names = [str(name) for name in frame.columns]
-    rows = frame.itertuples(index=False, name=None)
-    return [
-        {
-            name: _as_python(value)
-            for name, value in zip(names, row, strict=True)
-            if not _is_empty(value)
-        }
-        for row in rows
-    ]
+    rows: list[dict[str, Any]] = []
+    for cells in frame.itertuples(index=False, name=None):
+        row: dict[str, Any] = {}
+        for name, value in zip(names, cells, strict=True):
+            if not _is_empty(value):
+                row[name] = _as_python(value)
+        rows.append(row)
+    return rows
 
 
 def _as_python(value: Any) -> Any:

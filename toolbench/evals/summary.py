@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -118,10 +118,6 @@ class ModelSummary:
             seconds=seconds / max(1, len(answered)),
             **{name: _rate(answered, name) for name in RATES},
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all values by name; rates are numbers."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 def _rate(trials: list[Trial], name: str) -> Rate:
