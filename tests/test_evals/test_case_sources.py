@@ -23,7 +23,7 @@ def open_safe(code: SecretStr) -> str:
 
 
 @tool(read_only=True)
-def double(n: int) -> int:
+def double(n: int, words: list[str]) -> int:
     """Double a number."""
     return 2 * n
 
@@ -35,8 +35,9 @@ def test_a_tool_that_no_case_can_be_proposed_for_is_named(one, words):
         cases = Cases.propose([one, double], each=2)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    names = [call.name for case in cases for call in case.calls]
-    assert names == ["double"] * 2
+    calls = [call for case in cases for call in case.calls]
+    assert [call.name for call in calls] == ["double"] * 2
+    assert [len(call.arguments["words"]) for call in calls] == [2, 2]
 
 
 def test_tools_that_have_proposals_bring_no_warning():

@@ -38,6 +38,7 @@ def test_a_call_may_be_a_tool_call_or_an_object():
         (lambda: Case(""), "prompt"),
         (lambda: Case("x", "split_bill"), "expected call"),
         (lambda: Case("x", {"name": "a", "argument": {}}), "None means"),
+        (lambda: Case("x", {"name": "a", "arguments": 3}), '"arguments": 3'),
         (lambda: Case("x", CALL, match={"total": "aprox"}), "approx"),
         (lambda: Case("x", CALL, match={"totl": "approx"}), "'total'"),
         (lambda: Case("x", CALL, match={"total": {"approx": -1}}), "tolerance"),

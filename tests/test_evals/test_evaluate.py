@@ -112,6 +112,7 @@ def test_many_models_cases_and_repeats_in_their_order():
         for model in ("a", "b")
     ]
     assert report.summary["a"].passed == report.summary["b"].passed == 0.5
+    assert report.confusion_of("b")["split_bill"] == {"(no call)": 3}
 
 
 def test_a_script_is_said_in_its_order():

@@ -11,6 +11,7 @@ from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message
 from toolbench.evals import Case, Rate, evaluate
 from toolbench.evals.intervals import Stratum, p_value, wilson
 from toolbench.llm.models import ScriptedModel
+from toolbench.wording import CROSS
 
 CALL = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
 SPLIT = Case("Split 84 by 4", CALL, name="split")
@@ -148,6 +149,8 @@ def test_a_page_shows_hostile_text_as_text():
         assert "<script" not in text
         assert "&lt;script" in text
         assert "\x1b" not in text
+        # Of the table of all answers
+        assert "none came" in text
 
 
 def test_junit_is_xml_with_every_answer():
@@ -201,4 +204,5 @@ def test_the_text_counts_what_it_leaves_out():
     assert min(failures, errors) > 10
     text = report.to_text()
     assert f"… {failures - 10} more failures" in text
+    assert text.count(CROSS) == text.count("! planted") == 10
     assert f"… {errors - 10} more requests without an answer" in text

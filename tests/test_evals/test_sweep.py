@@ -57,7 +57,7 @@ def test_a_text_and_an_object_are_one_value():
 
 def test_a_list_and_a_table_are_calls():
     """Rows may name different arguments; an empty cell is not sent."""
-    rows = [{"a": 6}, {"a": 7, "b": 2}]
+    rows = [{"b": 1, "a": 6}, {"a": 7, "b": 2}]
     frame = pd.DataFrame([{"a": 6, "b": None}, {"a": 7, "b": 2}]).astype({"b": "Int64"})
     for inputs in (rows, frame):
         report = sweep(divide, inputs)
@@ -65,6 +65,7 @@ def test_a_list_and_a_table_are_calls():
             {"quotient": 6, "rest": 0},
             {"quotient": 3, "rest": 1},
         ]
+        assert [*report.argument_columns] == ["a", "b"]
 
 
 def test_errors_are_rows():
@@ -359,6 +360,7 @@ def test_images_and_tables_are_shown(tmp_path):
     page = sweep(table, {"n": [3]}).to_html()
     assert "&lt;b&gt;" in page
     assert "3 rows" in page
+    assert "more" not in page
     assert b64encode(b"x")
 
 

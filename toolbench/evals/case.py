@@ -67,7 +67,9 @@ class Case:
         object.__setattr__(self, name, value)
 
     def _check_fields(self) -> None:
-        argument_names = {name for call in self.calls for name in call.arguments}
+        argument_names: set[str] = set()
+        for call in self.calls:
+            argument_names.update(call.arguments)
         for path, rule in self.rules.items():
             if path == "*" and rule.kind != "any":
                 msg = '"*" means all arguments that the case does not name: its rule must be "any".'
@@ -115,7 +117,9 @@ class Case:
     @cached_property
     def _redactor(self) -> Redactor:
         """The redactor for expected arguments that are named like a secret, such as `password`."""
-        secrets = [s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)]
+        secrets: list[str] = []
+        for call in self.calls:
+            secrets += BY_NAMES.secrets_in(call.arguments)
         return Redactor(secrets)
 
     def __repr__(self) -> str:

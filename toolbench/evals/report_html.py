@@ -15,7 +15,7 @@ from toolbench.display.page import (
 )
 from toolbench.display.tables import LATER, TableHead, listing_html, table_html
 from toolbench.evals.match import ExpectedCall
-from toolbench.evals.report_parts import framed, scrolled
+from toolbench.evals.report_parts import framed, heading, scrolled
 from toolbench.evals.summary import Confusion
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
@@ -58,7 +58,8 @@ def overview_html(report: "EvalReport") -> Html:
 
 
 def _overview(report: "EvalReport") -> list[str]:
-    parts: list[str] = [_head(report)]
+    facts = f"{counted(len(report), 'answer')}, {counted(len(report.models), 'model')}"
+    parts = [heading("Evaluation", facts)]
     for text in report.notices:
         parts.append(notice(text, "warning"))
     rates = listing_html(*report.summary.table())
@@ -107,14 +108,6 @@ def _row(trial: Trial) -> tuple[Any, ...]:
     )
 
 
-def _head(report: "EvalReport") -> str:
-    facts = [counted(len(report), "answer"), counted(len(report.models), "model")]
-    return (
-        f'<div style="border-bottom:{LINE};padding:0 0 6px;margin:0 0 10px">'
-        f'<strong>Evaluation</strong> <span style="{REMARK}">{escape(", ".join(facts))}</span></div>'
-    )
-
-
 def _confusion(confusion: Confusion) -> str:
     if not confusion.pairs:
         return ""
@@ -147,11 +140,11 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
         f'<span style="{REMARK}">{short(trial.problem)}</span>'
     )
     prompt_html = notice(f"Prompt: {trial.prompt}", "neutral")
-    calls = "".join(
-        section(f"Called: {call['name']}", key_values(call["arguments"]))
-        + "".join(notice(f"Repaired: {text}", "warning") for text in call.get("repairs", ()))
-        for call in trial.calls
-    )
+    calls = ""
+    for call in trial.calls:
+        calls += section(f"Called: {call['name']}", key_values(call["arguments"]))
+        for text in call.get("repairs", ()):
+            calls += notice(f"Repaired: {text}", "warning")
     return (
         f'<details style="border:{LINE};border-radius:7px;margin:0 0 8px">'
         f'<summary style="cursor:pointer;padding:5px 10px">{head}</summary>'
@@ -206,10 +199,12 @@ def lint_html(trial: Trial, report: "EvalReport") -> Html:
     """Return what lint says about the tools of *trial*, a failure: this may explain the failure."""
     findings = report.findings
     tools = dict.fromkeys([*(c.name for c in trial.case.calls), *trial.called])
-    tool_findings = [finding for name in tools for finding in findings.get(name, ())]
-    if not tool_findings:
+    items = ""
+    for name in tools:
+        for finding in findings.get(name, ()):
+            items += f"<li>{escape(str(finding))}</li>"
+    if not items:
         return Html("")
-    items = "".join(f"<li>{escape(str(finding))}</li>" for finding in tool_findings)
     return Html(f'<div style="{REMARK}">What lint says of these tools:<ul>{items}</ul></div>')
 
 

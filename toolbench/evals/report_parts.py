@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from html import escape as escape_text
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
-from toolbench.display.css import LINE, TEXT_COLOR, TEXT_FONT
-from toolbench.display.escape import NO_MATHS, Html
+from toolbench.display.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import whole_page
 from toolbench.errors import MissingExtraError
 from toolbench.files import write_named
@@ -94,7 +93,15 @@ class ReportEntries(Sequence[Entry]):
 
 def page(title: str, body: str) -> str:
     """Return *body* as a whole HTML page."""
-    return whole_page(escape_text(title), body, width="70rem")
+    return whole_page(escape(title), body, width="70rem")
+
+
+def heading(title: str, facts: str) -> str:
+    """Return the first line of a report: *title*, and *facts* in faint text."""
+    return (
+        f'<div style="border-bottom:{LINE};padding:0 0 6px;margin:0 0 10px"><strong>'
+        f'{escape(title)}</strong> <span style="{REMARK}">{escape(facts)}</span></div>'
+    )
 
 
 def framed(parts: Iterable[str]) -> Html:

@@ -46,8 +46,6 @@ class Row:
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The parts of the result by name, if the result is an object; else the whole result as
     `result`."""
-    text: str = ""
-    """The text for a model; empty if `result` is the only field."""
     error: str | None = None
     images: tuple[str, ...] = ()
     """Images as `data:` or `https:` URLs."""
@@ -84,7 +82,7 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 _OURS = frozenset({"state", "seconds"})
 
 Result = dict[str, Any]
-"""The result of a call as plain data: state, seconds, fields, text, images, table, warning."""
+"""The result of a call as plain data: state, seconds, fields, images, table, warning."""
 
 
 def make_calls(
@@ -144,19 +142,13 @@ def _hidden(result: Result, redactor: Redactor) -> Result:
 
 
 def _read(observation: Observation) -> Result:
-    text = observation.text
     if observation.is_error:
-        return {"state": "error", "error": text[:_TEXT]}
+        return {"state": "error", "error": observation.text[:_TEXT]}
     result: Result = {"state": "ok", "fields": fields_of(observation)}
-    if len(result["fields"]) != 1 or "result" not in result["fields"]:
-        result["text"] = text[:_TEXT]
-    images = [
-        url
-        for block in observation.content
-        if isinstance(block, ImageContent)
-        for url in block.image_urls
-        if len(url) <= _IMAGE
-    ]
+    images: list[str] = []
+    for block in observation.content:
+        if isinstance(block, ImageContent):
+            images += [url for url in block.image_urls if len(url) <= _IMAGE]
     if images:
         result["images"] = tuple(images[:_IMAGES])
     if not observation._is_as_declared:
@@ -216,5 +208,7 @@ def _table(frame: Frame) -> Json:
     if has_labels:
         columns = [name, *columns]
     rows = islice(frame.itertuples(index=has_labels, name=None), _ROWS)
-    cells = [[str_of(cell)[:_CELL] for cell in islice(row, len(columns))] for row in rows]
+    cells: list[list[str]] = []
+    for row in rows:
+        cells.append([str_of(cell)[:_CELL] for cell in islice(row, len(columns))])
     return {"columns": columns, "rows": cells, "shape": shape_text(frame)}

@@ -8,12 +8,12 @@ from os import PathLike
 from typing import Any
 
 from toolbench.display.caps import text_line
-from toolbench.display.css import LINE, REMARK
-from toolbench.display.escape import Html, escape
+from toolbench.display.css import REMARK
+from toolbench.display.escape import Html
 from toolbench.display.images import read_image
 from toolbench.display.page import notice, section
 from toolbench.display.tables import LATER, listing_html, table_html, table_text
-from toolbench.evals.report_parts import ReportEntries, framed, page, scrolled, written
+from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
 from toolbench.evals.sweep_call import OWN_COLUMNS, Row
 from toolbench.values import clip, str_of
 from toolbench.wording import counted, duration
@@ -34,11 +34,9 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
             further rows are drawn while a person scrolls.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
-    head = (
-        f'<div style="border-bottom:{LINE};padding:0 0 6px;margin:0 0 10px"><strong>Sweep of '
-        f'{escape(report.tool)}</strong> <span style="{REMARK}">{escape(facts)}</span></div>'
-    )
-    parts = [head, *(notice(text, "warning") for text in report.notices)]
+    parts = [heading(f"Sweep of {report.tool}", facts)]
+    for text in report.notices:
+        parts.append(notice(text, "warning"))
     if report.errors:
         reasons = Counter(row.error or "" for row in report.errors)
         rows = [(f"{n:,}", text) for text, n in reasons.most_common(_REASONS)]
@@ -62,7 +60,9 @@ def _pictures(report: "SweepReport") -> str:
         return ""
     cards = "".join(_picture(row) for row in islice(rows, _PICTURES))
     more = len(rows) - _PICTURES
-    rest = f'<div style="{REMARK}">{more:,} more</div>' if more > 0 else ""
+    rest = ""
+    if more > 0:
+        rest = f'<div style="{REMARK}">{more:,} more</div>'
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start;'
         f'margin:0 0 10px">{cards}</div>{rest}'
