@@ -112,9 +112,11 @@ def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyT
     """Return *cases* with the names that models see in place of addresses, such as `server.tool`."""
     named = Cases(cases)
     for place, case in enumerate(named):
-        names = {*case.forbid, *(call.name for call in case.calls)} - tools.keys()
-        found = {name: tool_at(name, tools.values()) for name in names}
-        seen = {name: tool.name for name, tool in found.items() if tool is not None}
+        seen: dict[str, str] = {}
+        for name in {*case.forbid, *(call.name for call in case.calls)} - tools.keys():
+            tool = tool_at(name, tools.values())
+            if tool is not None:
+                seen[name] = tool.name
         if seen:
             calls = [replace(call, name=seen.get(call.name, call.name)) for call in case.calls]
             forbid = [seen.get(name, name) for name in case.forbid]
@@ -124,8 +126,7 @@ def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyT
 
 def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
     """Return the tools, made as for an agent; *undo* closes the tools that are made here."""
-    spec_list = [specs] if isinstance(specs, str) else specs
-    toolset = Toolset(spec_list, ConversationState(), parts={})
+    toolset = Toolset(specs, ConversationState(), parts={})
     undo.callback(toolset.close)
     return {
         name: tool

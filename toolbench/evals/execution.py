@@ -8,7 +8,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.perform import perform
-from toolbench.runs.policy import has_changed, policy
+from toolbench.runs.policy import has_changed
 from toolbench.runs.run import Run, run_here
 
 # Characters of a tool's result
@@ -53,7 +53,7 @@ class CallRunner:
 
         Args:
             calls: The calls of an answer.
-            limit: The most calls to run that need consent; further calls are marked as not run.
+            limit: The most calls to run that were agreed to; further ones are marked as not run.
             known: The results of calls that ran before, by their places: they do not run again.
             keep: Gets the place and the result of each other call, as soon as it has ended, and
                 puts it into *known*. It does not get a call that was stopped, or that did not run.
@@ -68,7 +68,7 @@ class CallRunner:
             if result is None and (why := self._refusal(call, limit)):
                 result = _not_run(call, why)
             elif result is None:
-                limit -= self._needs_consent(call)
+                limit -= call.name in self._agreed_to
                 result = self._run(call, redactor)
                 if result["state"] in _DONE:
                     keep(place, result)
@@ -76,21 +76,17 @@ class CallRunner:
         return tuple(results)
 
     def _refusal(self, call: ToolCall, limit: int) -> str:
-        """Return why a call may not run; empty if it may. *limit* calls that need consent may."""
+        """Return why a call may not run; empty if it may. *limit* calls of the one consent may."""
         if self.is_interrupted:
             return _INTERRUPTED
-        if not self._needs_consent(call):
+        # Of any other call, the policy judges when it comes
+        if call.name not in self._agreed_to:
             return ""
-        if call.name in self._judged and has_changed(self._judged[call.name]):
+        if has_changed(self._judged[call.name]):
             return _CHANGED
         if limit < 1:
             return _TOO_MANY
         return ""
-
-    def _needs_consent(self, call: ToolCall) -> bool:
-        tool: AnyTool = call.tool  # type: ignore[assignment]
-        verdict, _ = policy.verdict_on(tool.as_listed(), call.security_risk)
-        return verdict == "ask" or call.name in self._agreed_to
 
     def _run(self, call: ToolCall, redactor: Redactor) -> Json:
         run = run_here(
