@@ -145,14 +145,18 @@ class TestFile:
     @pytest.mark.parametrize("command", ["view", "plan"])
     @pytest.mark.parametrize("content", ["", "{bad", '{"a": 1}', '[{"notes": "x"}]', "\0\xff"])
     def test_corrupt_file_is_kept(self, tmp_path, command, content):
-        """A file that holds no tasks is refused, and never written over."""
+        """A file that holds no tasks is set aside, said, and never written over."""
         file = tmp_path / "TASKS.json"
         file.write_text(content, "latin-1")
+        (tmp_path / "TASKS.corrupt-1.json").write_text("an older one")
         arguments = {"task_list": TASKS} if command == "plan" else {}
         observation = tracker(tmp_path)({"command": command, **arguments})
-        assert observation.is_error
-        assert f"{file} has no task list" in observation.text
-        assert file.read_text("latin-1") == content
+        assert not observation.is_error
+        aside = tmp_path / "TASKS.corrupt-2.json"
+        assert str(aside) in observation.text
+        assert aside.read_text("latin-1") == content
+        assert (tmp_path / "TASKS.corrupt-1.json").read_text() == "an older one"
+        assert file.exists() == (command == "plan")
 
     @pytest.mark.parametrize("command", ["view", "plan"])
     def test_directory_in_its_place(self, tmp_path, command):

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -28,6 +29,12 @@ from toolbench.tools.undisturbed_work import undisturbed
 
 _TASKS = TypeAdapter(list[TaskItem])
 _MARKS = {"todo": " ", "in_progress": ">", "done": "x"}
+
+
+class _Loaded(NamedTuple):
+    tasks: list[TaskItem]
+    stamp: disk.Stamp | None = None
+    note: str = ""
 
 
 class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation]):
@@ -53,34 +60,37 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         """Show the task list or replace it, as *action* says."""
         command = action.command
         try:
-            head, tasks = undisturbed(partial(self._carry_out, action), lambda: None)
+            note, tasks = undisturbed(partial(self._carry_out, action), lambda: None)
         except RunError as failure:
             return _failed(command, failure)
         except OSError as error:
             return _failed(command, run_error(error, f"{command} {self.file}"))
         return TaskTrackerObservation.from_text(
-            head + _task_lines(tasks), command=command, task_list=tasks
+            note + _task_lines(tasks), command=command, task_list=tasks
         )
 
     def _carry_out(self, action: TaskTrackerAction) -> tuple[str, list[TaskItem]]:
         files = [Path(os.path.realpath(self.file))] if self.file is not None else []
         with self._lock, file_locks(*files):
-            if action.command == "plan":
-                self._plan(action)
-                return "Saved. ", self._tasks
-            if self.file is not None:
-                self._tasks, _ = _load(self.file)
-            return "", self._tasks
+            note = self._view() if action.command == "view" else self._plan(action)
+            return note, self._tasks
 
-    def _plan(self, action: TaskTrackerAction) -> None:
+    def _view(self) -> str:
+        if self.file is None:
+            return ""
+        self._tasks, _, note = _load(self.file)
+        return note
+
+    def _plan(self, action: TaskTrackerAction) -> str:
         if "task_list" not in action.model_fields_set:
             msg = "`plan` needs `task_list`: call it again with all tasks, or [] to clear the list."
             raise RunError(msg)
-        data = _dumped(action.task_list)
+        data, note = _dumped(action.task_list), ""
         if self.file is not None:
-            _, stamp = _load(self.file)
+            _, stamp, note = _load(self.file)
             disk.write(Entry.find(self.file, is_new=True), data, stamp)
         self._tasks = action.task_list
+        return note + "Saved. "
 
 
 def _failed(command: Command, failure: RunError) -> TaskTrackerObservation:
@@ -95,26 +105,34 @@ def _dumped(tasks: list[TaskItem]) -> bytes:
         raise RunError(msg) from None
 
 
-def _load(file: Path) -> tuple[list[TaskItem], disk.Stamp | None]:
-    """Return the tasks in *file* and its stamp; no tasks and None if there is no file.
+def _load(file: Path) -> _Loaded:
+    """Read the tasks in *file*. If the file has no valid task list, rename it: it is not overwritten.
 
     Raises:
-        RunError: If *file* cannot be read, or has no task list.
+        RunError: If *file* cannot be read.
+        OSError: If *file* cannot be renamed.
     """
     try:
         entry = Entry.find(file)
+        if entry.stat() is None:
+            return _Loaded([])
+        content = disk.read(entry)
     except FileNotFoundError:
         # The directory does not exist
-        return [], None
-    if entry.stat() is None:
-        return [], None
-    content = disk.read(entry)
+        return _Loaded([])
     try:
-        return _TASKS.validate_json(content.data), content.stamp
+        return _Loaded(_TASKS.validate_json(content.data), content.stamp)
     except ValidationError as error:
+        aside = _set_aside(file)
         why = pydantic_problems(error)[0]
-        msg = f"{file} has no task list ({why}); nothing was changed. Mend it, or move it away."
-        raise RunError(msg) from None
+        note = f"{file} had no task list ({why}); it is kept as {aside}. "
+        return _Loaded([], note=note)
+
+
+def _set_aside(file: Path) -> Path:
+    names = (file.with_name(f"TASKS.corrupt-{n}.json") for n in count(1))
+    aside = next(name for name in names if not name.exists())
+    return file.rename(aside)
 
 
 def _task_lines(tasks: Sequence[TaskItem]) -> str:
