@@ -45,7 +45,7 @@ quick: .venv/.ready   ## the fast tests of the rooms that changed, while you wor
 
 pythons: .venv/.ready   ## the fast tests of the rooms that depend on the version, on Python 3.12 and 3.13; CI runs it last
 	-@sh scripts/chromium.sh
-	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 2 -n 2 --dist worksteal
+	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 1 -n 2 --dist worksteal
 
 # Each part runs, whatever failed before it; then `make` fails if one did.
 NIGHTLY := check frontend-check resolve peers-begin nightly-unit notebooks nightly-peers nightly-browser nightly-pythons stress mutants
