@@ -133,13 +133,14 @@ class TestFailure:
         assert {n for n in linecache.cache if n.startswith("<cell")} <= known
 
     @pytest.mark.parametrize("code", ["1", "1 / 0", "import asyncio\nawait 1"])
-    def test_is_followed_by_what_follows_a_cell(self, cells, code):
-        """Whatever waits for the end of a cell is told of each, however it ends."""
+    def test_is_between_what_comes_before_and_after_a_cell(self, cells, code):
+        """Whatever waits for the begin or the end of a cell is told of each, however it ends."""
         cells_run = []
         shell = cells._shell()
+        shell.events.register("pre_execute", lambda: cells_run.append("begins"))
         shell.events.register("post_execute", lambda: cells_run.append(code))
         cells.run(code)
-        assert cells_run == [code]
+        assert cells_run == ["begins", code]
 
     @pytest.mark.parametrize(
         ("code", "error"),

@@ -65,7 +65,7 @@ class ApplyPatchObservation(Observation):
     @property
     def visualize(self) -> RenderableType:
         """The changes, file by file; for an error, the text."""
-        if self.is_error or self.commit is None:
+        if self.commit is None:
             return super().visualize
         view = Text()
         for path, change in self.commit.changes.items():

@@ -16,11 +16,12 @@ from playwright.async_api import (
     Error,
     Page,
     Playwright,
+    ProxySettings,
     async_playwright,
 )
 
 from toolbench.tools.browser.chromium import find_chromium
-from toolbench.tools.browser.public_proxy import PublicProxy
+from toolbench.tools.browser.public_proxy import start_proxy
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.web_read.addresses import Resolver, resolve
 
@@ -58,7 +59,7 @@ class Session:
         playwright: Playwright,
         browser: Browser,
         context: BrowserContext,
-        proxy: PublicProxy | None,
+        proxy: asyncio.Server | None,
     ) -> None:
         """Make a session for a browser that runs already; `open` starts one."""
         self._proxy = proxy
@@ -96,9 +97,11 @@ class Session:
             Error: If the browser does not start.
         """
         refusals = dict[str, RunError]()
-        proxy = None
+        proxy, settings = None, None
         if not private:
-            proxy = await PublicProxy.open(partial(_keep, refusals), resolver=resolver)
+            proxy = await start_proxy(partial(_keep, refusals), resolver=resolver)
+            host, port = proxy.sockets[0].getsockname()
+            settings = ProxySettings(server=f"http://{host}:{port}")
             arguments = [*_PROXIED, *arguments]
         playwright = await async_playwright().start()
         try:
@@ -107,7 +110,7 @@ class Session:
                 args=[*_ARGUMENTS, *arguments],
                 # Chromium has no sandbox for root
                 chromium_sandbox=not _is_root(),
-                proxy=None if proxy is None else {"server": proxy.url},
+                proxy=settings,
             )
             context = await browser.new_context(viewport={"width": size[0], "height": size[1]})
             session = cls(playwright, browser, context, proxy)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Self
 from urllib.parse import urlsplit
 
 from toolbench.tools.failure_sentence import RunError
@@ -17,47 +16,28 @@ _REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\
 _CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
-class PublicProxy:
-    """A proxy on this machine, for one browser.
+async def start_proxy(
+    refused: Callable[[str, RunError], None], *, resolver: Resolver = resolve
+) -> asyncio.Server:
+    """Start a proxy on this machine, for one browser, and return its server.
 
     All that a page loads comes through it, also after a redirect, from a script or in a new window.
     It connects to exactly the address that it has checked: a host name cannot lead elsewhere
-    between the check and the connection.
+    between the check and the connection. When it is closed, the connections that are open end with
+    the browser.
+
+    Args:
+        refused: A function that gets the host of each connection that is refused, and the
+            reason. Chromium itself connects to hosts too, and some networks do not know these.
+        resolver: A function that returns the network addresses of a host and port.
     """
 
-    def __init__(self, server: asyncio.Server) -> None:
-        """Make a proxy for a server that listens already; `open` starts one."""
-        self._server = server
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
+            await _serve(reader, writer, refused, resolver)
+        writer.close()
 
-    @classmethod
-    async def open(
-        cls, refused: Callable[[str, RunError], None], *, resolver: Resolver = resolve
-    ) -> Self:
-        """Start a proxy and return it.
-
-        Args:
-            refused: A function that gets the host of each connection that is refused, and the
-                reason. Chromium itself connects to hosts too, and some networks do not know these.
-            resolver: A function that returns the network addresses of a host and port.
-        """
-
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
-                await _serve(reader, writer, refused, resolver)
-            writer.close()
-
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=_SIZE)
-        return cls(server)
-
-    @property
-    def url(self) -> str:
-        """The address for the browser."""
-        host, port = self._server.sockets[0].getsockname()[:2]
-        return f"http://{host}:{port}"
-
-    def close(self) -> None:
-        """Accept no more connections. Those that are open end with the browser."""
-        self._server.close()
+    return await asyncio.start_server(serve, "127.0.0.1", 0, limit=_SIZE)
 
 
 async def _serve(

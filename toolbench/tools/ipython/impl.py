@@ -80,7 +80,7 @@ class Captured:
             if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
                 self.parts.append(HeadAndTail())
             last = self.parts[-1]
-            if data and isinstance(last, HeadAndTail):
+            if isinstance(last, HeadAndTail):
                 last.write(data)
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
