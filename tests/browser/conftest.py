@@ -23,7 +23,7 @@ PICTURES = ROOT / "build" / "screenshots"
 # By this, fixtures know a failed test
 FAILED = pytest.StashKey[bool]()
 # A page keeps something of each notebook that it has shown
-TESTS_OF_A_PAGE = 20
+TESTS_OF_A_PAGE = 40
 SHOWN_CHARACTERS = 4_000
 Opened = TypeVar("Opened", NotebookPage, VoilaPage, ClassicPage)
 
