@@ -8,7 +8,7 @@ import pytest
 from patience import PATIENCE
 
 from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message, wipe
-from toolbench import answering, history
+from toolbench import answering, history, register_tool
 from toolbench.errors import CaseError, ConsentError
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import Answer, ScriptedModel, Usage
@@ -132,6 +132,9 @@ def test_what_is_offered_is_what_the_agent_would_offer():
         {"role": "user", "content": "Split 84 by 4"},
     ]
     assert [tool["function"]["name"] for tool in tools] == [t.name for t in TOOLS]
+    # One name is one tool
+    register_tool(TOOLS[1].name, TOOLS[1])
+    assert [*evaluate(ScriptedModel(["Hi."]), "get_weather", [HELLO]).tools] == ["get_weather"]
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "responses"])

@@ -126,6 +126,8 @@ def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyT
 
 def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
     """Return the tools, made as for an agent; *undo* closes the tools that are made here."""
+    if isinstance(specs, str):
+        specs = [specs]
     toolset = Toolset(specs, ConversationState(), parts={})
     undo.callback(toolset.close)
     return {
