@@ -228,7 +228,7 @@ class TestSecrets:
             "@tool\ndef log_in(password: str) -> str:\n    '''Log in.'''\n    return GREETING",
         )
         run_tool(notebook["log_in"], {"password": self.SECRET})
-        with pytest.raises(ExportError, match="would hold a secret of this session"):
+        with pytest.raises(ExportError, match="would hold a secret, so nothing was written"):
             export_package(notebook["log_in"], tmp_path / "p")
 
 

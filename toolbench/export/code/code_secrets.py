@@ -291,19 +291,16 @@ def check_text(text: str, place: str) -> None:
     Raises:
         ExportError: If *text* has a secret.
     """
-    if MARK in text or remembered.redactor.occurs_in(text):
-        msg = (
-            f"{place} would hold a secret of this session, so nothing was written: have the "
-            "code read it from elsewhere."
-        )
-        raise ExportError(msg)
-    if place.endswith(".py"):
-        has_secret = any(secrets_in_code(text))
-    else:
-        has_secret = any(keys_in(text))
-    if has_secret:
+    if holds_secret(text, is_code=place.endswith(".py")):
         msg = (
             f"{place} would hold a secret, so nothing was written: look at the description and "
-            "the defaults of the tool."
+            "the defaults of the tool, and have its code read the secret from elsewhere."
         )
         raise ExportError(msg)
+
+
+def holds_secret(text: str, *, is_code: bool) -> bool:
+    """Tell whether *text* holds a secret of this session, a key, or in code a named secret."""
+    if MARK in text or remembered.redactor.occurs_in(text) or any(keys_in(text)):
+        return True
+    return is_code and any(secrets_in_code(text))

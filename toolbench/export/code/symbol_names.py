@@ -164,7 +164,7 @@ def _set_first(node: ast.stmt) -> set[str]:
     return given - used
 
 
-def _loaded_or_stored(node: ast.expr, kind: type[ast.expr_context]) -> set[str]:
+def _loaded_or_stored(node: ast.AST, kind: type[ast.expr_context]) -> set[str]:
     names = set[str]()
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and isinstance(part.ctx, kind):
@@ -196,23 +196,14 @@ def _quoted(node: ast.stmt) -> Iterator[str]:
     """Yield the names in the quoted annotations of *node*."""
     for part in ast.walk(node):
         for field in ("annotation", "returns"):
-            annotation = getattr(part, field, None)
-            if annotation is None:
-                continue
-            for constant in ast.walk(annotation):
+            for constant in ast.walk(getattr(part, field, None) or ast.Pass()):
                 if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-                    yield from _names_in(constant.value)
-
-
-def _names_in(text: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError):
-        # Any other text, not an annotation
-        return
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Name):
-            yield part.id
+                    try:
+                        tree = ast.parse(constant.value, mode="eval")
+                    except (SyntaxError, ValueError):
+                        # Any other text, not an annotation
+                        continue
+                    yield from _loaded_or_stored(tree, ast.Load)
 
 
 def names_in_code(code: str) -> Names:

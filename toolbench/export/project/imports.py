@@ -152,20 +152,20 @@ def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> 
     """
     for statement in statements:
         for node in ast.walk(statement.node):
-            if isinstance(node, ast.ImportFrom) and node.level:
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            if node.level:
                 msg = f"`{ast.unparse(node)}` belongs to a package: import by the whole name."
                 raise ExportError(msg)
-            if statement.is_import or not openhands:
-                continue
-            if isinstance(node, ast.ImportFrom):
+            is_inside = openhands and not statement.is_import
+            if is_inside and (node.module or "").partition(".")[0] == "toolbench":
                 for alias in node.names:
-                    home = _home(node.module or "", alias.name, openhands=True)
-                    if home != node.module:
-                        msg = (
-                            f"`{ast.unparse(node)}` is inside of other code. There it cannot be "
-                            "changed for the SDK: import at the top of a cell."
-                        )
-                        raise ExportError(msg)
+                    _home(node.module or "", alias.name, openhands=True)
+                msg = (
+                    f"`{ast.unparse(node)}` is inside of other code. There it cannot be changed for "
+                    "the SDK: import at the top of a cell."
+                )
+                raise ExportError(msg)
 
 
 def modules_in(text: str) -> frozenset[str]:

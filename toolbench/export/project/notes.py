@@ -4,12 +4,9 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toolbench.export.code.code_secrets import secrets_in_code
+from toolbench.export.code.code_secrets import holds_secret
 from toolbench.export.code.needed_statements import LeftOut
 from toolbench.export.code.statements import Statement
-from toolbench.redaction import MARK
-from toolbench.redaction.detect import keys_in
-from toolbench.redaction.known import remembered
 from toolbench.wording import counted
 
 # Statements that are named
@@ -87,8 +84,7 @@ def _places(statements: Iterable[LeftOut]) -> str:
 def _shown(statement: Statement) -> str:
     """Return the code of *statement* in one line, between backticks; nothing of one with a secret."""
     code = statement.code
-    is_known = MARK in code or remembered.redactor.occurs_in(code)
-    if is_known or any(keys_in(code)) or any(secrets_in_code(code)):
+    if holds_secret(code, is_code=True):
         return "a statement with a secret"
     text = " ".join(code.split()).replace("`", "'")
     if len(text) > _LONGEST:

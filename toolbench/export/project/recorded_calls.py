@@ -14,13 +14,11 @@ from toolbench.core.coercion import ResultObservation
 from toolbench.core.executor import FunctionCall, innermost
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
+from toolbench.export.code.code_secrets import holds_secret
 from toolbench.export.code.needed_statements import Needed, needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_in_code
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
-from toolbench.redaction import MARK
-from toolbench.redaction.detect import keys_in
-from toolbench.redaction.known import remembered
 from toolbench.runs.questions import Answer
 from toolbench.runs.record import RunRecord, is_lost
 from toolbench.values import NOT_KEPT, plain
@@ -258,9 +256,9 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
     if type(observation).to_llm_content is not Observation.to_llm_content:
         call["read_by_model"] = _text_of(read_by_model(observation))
     text = json.dumps(call, ensure_ascii=False)
-    if MARK in text or NOT_KEPT in text or "history keeps only the start" in text:
+    if NOT_KEPT in text or "history keeps only the start" in text:
         return
-    if not remembered.redactor.occurs_in(text) and not any(keys_in(text)):
+    if not holds_secret(text, is_code=False):
         yield call
 
 

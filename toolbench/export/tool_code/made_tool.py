@@ -101,12 +101,11 @@ def parts_of_class(
         raise ExportError(msg)
     if openhands:
         _check_executor(tool)
-    calls = [
-        ast.unparse(part)
-        for statement in statements
-        for part in ast.walk(statement.node)
-        if isinstance(part, ast.Call) and ast.unparse(part.func) == f"{name}.create"
-    ]
+    create = f"{name}.create({_state_for(kind, openhands=openhands)})"
+    for statement in statements:
+        for part in ast.walk(statement.node):
+            if isinstance(part, ast.Call) and ast.unparse(part.func) == f"{name}.create":
+                create = ast.unparse(part)
     lazy, statements = _with_lazy_names(name, statements)
     bases = (Action, Observation, None)
     kinds = [t for t in (tool.action_type, tool.observation_type) if t not in bases]
@@ -118,7 +117,7 @@ def parts_of_class(
         types=frozenset(types),
         definition="",
         implementation="",
-        create=calls[-1] if calls else f"{name}.create({_state_for(kind, openhands=openhands)})",
+        create=create,
         lazy=lazy,
     )
 
@@ -164,20 +163,21 @@ def _call_that_made(tool: AnyTool, module: ModuleType, statements: Sequence[Stat
         ExportError: If no statement has such a call.
     """
     variables = {name for name, value in vars(module).items() if value is tool}
-    calls = [
-        call
-        for statement in statements
-        for call in _definitions_in(statement.node)
-        if _name_in(call) == tool.name or (statement.names.gives & variables)
-    ]
-    by_name = [call for call in calls if _name_in(call) == tool.name]
-    if calls:
-        return (by_name or calls)[-1]
-    msg = (
-        f"{tool.name}: no cell or file makes it by ToolDefinition(name={tool.name!r}, ...) "
-        "with the name written out: only such a call can be exported."
-    )
-    raise ExportError(msg)
+    by_name = by_variable = None
+    for statement in statements:
+        for call in _definitions_in(statement.node):
+            if _name_in(call) == tool.name:
+                by_name = call
+            elif statement.names.gives & variables:
+                by_variable = call
+    made = by_name or by_variable
+    if made is None:
+        msg = (
+            f"{tool.name}: no cell or file makes it by ToolDefinition(name={tool.name!r}, ...) "
+            "with the name written out: only such a call can be exported."
+        )
+        raise ExportError(msg)
+    return made
 
 
 def _definitions_in(node: ast.AST) -> Iterator[ast.Call]:
