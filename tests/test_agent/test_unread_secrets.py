@@ -5,10 +5,9 @@ import json
 import pytest
 from pydantic import SecretStr
 
-from test_agent.checks import check_answered, sent
+from test_agent.checks import check_answered
 from test_agent.scripts import PROVIDERS, add, call, calls, calls_of, talk
-from toolbench import Conversation, tool
-from toolbench.agent import Agent
+from toolbench import tool
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import RecordedModel, ScriptedModel
 
@@ -116,22 +115,6 @@ def test_a_call_in_a_text_that_is_not_read_is_not_kept(kind, is_writing, tmp_pat
     """Whether the model is known to write its calls or not."""
     texts = everything(text(TEXTS[kind]), tmp_path, written_calls=is_writing)
     assert not [text for text in texts if SECRET in text]
-
-
-def test_what_an_earlier_version_kept_is_left_out(tmp_path):
-    """A conversation that is loaded and saved again has it no more."""
-    c = talk(ScriptedModel([CALLS["cut off"], "Done."]), [login])
-    c.run()
-    c.save(tmp_path / "old.jsonl")
-    kept = (tmp_path / "old.jsonl").read_text()
-    assert json.dumps(MARK) in kept
-    (tmp_path / "old.jsonl").write_text(kept.replace(json.dumps(MARK), json.dumps(CUT)))
-    agent = Agent(ScriptedModel(["Yes."]), [login])
-    loaded = Conversation.load(tmp_path / "old.jsonl", agent)
-    loaded.send_message("Go on.")
-    assert loaded.run() == "answered"
-    loaded.save(tmp_path / "new.jsonl")
-    assert SECRET not in json.dumps(sent(loaded)) + (tmp_path / "new.jsonl").read_text()
 
 
 def test_of_a_tool_without_secrets_all_is_kept(tmp_path):

@@ -34,7 +34,6 @@ from toolbench.core.coercion import ResultObservation, contents_of
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
-from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, Problem, ToolbenchError
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall, parse_tool_calls
 from toolbench.llm.message import Provider
@@ -190,8 +189,6 @@ class Calls:
             )
         elif tool_call.error is not None:
             error = str(tool_call.error) + self._recovery.reflection(call.tool_name)
-        elif tool_call.tool is None or tool_call.tool.executor is None:
-            error = f"{call.tool_name} cannot run: it has no executor."
         else:
             return None
         return AgentErrorEvent(
@@ -371,7 +368,9 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
     if not isinstance(result, Observation):
         observation = Observation(content=contents_of(result))
     elif isinstance(result, ResultObservation) and call.tool_call.tool is not None:
-        observation = _unwrapped(call.tool_call.tool, result)
+        # The data that the tool itself would give: its output schema may wrap them
+        value = unwrapped(output_schema_of(call.tool_call.tool) or {}, result.result)
+        observation = result.model_copy(update={"result": value})
     else:
         observation = result
     return ObservationEvent(
@@ -381,17 +380,6 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
         tool_name=call.tool_name,
         by_hand=True,
     )
-
-
-def _unwrapped(tool: ToolDefinition[Any, Any], answer: ResultObservation) -> Observation:
-    """Return *answer* with the data that *tool* itself would give.
-
-    If the output schema of *tool* wraps results, `{"result": value}` becomes `value`.
-    """
-    value = unwrapped(output_schema_of(tool) or {}, answer.result)
-    if value is answer.result:
-        return answer
-    return answer.model_copy(update={"result": value})
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:

@@ -13,8 +13,6 @@ from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Model, Usage, as_model
 from toolbench.runs.control import Cancellable
 
-# Characters of the older turns that a model gets to summarise
-_LONGEST = 400_000
 _INSTRUCTIONS = (
     "You are given the older part of a conversation between a user and an agent that calls "
     "tools, as JSON. Summarise it for the agent, which goes on without it. Keep: what the user "
@@ -116,9 +114,6 @@ class LLMSummarizingCondenser:
         if not middle:
             return None
         text = text_of({"messages": [m for turn in middle for m in turn.messages]})
-        if len(text) > _LONGEST:
-            half = _LONGEST // 2
-            text = f"{text[:half]}\n[…]\n{text[-half:]}"
         chosen = model
         if self._model is not None:
             chosen = self._model

@@ -34,16 +34,15 @@ from toolbench.agent.events import (
     begins_answer,
 )
 from toolbench.agent.masking import Masking
-from toolbench.agent.state import AgentState, Round, Spending
+from toolbench.agent.state import AgentState, Spending
 from toolbench.agent.toolset import SearchToolsObservation, Toolset
-from toolbench.core.content import Content, TextContent
+from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import KindError, Problem, ToolbenchError
 from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
-from toolbench.llm.calls.written_calls import without_unread
 from toolbench.llm.message import Message
 from toolbench.llm.models import Model, Usage
 from toolbench.llm.read import read_message
@@ -242,10 +241,11 @@ def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
         with suppress(TypeError, ValueError):
             agent_state.spending = _spending(head)
         unread = head.get("unread", ())
-        copy = Copy(agent_state, toolset, unread=unread, is_saved=True)
+        copy = Copy(agent_state, toolset, unread=unread)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
             copy.add(replace(event_of(line), id=int(line.get("id", 0))))
         copy.end()
+        _refuse_lost_secrets(agent_state)
     except _DAMAGE as error:
         msg = (
             f"Line {number} of {str(path)!r} is damaged: {sentence_of(error)} Take the line "
@@ -356,7 +356,6 @@ class Copy:
         toolset: Toolset,
         *,
         unread: Iterable[int] = (),
-        is_saved: bool = False,
     ) -> None:
         """Prepare to copy events into *agent_state*; the caller calls `add` for each event, then `end`.
 
@@ -364,23 +363,19 @@ class Copy:
             agent_state: A state without events.
             toolset: The present tools.
             unread: The numbers of the messages that the model has not read.
-            is_saved: Whether the events come from a file, which has marks in place of secrets.
         """
         self._agent_state, self._toolset = agent_state, toolset
         self._provider = agent_state.context.provider
-        self._is_saved = is_saved
         self._unread = frozenset(unread)
         self._calls: list[ActionEvent] = []
         """The calls of one message, until the event after them."""
-        self._answered: set[int] = set()
+        self._answered: set[int | None] = set()
         self._missing: list[AnswerEvent] = []
-        """Answers to calls of earlier messages whose own answers are not among the events."""
+        """Answers to calls of earlier messages that had none before the next message."""
 
     def add(self, event: Event) -> None:
-        """Add a copy of *event* with the same number to the state; skip a second answer to a call."""
-        if isinstance(event, AnswerEvent) and event.action_id is not None:
-            if event.action_id in self._answered:
-                return
+        """Add a copy of *event* with the same number to the state."""
+        if isinstance(event, AnswerEvent):
             self._answered.add(event.action_id)
         if begins_answer(event):
             self._close_earlier()
@@ -401,11 +396,8 @@ class Copy:
         """Let the calls without an answer wait, if they are of the last message, and complete the log."""
         self._take_calls()
         self._read()
-        agent_state = self._agent_state
         missing = [event for event in self._missing if event.action_id not in self._answered]
-        agent_state.log.append(missing)
-        if self._is_saved and agent_state.round is not None:
-            _refuse_lost_secrets(agent_state.round)
+        self._agent_state.log.append(missing)
 
     def _take_calls(self) -> None:
         calls, self._calls = self._calls, []
@@ -463,8 +455,6 @@ class Copy:
         return read_message(message).message.provider == self._provider
 
     def _read_again(self, event: Event) -> Event:
-        if self._is_saved and isinstance(event, ActionEvent | MessageEvent) and event.message:
-            event = self._without_unread(event)
         if not isinstance(event, ActionEvent | CallEdit):
             return event
         call = event.tool_call
@@ -474,29 +464,15 @@ class Copy:
             return replace(event, tool_call=call, action=call.action)
         return replace(event, tool_call=call)
 
-    def _without_unread(self, event: ActionEvent | MessageEvent) -> ActionEvent | MessageEvent:
-        """Return *event* without calls that may hold a secret: earlier versions saved them."""
-        read = read_message(dict(event.message or {})).message
-        kept = without_unread(
-            read,
-            self._toolset.tools.values(),
-            are_written_calls_read=isinstance(event, ActionEvent),
-        )
-        if kept is read:
-            return event
-        [message] = WIRES[kept.provider or "openai"].write(kept)
-        if isinstance(event, ActionEvent):
-            return replace(event, message=message, thought=event.thought and kept.thought)
-        images = [block for block in event.content if block.type != "text"]
-        return replace(event, message=message, content=(TextContent(text=kept.thought), *images))
 
-
-def _refuse_lost_secrets(current: Round) -> None:
-    """Let no waiting call of *current* run with the mark of a secret among its arguments."""
-    for place, event in enumerate(current.calls):
-        if event.id not in current.answers:
-            call = without_lost_secret(event.tool_call)
-            current.calls[place] = replace(event, tool_call=call, action=call.action)
+def _refuse_lost_secrets(agent_state: AgentState) -> None:
+    """Let no waiting call run with the mark of a secret among its arguments, as a file has them."""
+    current = agent_state.round
+    if current is not None:
+        for place, event in enumerate(current.calls):
+            if event.id not in current.answers:
+                call = without_lost_secret(event.tool_call)
+                current.calls[place] = replace(event, tool_call=call, action=call.action)
 
 
 # --- forks --------------------------------------------------------------------------

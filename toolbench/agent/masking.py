@@ -76,10 +76,8 @@ _STRUCTURE = frozenset(
     ]
 )
 """Keys of a tool and its schemas whose values are not searched: names, or words of JSON Schema."""
-_LIMITS = frozenset({"const", "enum", "pattern"})
-"""Keywords that limit a value. With a mark in place of a secret, they would allow a wrong value."""
-_REMARK = "One of the allowed values is secret, and is not listed."
-_SAMPLES = frozenset({"default", "example", "examples"})
+_VALUES = frozenset({"const", "default", "enum", "example", "examples"})
+"""Keywords of a schema whose value is a value of the argument, or a list of values."""
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
 """Keys of a saved event whose values are strings that the user, a model or a tool wrote."""
 # Characters: a shorter secret can be in the base64 of an image by chance
@@ -116,11 +114,7 @@ class Masking:
         return tuple(map(self._block, content))
 
     def offered(self, tool: Json) -> Json:
-        """Return *tool*, in a provider's format, with secrets hidden in its descriptions and samples.
-
-        A value of `enum`, `const` or `pattern` that contains a secret is left out, and the
-        description says so.
-        """
+        """Return *tool*, in a provider's format, with secrets hidden in its descriptions and values."""
         if not self._redactor:
             return tool
         masked: Json = self._offered(tool)
@@ -239,30 +233,16 @@ class Masking:
             return [self._offered(item) for item in part]
         if not isinstance(part, Mapping):
             return part
-        own = {key: self._of_tool(key, value) for key, value in part.items()}
-        secret_limits = [key for key in _LIMITS & part.keys() if own[key] != part[key]]
-        for key in secret_limits:
-            if not own[key]:
-                del own[key]
-        if secret_limits:
-            description = str(own.get("description") or "")
-            own["description"] = f"{description} {_REMARK}".strip()
-        return own
+        return {key: self._of_tool(key, value) for key, value in part.items()}
 
     def _of_tool(self, key: str, value: Any) -> Any:
         if key in _STRUCTURE:
             return value
         if key in _BY_NAME and isinstance(value, Mapping):
             return {name: self._offered(schema) for name, schema in value.items()}
-        if key in _SAMPLES:
+        if key in _VALUES:
             return self._values(value)
-        if key not in _LIMITS:
-            return self._offered(value)
-        if key == "enum" and isinstance(value, list):
-            return [item for item in value if self._values(item) == item]
-        if self._values(value) == value:
-            return value
-        return None
+        return self._offered(value)
 
     def _event_part(self, key: str, part: Any, kind: str) -> Any:
         match key:

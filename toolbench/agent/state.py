@@ -408,9 +408,7 @@ class AgentState:
                 self.context.leave_out_images(event.left_out)
 
     def _apply_call(self, event: ActionEvent, message: Message | None) -> None:
-        is_first = begins_answer(event)
-        if self.round is None or (is_first and self.round.calls[0].id != event.id):
-            self.end(None)
+        if self.round is None:
             self.round = Round(message or self._said_in(event), event)
         self.round.apply(event)
         self._call_ids.setdefault(event.tool_call_id, 1)
@@ -442,11 +440,8 @@ class AgentState:
 
     def new_call_id(self, sent: str | None) -> str:
         """Return an id for a call that is unique in the conversation: *sent*, if no call has it yet."""
-        id_ = sent or "call"
-        number = self._call_ids.get(id_, 0) + 1
-        new = id_
-        if number > 1:
-            new = f"{id_}-{number}"
+        new = id_ = sent or "call"
+        number = self._call_ids.get(id_, 1)
         while new in self._call_ids:
             number += 1
             new = f"{id_}-{number}"

@@ -233,7 +233,7 @@ class Toolset:
         Raises:
             RegistrationError: If something is not a tool, or two tools have the same name.
         """
-        self._making, self._state = ToolMaking(state, parts), state
+        self._making = ToolMaking(state, parts)
         self._tools: dict[str, AnyTool] = {}
         self._matches: set[str] = set()
         self._search: AnyTool | None = None
@@ -251,24 +251,15 @@ class Toolset:
                 for tool in self._making.tools_of(spec):
                     if tool.is_for_models and not skips(tool):
                         self._add(tool)
-            self._search = self._search_of([*self._tools.values()])
+            if len(self._tools) > CROWD:
+                [self._search] = SearchToolsTool.create(
+                    state, tools=[*self._tools.values()], on_match=self.reveal
+                )
+                self._add(self._search)
         except BaseException:
             # Even after an interrupt, no server may stay open
             self.close()
             raise
-
-    def _search_of(self, tools: list[AnyTool]) -> AnyTool | None:
-        if len(tools) <= CROWD:
-            return None
-        on_match = self._matches.update
-        [search] = SearchToolsTool.create(self._state, tools=tools, on_match=on_match)
-        if search.name in self._tools:
-            msg = (
-                f"There are more than {CROWD} tools, so the agent adds a tool called {search.name!r} "
-                "to search them. One of your tools has that name: rename it."
-            )
-            raise RegistrationError(msg)
-        return search
 
     def _add(self, tool: AnyTool) -> None:
         other = self._tools.get(tool.name)
@@ -283,10 +274,7 @@ class Toolset:
     @property
     def tools(self) -> dict[str, AnyTool]:
         """All tools by name, in their latest definitions, without those that left their servers."""
-        current = {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
-        if self._search is None:
-            return current
-        return {self._search.name: self._search} | current
+        return {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
         """Return the offered tools in the format of *provider*.
