@@ -226,6 +226,9 @@ class TestOddities:
         chunks = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
         calls = parse_tool_calls(joined(chunks), TOOLS)
         assert [call.id for call in calls] == ["call_1", "call_2"]
+        empty = [part(0, id_, name) for id_, name, _ in CALLS]
+        calls = parse_tool_calls(joined(empty), TOOLS)
+        assert [call.name for call in calls] == ["grep", "file_editor"]
 
     def test_name_repeated(self):
         """A name that comes with every chunk is one name."""

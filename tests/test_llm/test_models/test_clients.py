@@ -70,6 +70,8 @@ class TestAnswer:
         assert "".join(texts) == answer.text
         assert len(texts) > 1
         assert [c.name for c in chunks if c.kind == "call" and c.name] == ["grep"]
+        arguments = "".join(chunk.text for chunk in chunks if chunk.kind == "call")
+        assert json.loads(arguments) == ARGUMENTS
 
     def test_may_come_in_one_piece(self, server):
         """Some servers do not stream, whatever they are asked."""

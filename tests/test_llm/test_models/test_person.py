@@ -6,6 +6,7 @@ from test_llm.samples import GREP, WRITE
 from toolbench import tool
 from toolbench.errors import ModelError, ModelStoppedError
 from toolbench.llm import parse_tool_calls
+from toolbench.llm.compose import as_call
 from toolbench.llm.models import CancelToken, PersonModel
 from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.questions import Answer, answering
@@ -116,8 +117,13 @@ class TestRequest:
     def test_has_every_word_that_is_sent(self):
         """However long a message is."""
         words = " ".join(map(str, range(5_000)))
-        messages = [{"role": "user", "content": words}]
-        assert words in PersonRequest(messages, [], "openai").text
+        call = as_call(GREP, {"pattern": "TODO"}, "openai", id="c1")
+        messages = [
+            {"role": "user", "content": words},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+        ]
+        text = PersonRequest(messages, [], "openai").text
+        assert words in text and 'calls grep {"pattern":"TODO"}' in text
 
     def test_of_no_such_tool_is_a_key_error(self):
         """With the tools that there are."""

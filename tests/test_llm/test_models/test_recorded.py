@@ -174,6 +174,10 @@ class TestFile:
         assert talk(RecordedModel(path)) == ("answered", f"I used {MARK}.")
         with pytest.raises(ModelDriftError):
             RecordedModel(path).complete(user_messages("Log out."))
+        request = json.loads(path.read_text().splitlines()[0])["request"]
+        request["tools"][0]["function"]["parameters"] = True
+        with pytest.raises(ModelDriftError):
+            RecordedModel(path).complete(**request)
 
     def test_holds_no_secret_of_a_call_in_the_format_of_another_provider(self, path):
         """A server may answer as another provider does; its calls may be unreadable too."""
