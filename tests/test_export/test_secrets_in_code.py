@@ -29,6 +29,7 @@ TOP = [
     "S = ('https://host/x?api_key=' '{}')",
     "S = 1  # the password: {}",
     "S = 1  # API_KEY = '{}'",
+    "S = 1  # {{'api_key': '{}'}}",
     "S = '''\nAPI_KEY={}\n'''",
     "S = 'Authorization: Bearer {}'",
     'S = \'{{"password": "{}"}}\'',
@@ -44,6 +45,8 @@ INSIDE = [
     "log_in = lambda *, token='{}': 1\n    return str(log_in())",
     "return str('x' == 'y' or a == 1 and (password := '{}') != '')",
     "password = 'x'\n    return str(password == '{}')",
+    "token = str(a)\n    return str(token in ('x', '{}'))",
+    "from hmac import compare_digest\n    token = str(a)\n    return str(compare_digest(token, '{}'))",
     "return str(dict(a=1).get('password', '{}'))",
 ]
 
@@ -110,7 +113,7 @@ def test_a_call_with_a_key_is_no_test(notebook, tmp_path):
         "S = 1  # token: the one of the user",
         "def f(token: str, password: str = ''):\n    '''Log in.\n\n    token: required\n    '''\nS = f",
         "import re\nS = re.compile(r'[a-z]+')",
-        "S = [1 for token in ['sin', 'cos'] if token == 'sin']",
+        "S = [1 for token in ['sin', 'cos'] if token in ('sin', '->>')]",
         "key = 'x'\nS = f'https://example.org/a?api_key={key}&page=2'",
     ],
 )

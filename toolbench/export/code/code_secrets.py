@@ -134,11 +134,24 @@ def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.keyword():
             yield part.arg or "", part.value
         case ast.Compare(left=left, comparators=others):
-            names = _names_in([left, *others])
-            # `token == "sin"`: here a token is a word of a language
-            yield from product((name for name in names if name != "token"), [left, *others])
+            yield from _compared([left, *others])
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=sides) if (
+            name == "compare_digest"
+        ):
+            yield from _compared(sides)
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             yield from _defaults(part.args)
+
+
+def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each of the compared values, with the name of a variable that it is compared with."""
+    for name, value in product(_names_in(sides), sides):
+        texts = ""
+        for constant in _held_texts(value):
+            texts += "".join(_texts_of(constant))
+        # `token == "sin"`: here a token is a word or sign of a language, which has no digit
+        if name != "token" or re.search(r"\d", texts):
+            yield name, value
 
 
 def _values_with_keys(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -206,6 +219,12 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
         text, line = token.string.strip("# \t"), token.start[0]
         for secret in secrets_in_text(text, is_prose=True):
             yield CodeSecret(line, "", secret)
+        try:
+            for named in secrets_in_code(text):
+                yield named._replace(line=line)
+        except (SyntaxError, ValueError):
+            # A sentence, not code
+            continue
 
 
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
