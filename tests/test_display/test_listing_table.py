@@ -29,13 +29,14 @@ def test_other_texts_are_on_the_left(cells):
 def test_an_empty_column_is_left_out():
     """Its head would only take room; a column with one text stays, and so does a zero."""
     html = listing_html(("a", "b", "c"), [("one", "", 0), ("two", "", "")])
-    assert re.findall(r"<th [^>]*>(\w*)</th>", html) == ["a", "c"]
+    assert re.findall(r'<th scope="col"[^>]*>(\w*)</th>', html) == ["a", "c"]
+    assert re.findall(r'<th scope="row"[^>]*>(\w*)</th>', html) == ["one", "two"]
 
 
 def test_a_short_word_is_never_broken():
     """Not even a date at its hyphens; a sentence is."""
     html = listing_html(("a", "b", "c"), [("one", "2026-07-28", "Lend a book.")])
-    styles = re.findall(r'<td style="([^"]*)"', html)
+    styles = re.findall(r'<t(?:d|h scope="row") style="([^"]*)"', html)
     assert ["nowrap" in style for style in styles] == [True, True, False]
 
 

@@ -451,11 +451,15 @@ def listing_html(
         heads.append(
             f'<th scope="col"{mark} style="{CELL};font-weight:600;{side}">{escape(name)}</th>'
         )
+        opened, closed = "<td", "</td>"
+        if is_first:
+            # A screen reader says it with each cell of the row
+            opened, closed = '<th scope="row"', "</th>"
         column = []
         for value in values:
             style = f"{CELL};{_flow(value, is_first=is_first)}{side}"
             text = escape(str(cap(str_of(value), _LONGEST_CELL, visible)))
-            column.append(f'<td{mark} style="{style}">{text}</td>')
+            column.append(f'{opened}{mark} style="{style}">{text}{closed}')
         cells.append(column)
     table = ""
     if heads:
@@ -476,9 +480,9 @@ def _flow(cell: object, *, is_first: bool) -> str:
     """Return the CSS of *cell*; a name in the first column is broken only if it is very long."""
     text = str_of(cell)
     if is_first and len(text) > _NAME:
-        return f"{CODE_FONT};font-size:12px;min-width:24em;overflow-wrap:anywhere;"
+        return f"{CODE_FONT};font-size:12px;font-weight:400;min-width:24em;overflow-wrap:anywhere;"
     if is_first:
-        return f"{CODE_FONT};font-size:12px;white-space:nowrap;"
+        return f"{CODE_FONT};font-size:12px;font-weight:400;white-space:nowrap;"
     if _is_sentence(cell):
         return "min-width:6em;overflow-wrap:break-word;word-break:normal;"
     if " " not in text and len(text) <= _WORD:

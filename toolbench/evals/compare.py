@@ -79,11 +79,11 @@ class Comparison(tuple[ModelChange, ...]):
             if change.is_significant:
                 tone = "success" if change.after > change.before else "danger"
             parts.append(notice(str(change), tone))  # type: ignore[arg-type]
-            rows = [("better", c) for c in change.better]
-            rows += [("worse", c) for c in change.worse]
+            rows = [(c.case, "better", str(c.before), str(c.after)) for c in change.better]
+            rows += [(c.case, "worse", str(c.before), str(c.after)) for c in change.worse]
             if rows:
-                cells = [(w, c.case, str(c.before), str(c.after)) for w, c in rows]
-                parts.append(listing_html(("", "case", "before", "after"), cells))
+                table = listing_html(("case", "change", "before", "after"), rows)
+                parts.append(Html(f'<div style="margin:0 0 10px">{table}</div>'))
         if not parts:
             return escape(repr(self))
         return Html("".join(parts))

@@ -9,10 +9,10 @@ from typing import Any
 
 from toolbench.display.caps import text_line
 from toolbench.display.css import REMARK
-from toolbench.display.escape import Html
+from toolbench.display.escape import Html, escape
 from toolbench.display.images import read_image
 from toolbench.display.page import notice, section
-from toolbench.display.tables import LATER, listing_html, table_html, table_text
+from toolbench.display.tables import LATER, TableHead, listing_html, table_html, table_text
 from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
 from toolbench.evals.sweep_call import OWN_COLUMNS, Row
 from toolbench.values import clip, str_of
@@ -73,9 +73,12 @@ def _picture(row: Row) -> str:
     title = ", ".join(f"{name}={clip(v, 40)}" for name, v in row.arguments.items())
     parts = [read_image(url).html for url in row.images]
     if row.table is not None:
-        columns = [str(name) for name in row.table.get("columns", ())]
-        cells = [line for line in row.table["rows"] if line]
-        parts.append(listing_html(columns, cells, [str(row.table["shape"])]))
+        label, *columns = [str(name) for name in row.table.get("columns", ())] or [""]
+        cells = tuple(tuple(line) for line in row.table["rows"] if line)
+        head = TableHead(tuple(columns), (len(cells), len(columns)), cells, label=label)
+        # Not a listing, which leaves out the columns that are empty
+        shape = f'<div style="{REMARK}">{escape(str(row.table["shape"]))}</div>'
+        parts.append(Html(table_html(head) + shape))
     return f'<div style="max-width:24em">{section(title, Html("".join(parts)))}</div>'
 
 

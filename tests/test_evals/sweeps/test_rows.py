@@ -45,11 +45,11 @@ def test_repeats_have_a_column_beside_an_argument_of_that_name():
 class Listing:
     """A table of one row, as DataFrames are tables."""
 
-    columns = ("shape", "rows")
-    shape = (1, 2)
+    columns = ("shape", "rows", "empty")
+    shape = (1, 3)
 
     def itertuples(self, index=True, name=None):
-        yield ("word", 1)
+        yield ("word", 1, "")
 
 
 @tool(read_only=True)
@@ -82,7 +82,7 @@ def test_a_table_is_shown_beside_a_secret_that_is_a_word_of_it(word):
     report = sweep(listing, {"password": word})
     assert report[0].table is not None
     assert report[0].table.keys() == {"columns", "rows", "shape"}
-    assert "word" in report.to_html()
+    assert "word" in report.to_html() and ">empty</th>" in report.to_html()
 
 
 @tool(read_only=True)
