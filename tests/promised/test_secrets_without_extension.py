@@ -27,6 +27,7 @@ def said(capsys, caplog):
     return {"stdout": captured.out, "stderr": captured.err, "logs": "".join(caplog.messages)}
 
 
+@pytest.mark.every_case
 @each_writing
 def test_of_a_runs_argument(writing, secret, tmp_path, capsys, caplog):
     """`run_tool` hides it in what is printed, logged, recorded, written and shown."""
@@ -44,6 +45,7 @@ def test_of_a_runs_argument(writing, secret, tmp_path, capsys, caplog):
     check(texts, writing, secret)
 
 
+@pytest.mark.every_case
 @each_writing
 def test_of_a_plain_calls_argument(writing, secret, capsys, caplog):
     """What `tool(...)` prints, logs and raises is as it is; its result is shown without it."""

@@ -134,6 +134,7 @@ def test_undo_tells_only_what_was_taken_back(tmp_path):
     assert "could not be taken back" in of(c, NoticeEvent)[-1].text
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("length", range(100, 180, 7))
 def test_a_transcript_is_cut_after_secrets_are_hidden(length):
     """Half a secret at the end of a line is a secret that shows."""

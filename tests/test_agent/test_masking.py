@@ -65,6 +65,7 @@ def test_a_secret_that_is_a_common_word_leaves_the_protocol_alone(secret, provid
         assert json.loads(sent_call["function"]["arguments"]) == {"a": 1}
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("secret", [*WORDS, "agent", "openai", "answered", "id"])
 def test_a_secret_that_is_a_common_word_leaves_a_saved_file_whole(secret, tmp_path):
     """All events come back as what they were, and the conversation goes on."""

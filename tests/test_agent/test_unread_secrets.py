@@ -106,6 +106,7 @@ def unreadable(part):
     return changed
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("kind", "is_writing"),
     # Of a model that is known to write its calls, whole JSON is read

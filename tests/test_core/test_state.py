@@ -131,6 +131,7 @@ class TestMasking:
         """Text, bytes, keys, items, fields, and what JSON made of it."""
         assert redactor.value(value) == masked
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "value",
         [

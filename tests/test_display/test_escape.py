@@ -9,6 +9,7 @@ from toolbench.display.escape import escape, link, safe_address, visible
 
 
 class TestVisible:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
@@ -50,6 +51,7 @@ class TestAddresses:
         """http, https and mailto, in any case."""
         assert safe_address(url) == url
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "url",
         [

@@ -105,6 +105,7 @@ class TestBundles:
         assert "<img" in bundle_html({"image/png": padded})
         assert bundle_html({"image/png": padded + " "}) == ""
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("kind", "content"),
         [

@@ -48,6 +48,7 @@ def test_what_is_written_reaches_the_same(servers):
             )
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "server",
     [

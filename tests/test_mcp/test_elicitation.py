@@ -35,6 +35,7 @@ class TestAskHere:
         with in_advance(True):
             assert ask_here(page)
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "url",
         [

@@ -210,6 +210,7 @@ def test_connects_the_server_that_it_describes(client, tmp_path, monkeypatch):
         client.add(path, approve=True)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("config", "values"),
     [

@@ -212,6 +212,7 @@ class TestHide:
         }
         assert hide({"v": value}, whole) == {"v": hidden}
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("value", "hidden"),
         [
@@ -235,6 +236,7 @@ class TestHide:
             result = [{"password": login["password"]} for login in result]
         assert result == hidden
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "value",
         [
@@ -258,6 +260,7 @@ class TestHide:
         assert hide({"v": numbers}, {})["v"] is numbers
         assert list(numbers) == [0, 1, 2]
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("schema", "value"),
         [
@@ -365,6 +368,7 @@ class TestAnyValue:
 
 
 class TestAGlance:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("schema", "value"),
         [

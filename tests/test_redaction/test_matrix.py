@@ -142,6 +142,7 @@ def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
         assert way in {*QUIET, "delegation"} or "cell stderr" in shows
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 @pytest.mark.parametrize("way", ["tool(...)", "acall"])
 def test_of_a_conversation(way, secret, shell, wire, tmp_path):

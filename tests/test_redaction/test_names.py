@@ -150,6 +150,7 @@ class TestNames:
         value = {"credentials": {"user": "bob"}}
         assert hide(value, {"properties": {"credentials": login}}) == value
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "name", ["passwrod", "pasword", "Passwords_", "cdoe", "api-kee", "secrte"]
     )
@@ -157,6 +158,7 @@ class TestNames:
         """An argument that nobody takes may be a secret that does not reach its tool."""
         assert hide({name: "hunter2"}, LOGIN) == {name: MARK}
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "name", ["passport", "taken", "node", "page", "keyboard", "compass", "author"]
     )

@@ -14,6 +14,7 @@ SECRETS_IN_TEXTS = 0
 
 
 class TestSettingsInArguments:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("value", "expected"),
         [
@@ -40,6 +41,7 @@ class TestSettingsInArguments:
             assert hidden == {"x": expected.replace("{}", MARK)}
         assert not Secrecy(schema).is_harmless({"x": value})
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "value",
         [
@@ -80,6 +82,7 @@ class TestSettingsInArguments:
 
 
 class TestParts:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("arguments", "part"),
         [

@@ -65,6 +65,7 @@ OTHER_JSON = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("language", OTHER_JSON)
 @pytest.mark.parametrize("secret", ["wJalrXUtn/K7MDENG/bPx+RfiCY", "R&D <pass> 'word'"])
 def test_a_secret_is_found_in_the_json_of_other_languages(language, secret):
@@ -154,6 +155,7 @@ class TestStreams:
         assert "".join(pieces) == redactor.text(text)
         assert stream.held == 0
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize("colour", ["\x1b[31m", "\\u001b[0;1m", "\\x1b[39m", "\x1b[1m\x1b[K"])
     @pytest.mark.parametrize("secret", ["hunter2-the-secret", "4711", "C:\\secret\\"])
     def test_find_one_with_colours_wherever_it_is_cut(self, secret, colour):
@@ -202,6 +204,7 @@ def test_a_long_secret_that_repeats_itself_is_found_like_any_other():
 _KEY = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhki\nG9w0BAQEFAASCBKcw\n-----END KEY-----"
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("given_end", ["\n", "\r\n", "\\n", "\\r\\n"])
 @pytest.mark.parametrize("shown_end", ["\n", "\r\n", "\\n"])
 def test_a_key_is_one_whatever_ends_its_lines(given_end, shown_end):

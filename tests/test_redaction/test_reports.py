@@ -64,6 +64,7 @@ def test_a_report_tells_no_secret(report, leaky, fails, tmp_path, caplog):
     assert MARK in texts["file"]
 
 
+@pytest.mark.every_case
 def test_a_log_file_of_the_user_tells_no_secret(leaky, tmp_path):
     """What a tool logs goes to the handlers there are without its secrets, a traceback too."""
     definition, arguments = leaky

@@ -51,6 +51,7 @@ foreign = ToolDefinition(
 )
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("definition", [native, foreign], ids=["native", "foreign"])
 @pytest.mark.parametrize("provider", WIRES)
 def test_are_told_to_no_provider(provider, definition):

@@ -46,6 +46,7 @@ _FOREIGN = {
 
 
 class TestProblems:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "arguments",
         [
@@ -106,6 +107,7 @@ class TestTexts:
         assert list(texts(value)) == ["x"]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("sentence", "secret", "concealed"),
     [

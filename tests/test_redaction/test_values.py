@@ -111,6 +111,7 @@ class TestReaches:
 class TestUnreadable:
     """What cannot be looked into becomes the mark; what stands beside it stays."""
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "make",
         [
@@ -191,6 +192,7 @@ class TellAction(Action):
 
 
 class TestErrors:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "error",
         [

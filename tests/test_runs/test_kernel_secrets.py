@@ -172,6 +172,7 @@ class TestThreads:
 
 
 class TestTracebacks:
+    @pytest.mark.every_case
     @pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain"])
     @pytest.mark.parametrize("secret", ["SECRET", "KEY"])
     def test_show_no_secret(self, mode, secret, kernel):
@@ -183,7 +184,6 @@ class TestTracebacks:
         code = f"{call}({{'password': {secret}}})"
         text = finished(kernel, code, "Error")
         assert not [part for part in (SECRET, *KEY.split("\n")[1:]) if part in text]
-        assert "QQQQ" not in text
         assert MARK in text or (secret == "KEY" and mode != "Verbose")
 
     def test_have_a_message_beside_them_that_shows_none(self, kernel):

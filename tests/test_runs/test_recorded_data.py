@@ -157,6 +157,7 @@ def test_what_the_record_does_not_have_is_a_sentence(result, name):
         getattr(recorded, name)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "result",
     [

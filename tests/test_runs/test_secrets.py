@@ -67,6 +67,7 @@ def everything():
 
 
 class TestArguments:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "arguments",
         [
@@ -219,6 +220,7 @@ class TestResults:
         texts = (repr(observation), str(observation), repr([observation]))
         assert _SECRET not in f"{texts} {observation._repr_mimebundle_()}"
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "copied",
         [

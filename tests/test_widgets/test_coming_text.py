@@ -19,6 +19,7 @@ def loop():
     return Conversation(agent=Agent(ScriptedModel([]), [add]), secrets=secrets)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("after", range(1_980, 2_010, 5))
 def test_is_cut_after_secrets_are_hidden(loop, after):
     """Wherever the cut falls, no piece of a secret is left."""

@@ -76,6 +76,7 @@ def _everything(form: SchemaForm) -> None:
 
 
 class TestInjection:
+    @pytest.mark.every_case
     @pytest.mark.parametrize("text", _HOSTILE)
     def test_only_our_own_tags_are_on_the_page(self, text):
         """Text stays text, in every place a schema can put it and in every state."""
@@ -97,6 +98,7 @@ class TestInjection:
             place = r"grid-row:\d+|--below:\d+;--beside:\d+/span 3|None"
             assert re.fullmatch(place, str(attributes.get("style")))
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize("text", _HOSTILE)
     def test_no_label_is_markup_or_maths(self, text):
         """Labels are plain text, and what MathJax would typeset in them is escaped."""
@@ -111,6 +113,7 @@ class TestInjection:
             assert plain.count("$") < 2
             assert "\\" not in plain
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize("text", _HOSTILE)
     def test_nothing_hidden_reaches_the_page(self, text, wire):
         """Control and bidi characters are spelled out; nothing is sent that UTF-8 cannot carry."""

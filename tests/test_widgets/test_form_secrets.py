@@ -58,6 +58,7 @@ _WITH_SECRETS = [
 
 
 class TestNothingShows:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(("schema", "value"), _WITH_SECRETS)
     def test_no_message_to_the_page_holds_it(self, schema, value, wire):
         """Whatever is set, opened, marked or typed: the wire never carries the secret."""
@@ -70,6 +71,7 @@ class TestNothingShows:
         assert _SECRET not in wire.text()
         assert _SECRET not in json.dumps(w.Widget.get_manager_state(), default=str)
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(("schema", "value"), _WITH_SECRETS)
     def test_no_text_of_the_form_holds_it(self, schema, value):
         """Neither repr, JSON text, masked value, page, nor an error about it."""
@@ -80,6 +82,7 @@ class TestNothingShows:
         assert form.secrets
         assert all(secret.startswith(_SECRET) for secret in form.secrets)
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(("schema", "value"), _WITH_SECRETS)
     def test_the_json_text_keeps_it_without_knowing_it(self, schema, value):
         """Typing around the dots leaves the secret as it is."""
@@ -132,6 +135,7 @@ _UNFITTING = [
 
 
 class TestAsJson:
+    @pytest.mark.every_case
     @pytest.mark.parametrize(("schema", "value"), _AS_JSON)
     def test_a_field_as_json_hides_what_the_schema_calls_secret(self, schema, value, wire):
         """However deep it stands, and through references, unions, lists and maps."""

@@ -67,6 +67,7 @@ def listing(password: str) -> Listing:
 WORDS = ["state", "seconds", "fields", "error", "images", "table"]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("word", WORDS)
 def test_a_secret_that_is_a_word_of_the_report_is_hidden_alone(word, tmp_path):
     """The state, the time and the fields of the row are there, also from the file."""

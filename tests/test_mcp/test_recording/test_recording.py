@@ -32,6 +32,7 @@ class TestSecrets:
         with create_mcp_tools(replay=path) as client:
             assert client["log_in"]({"api_key": "other-4712"}).text == f"welcome {MARK}"
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "secret", [471100, 4.5, "p", "abc", ["deep", {"a": "deeper"}], {"a": "b c"}]
     )
