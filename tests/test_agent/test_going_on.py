@@ -287,6 +287,9 @@ class Plain(ScriptedModel):
         return Answer(super().complete(messages, tools).message)
 
 
+SEARCH = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"server_tool": 1}}
+
+
 def keys_of(value):
     """All keys in the JSON *value*."""
     found = set()
@@ -294,9 +297,11 @@ def keys_of(value):
     return found
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("provider", "more"), [*((name, []) for name in PROVIDERS), ("anthropic", [SEARCH])]
+)
 @pytest.mark.parametrize("kind", [Plain, ScriptedModel])
-def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind, tmp_path):
+def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, more, kind, tmp_path):
     """It looks like a message of any provider, and has what only its own knows, and others refuse."""
     [item] = model_message("Hi.", provider="responses")["output"]
     message = {
@@ -304,7 +309,7 @@ def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind, tmp_path
         "responses": {"role": "assistant", "output": [{**item, "id": "m1"}]},
         "anthropic": {
             "role": "assistant",
-            "content": [{"type": "text", "text": "Hi.", "citations": [{"cited_text": "x"}]}],
+            "content": [{"type": "text", "text": "Hi.", "citations": [{"cited_text": "x"}]}, *more],
         },
         "gemini": {"role": "model", "parts": [{"text": "Hi.", "thoughtSignature": "c2ln"}]},
     }[provider]
@@ -318,15 +323,17 @@ def test_an_answer_of_only_text_is_sent_again_as_it_was(provider, kind, tmp_path
         agent = Agent(ScriptedModel([], provider=other))
         loaded = Conversation.load(tmp_path / "talk.jsonl", agent)
         said = loaded.next_request.messages[1]
-        assert said == message if other == provider else not {"url", "cited_text"} & keys_of(said)
+        own = {"url", "cited_text", "server_tool"}
+        assert said == message if other == provider else not own & keys_of(said)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_conversation_with_gemini_goes_on_with_another_provider(provider, tmp_path):
-    """Gemini's calls have no ids; others refuse a call without a result of its id."""
-    script = [calls_of("gemini", ("add", {"a": 1}), ("add", {"a": 1})), "Twice."]
+    """Gemini's calls have no ids; others refuse a call without a result of its id, or without a name."""
+    script = [calls_of("gemini", ("add", {"a": 1}), ("add", {"a": 1}), ("add", {})), "Twice."]
     for part in script[0]["parts"]:
         part["functionCall"].pop("id", None)
+    script[0]["parts"][2]["functionCall"]["name"] = " "
     script[0]["parts"].insert(0, {"text": "I add."})
     c = talk(ScriptedModel(script, provider="gemini"))
     c.run()

@@ -154,8 +154,9 @@ class AnthropicWire(Wire):
         kinds = {string(first_of(block, "type")) for block in items_of(data.get("content"))}
         # OpenAI's models write text as a string, though others of its dialect may send blocks
         is_text = kinds == {"text"} and data.get("role") == "assistant"
-        is_known = is_text or not kinds.isdisjoint(("tool_use", "thinking"))
-        return is_known or data.get("type") == "message"
+        # As in `server_tool_use`, `web_search_tool_result`, `redacted_thinking`; a result of the user has no prefix
+        is_own = any(kind.endswith(("thinking", "tool_use", "_tool_result")) for kind in kinds)
+        return is_text or is_own or data.get("type") == "message"
 
     def is_whole(self, chunk: Mapping[str, Any]) -> bool:
         """Tell whether *chunk* is a whole message."""
