@@ -248,5 +248,8 @@ def assistant_message(
 def _call(call: ToolCall, provider: Provider) -> ToolCallPart:
     tool = call.tool
     if tool is None:
-        tool = ToolDefinition(name=call.metadata.sent_name or call.name or "unknown")
+        name = call.metadata.sent_name or call.name
+        if not name.strip():
+            name = "unknown"
+        tool = ToolDefinition(name=name)
     return call_part(tool, call.arguments, provider, id=call.id)
