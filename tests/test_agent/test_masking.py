@@ -113,7 +113,7 @@ ONLY_OF_ITS_PROVIDER = {
     "responses": {
         "role": "assistant",
         "output": [
-            {"type": "x_call", "input": {"name": "4711"}, "result": "4711"},
+            {"type": "x_call", "input": {"name": "4711"}, "result": "4711", "detail": LONG},
             {
                 "type": "message",
                 "content": [

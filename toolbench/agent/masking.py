@@ -54,7 +54,8 @@ _PROTOCOL = frozenset(
     ]
 )
 """Fields of a part, as its provider sent it, that are not searched if they are strings: ids, types,
-names and signatures. Any other field is searched, also one that no module here knows."""
+names and signatures. Any other field is searched, also one that no module here knows; and in a part that
+no module knows, these too, but only for long secrets."""
 _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
 """Fields of a part whose values are the arguments or the result of a call: all strings are searched."""
 _BY_NAME = frozenset(
@@ -172,7 +173,19 @@ class Masking:
                     if isinstance(masked, TextPart | ImagePart):
                         content.append(masked)
                 return replace(part, content=tuple(content), raw=raw)
-        return OtherPart(raw)
+        return OtherPart(self._unknown(raw))
+
+    def _unknown(self, raw: Json) -> Json:
+        """Return *raw*, of a part that no module here knows, with long secrets hidden in all but its type.
+
+        What is an id or a word of the protocol in other parts may be anything here.
+        """
+        masked: Json = {}
+        for key, value in raw.items():
+            masked[key] = value
+            if key != "type":
+                masked[key] = self._long.value(value)
+        return masked
 
     def _arguments(self, arguments: Any) -> Any:
         if isinstance(arguments, str):
