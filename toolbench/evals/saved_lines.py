@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
 from toolbench.jsonschema.types import Json
+from toolbench.threads import leave_behind_in_forks
 from toolbench.tools.posix import fcntl
 from toolbench.values import plain
 
@@ -40,6 +41,7 @@ class SavedLines:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b", buffering=0, opener=open_unlinked)  # noqa: SIM115
+            leave_behind_in_forks(self)
             self._lock()
             first = self._first_line()
             is_torn = _BEGIN.startswith(first) or first.startswith(_BEGIN)
@@ -154,10 +156,14 @@ class SavedLines:
             msg = f"{self.path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
 
+    def leave_behind(self) -> None:
+        """Close the file in a forked process: workers that outlive a killed kernel would keep its lock."""
+        self._file.close()
+
     def close(self) -> None:
         """Close the file, and let others use it."""
         with suppress(OSError, AttributeError):
-            # The processes of a pool that was forked have the file open, too
+            # A process that C code forked may have the file open, too
             fcntl.flock(self._file, fcntl.LOCK_UN)
         self._file.close()
 
