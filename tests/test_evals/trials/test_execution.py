@@ -13,6 +13,8 @@ from toolbench.errors import ConsentError, ToolbenchError
 from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
+from toolbench.runs.perform import perform
+from toolbench.runs.run import Run
 from toolbench.testing import FakeMCPServer
 
 WIPES = [("wipe", {"path": f"/{n}"}) for n in range(7)]
@@ -106,6 +108,30 @@ def test_what_runs_as_nobody_is_there_runs_by_the_rule_for_each_call():
             ScriptedModel([message(*bought)]), list(client), [Case("Buy", expected)], execute=True
         )
     assert [run.state for run in history()] == ["ok", "denied"]
+
+
+@pytest.mark.parametrize(("source", "state"), [("python", "ok"), ("agent", "error")])
+def test_a_sweep_of_a_run_asks_as_that_run(source, state):
+    """Where nobody is there, a call from an agent outside sweeps no tool that the policy asks about."""
+    server = FakeMCPServer("shop")
+
+    @server.tool
+    @tool
+    def buy(what: str) -> str:
+        """Buy it."""
+        return what
+
+    with create_mcp_tools(server) as client:
+
+        @tool
+        def buy_all() -> int:
+            """Buy two things."""
+            return len(sweep(client["buy"], {"what": ["a", "b"]}))
+
+        run = Run(buy_all, {}, source=source)
+        perform(run)
+    assert run.state == state
+    assert ("None of 2 calls of buy was run" in run.outcome.text) == (state == "error")
 
 
 def test_a_page_tells_which_calls_did_not_run():
