@@ -161,12 +161,15 @@ class TestLines:
 
     @some_payloads
     def test_are_inert(self, explorer, traffic, payloads):
-        """Whatever a message says, it is text, in its own line."""
+        """Whatever a message says, it is text, in its own line, and what is invisible is spelled out."""
+        messages = explorer.page.session.traffic
+        # A comm cannot send half a character
+        messages.note("received", "{}", kind="notification", method="half \ud800, \u202eturned")
         for payload in payloads:
-            messages = explorer.page.session.traffic
             messages.note("received", payload, kind="noise", method=payload)
         traffic.refresh()
         assert len([line for line in lines(traffic) if "no message" in str(line)]) == len(payloads)
+        assert "half ⟨U+D800⟩, ⟨U+202E⟩turned" in subjects(traffic)
         assert problems(page(traffic.widget)) == []
         receive(
             named(traffic.widget, "Open message"),

@@ -238,8 +238,8 @@ class Exchange:
         if message.method in _SUBJECTS:
             about = params_of(message).get(_SUBJECTS[message.method])
             if isinstance(about, str):
-                return f"{name} {about}"[:_LONGEST]
-        return name
+                name = f"{name} {about}"
+        return name[:_LONGEST]
 
     def __str__(self) -> str:
         # A line break in it must not look like another message

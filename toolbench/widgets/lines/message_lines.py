@@ -12,7 +12,7 @@ import ipywidgets as w
 from traitlets import List, Unicode
 
 from toolbench.display.css import PRE
-from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.page import notice
 from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.wording import counted
@@ -197,5 +197,5 @@ def _as_text(lines: Sequence[Line]) -> Html:
 
 
 def one_line(text: str) -> str:
-    """Return *text* on one line, as a column needs it."""
-    return " ".join(text.split())
+    """Return *text* on one line, as a column needs it, with invisible characters spelled out."""
+    return visible(" ".join(text.split()))
