@@ -22,7 +22,6 @@ interface Area {
 const CHANGES = "change:value change:disabled change:_dom_classes";
 const OF_TEXT_AREA = ["jupyter-widgets", "widget-inline-hbox", "widget-textarea"]; // ipywidgets' own style of it
 const fromKernel = Annotation.define<boolean>();
-let count = 0;
 
 /** Edit in *element* the text of *area*, until *signal*. */
 function edit(area: Area, element: HTMLElement, signal: AbortSignal): void {
@@ -79,7 +78,7 @@ function editorOf(area: Area, label: HTMLElement): EditorView {
 function labelOf(area: Area): HTMLElement {
   const label = document.createElement("label");
   label.className = "widget-label";
-  label.id = `toolbench-editor-${(count += 1)}`;
+  label.id = `toolbench-editor-${Math.random()}`; // each kernel of the page has editors
   label.textContent = String(area.get("description"));
   return label;
 }

@@ -16,16 +16,19 @@ const entries = new WeakMap<Line[], Entry[]>(); // of the rows of each piece
 export function lines(model: Model, el: HTMLElement, signal: AbortSignal): void {
   const list = new ListBox(model, el);
   list.element.classList.add("toolbench-messages");
-  const known = new WeakSet<Model>();
-  let isScheduled = false;
+  let pieces: Model[] = [];
+  let [isScheduled, looks] = [false, 0];
+  const forget = (): void => pieces.forEach((piece) => piece.off("change:rows", schedule));
   const show = async (): Promise<void> => {
-    const ids = model.get("pieces") as string[];
-    const pieces = await Promise.all(ids.map((id) => model.widget_manager.get_model(id.replace("IPY_MODEL_", ""))));
-    for (const piece of pieces.filter((each) => !known.has(each))) {
-      known.add(piece);
-      follow(piece, "change:rows", schedule, signal);
-    }
     isScheduled = false;
+    if (signal.aborted) return; // its pieces may be closed
+    const look = (looks += 1);
+    const ids = model.get("pieces") as string[];
+    const found = await Promise.all(ids.map((id) => model.widget_manager.get_model(id.replace("IPY_MODEL_", ""))));
+    if (signal.aborted || look !== looks) return;
+    forget();
+    pieces = found;
+    for (const piece of pieces) piece.on("change:rows", schedule);
     list.show(pieces.flatMap(entriesOf).reverse(), String(model.get("picked")) || null);
   };
   const schedule = (): void => {
@@ -34,6 +37,7 @@ export function lines(model: Model, el: HTMLElement, signal: AbortSignal): void 
   };
   schedule();
   follow(model, "change:pieces change:picked", schedule, signal);
+  signal.addEventListener("abort", forget);
 }
 
 function entriesOf(piece: Model): Entry[] {

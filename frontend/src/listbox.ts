@@ -6,7 +6,6 @@ import { type Row, VirtualList } from "./virtual";
 
 const PAGE = 8; // rows that Page Up and Page Down pass
 const STEADY = 5; // pixels that the mouse may move during a click
-let count = 0;
 
 export interface Entry extends Row {
   /** A heading cannot be chosen. */
@@ -17,7 +16,7 @@ export class ListBox {
   readonly element: HTMLElement;
   readonly #model: Model;
   readonly #list: VirtualList;
-  readonly #id = `toolbench-list-${++count}`;
+  readonly #id = `toolbench-list-${Math.random()}`; // the module of each kernel of the page has lists
   #keys: string[] = [];
   #chosen: string | null = null;
   #active: string | null = null;

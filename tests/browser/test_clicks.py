@@ -151,4 +151,8 @@ def test_a_click_comes_to_the_third_notebook_of_a_page(lab: NotebookPage, nbroot
         lab.type_into("text", "stressed", within=panel)
         lab.click("Run", within=panel)
         lab.wait_for_text("desserts", within=panel)
+        panel.get_by_role("tab", name="JSON").click()
+        panel.get_by_role("textbox", name="Arguments as JSON").wait_for()
         page.evaluate("void jupyterapp.commands.execute('docmanager:save')")
+    ids = page.locator("[id^=toolbench-]").evaluate_all("elements => elements.map(({id}) => id)")
+    assert len(set(ids)) == len(ids) >= len(others)

@@ -16,17 +16,18 @@ _VIEW = """
 const TRIES = 30; // each waits up to ten seconds for a page that is busy
 export default {
   async render({ model, el, signal, host }) {
-    for (let tries = 1; ; tries++) {
+    for (let tries = 1; !signal.aborted; tries++) {
+      let widget, source;
       try {
-        const { exports } = await host.getWidget(model.get("code"));
-        const source = await model.widget_manager.get_model(model.get("source").replace("IPY_MODEL_", ""));
-        if (!signal.aborted) exports[model.get("name")](source, el, signal);
-        return;
+        widget = await host.getWidget(model.get("code"));
+        source = await model.widget_manager.get_model(model.get("source").replace("IPY_MODEL_", ""));
       } catch (error) {
-        if (signal.aborted) return;
-        if (tries === TRIES) throw error;
+        if (tries === TRIES && !signal.aborted) throw error;
         await new Promise((go) => setTimeout(go, 1000));
+        continue;
       }
+      if (!signal.aborted) widget.exports[model.get("name")](source, el, signal);
+      return;
     }
   },
 };
