@@ -342,8 +342,11 @@ class TestClients:
 
                 class Ours(sdk("openai").OpenAI):
                     def __init__(self, team):
-                        team = {**headers, "x-team": team}
-                        super().__init__(api_key=KEY, base_url=url, default_headers=team)
+                        more = {
+                            "default_headers": {"x-team": team},
+                            "default_query": {"api-key": GATEWAY},
+                        }
+                        super().__init__(api_key=KEY, base_url=url, **more)
 
                 client, path = Ours("red"), "/chat/completions"
         model = as_model((client, "toy"))

@@ -183,7 +183,7 @@ def _secrets_of(client: Any, wire: Wire) -> dict[str, str]:
         if isinstance(value, str):
             secrets[name] = value
     # A gateway's token, or one of Azure AD. What the package asks a token provider for is not here
-    for headers in ("default_headers", "auth_headers"):
-        for number, value in enumerate(secrets_in(dict(getattr(client, headers, {})))):
-            secrets[f"{headers}[{number}]"] = value
+    for fields in ("default_headers", "auth_headers", "default_query"):
+        for number, value in enumerate(secrets_in(dict(getattr(client, fields, {})))):
+            secrets[f"{fields}[{number}]"] = value
     return secrets
