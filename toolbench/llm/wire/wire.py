@@ -156,7 +156,10 @@ class Wire(ABC):
 
     @abstractmethod
     def read(self, data: Mapping[str, Any]) -> Message:
-        """Read *data*, a message of a conversation; see the module for what becomes of faulty parts."""
+        """Read *data*, a message of a conversation; see the module for what becomes of faulty parts.
+
+        Each part, and the message, has in `raw` what `write` needs to write it again as it was.
+        """
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
         """Read *parts*, which stand in a message of the model, as such a message."""
@@ -174,7 +177,11 @@ class Wire(ABC):
 
     @abstractmethod
     def write(self, message: Message) -> list[Json]:
-        """Write *message*. Some providers need several for one: a result each, images apart."""
+        """Write *message*. Some providers need several for one: a result each, images apart.
+
+        Begin with `message.sent_to(self.provider)`, which leaves out what only another provider knows. A
+        part with `raw` is its `raw` with the part's present text, arguments and id.
+        """
 
     @abstractmethod
     def write_call(self, call: ToolCallPart) -> Json:
@@ -264,7 +271,8 @@ class Wire(ABC):
 
         Args:
             model: The provider's name of the model.
-            messages: The conversation; instructions have the role "system".
+            messages: The conversation; instructions have the role "system". `accepted` makes of it what
+                can be written.
             tools: The tools in the provider's format.
             options: Further fields, such as `temperature`; the fields made here have priority.
         """
