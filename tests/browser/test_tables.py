@@ -89,7 +89,7 @@ def test_fade_where_there_is_more_and_go_below_names_where_there_is_no_room(
 
 def is_below_its_name(frame: Locator) -> bool:
     """Whether the sentence of the first line stands below the name."""
-    cells = frame.locator("tbody tr").first.locator("td")
+    cells = frame.locator("tbody tr").first.locator("th, td")
     name, sentence = cells.first.bounding_box(), cells.last.bounding_box()
     assert name is not None and sentence is not None
     return sentence["y"] >= name["y"] + name["height"]
