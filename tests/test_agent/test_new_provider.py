@@ -199,6 +199,8 @@ def test_hands_a_conversation_over_and_takes_it_back(other, tmp_path):
     places = [json.dumps(body).index(f'"{text}"') for text in texts]
     assert places == sorted(places)
     assert "wax" not in str(body)
+    called = [call.name for one in model.requests[-1][0] for call in wire.read(one).calls]
+    assert called == ["add", "add"]
     again.save(tmp_path / "second.jsonl")
     talk_with(as_model((office, "morse")), "Bye.", tmp_path / "second.jsonl")
     telegrams, _ = office.bodies[-1]

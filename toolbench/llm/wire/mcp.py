@@ -41,9 +41,9 @@ class MCPWire(OpenAIChatWire):
         return Message("assistant", tuple(calls), "mcp")
 
     def write(self, message: Message) -> list[Json]:
-        """Write *message*; each result of a call is the result of a request."""
-        if not message.results or message.provider == "mcp":
-            return super().write(message)
+        """Write *message* as OpenAI's chat completions do, but each result of a call as MCP's."""
+        if not message.results:
+            return OpenAIChatWire().write(message)
         return [self._written_result(result) for result in message.results]
 
     @staticmethod
