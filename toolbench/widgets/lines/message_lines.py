@@ -163,11 +163,15 @@ class MessageLines(Generic[T]):
 
     def _send(self, changed: dict[int, list[T]]) -> None:
         for index, piece in enumerate(self._pieces):
-            if index == len(self._widgets):
-                self._widgets.append(Piece())
-                self._parts.adopt(self._widgets[-1])
-            if id(piece) in changed:
-                self._widgets[index].rows = [self._line(item) for item in piece]
+            if id(piece) not in changed:
+                continue
+            rows = [self._line(item) for item in piece]
+            if index < len(self._widgets):
+                self._widgets[index].rows = rows
+                continue
+            # Jupyter's server may drop a change where many are sent at once, but no new widget
+            self._widgets.append(Piece(rows=rows))
+            self._parts.adopt(self._widgets[-1])
         self._arrange()
 
     def _arrange(self) -> None:
