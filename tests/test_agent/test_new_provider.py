@@ -35,6 +35,8 @@ from toolbench.llm.wire.wire import Stream, Wire
 from toolbench.redaction import MARK
 
 KEY = "telegraph-key-0815"
+# A message of this provider looks as if it were another's
+LIKE_ANOTHER = {"role": "assistant", "content": [{"type": "text", "text": ""}]}
 
 
 class TelegraphStream(Stream):
@@ -43,7 +45,7 @@ class TelegraphStream(Stream):
     response = None
 
     def __init__(self):
-        self.response = {"telegram": {"by": "clerk", "lines": []}}
+        self.response = {"telegram": {"by": "clerk", **LIKE_ANOTHER, "lines": []}}
 
     def add(self, chunk):
         """Add the lines of the next telegram."""
@@ -183,7 +185,7 @@ def test_has_whole_conversations(tmp_path):
     assert thanked[: len(second)] == second
     fork.send_message("Again?")
     assert fork.run() == "answered"
-    assert office.bodies[-1][0][:-1] == [*thanked, {"by": "clerk", "lines": BYE}]
+    assert office.bodies[-1][0][:-1] == [*thanked, {"by": "clerk", **LIKE_ANOTHER, "lines": BYE}]
 
 
 @pytest.mark.parametrize("other", [*PROVIDERS, "mcp"])

@@ -43,7 +43,7 @@ from toolbench.errors import KindError, Problem, ToolbenchError
 from toolbench.files import write_named
 from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
-from toolbench.llm.message import Message
+from toolbench.llm.message import Message, Provider
 from toolbench.llm.models import Model, Usage
 from toolbench.llm.read import read_message
 from toolbench.llm.wire import WIRES
@@ -443,16 +443,12 @@ class Copy:
     ) -> Message:
         images: list[str] = []
         if event.message is not None:
-            if self._is_own(event, event.message):
-                return WIRES[self._provider].read(event.message)
-            images = read_message(event.message).message.images
+            provider = _provider_of(event, event.message)
+            if provider == self._provider:
+                return WIRES[provider].read(event.message)
+            if provider in WIRES:
+                images = WIRES[provider].read(event.message).images
         return assistant_message(text, calls, self._provider, images)
-
-    def _is_own(self, event: MessageEvent | ActionEvent, message: Mapping[str, Any]) -> bool:
-        """Tell whether the present provider wrote *message*: an earlier model may have had another one."""
-        if isinstance(event, ActionEvent) and event.metadata is not None:
-            return event.metadata.provider == self._provider
-        return read_message(message).message.provider == self._provider
 
     def _read_again(self, event: Event) -> Event:
         if not isinstance(event, ActionEvent | CallEdit):
@@ -463,6 +459,18 @@ class Copy:
         if isinstance(event, ActionEvent):
             return replace(event, tool_call=call, action=call.action)
         return replace(event, tool_call=call)
+
+
+def _provider_of(event: MessageEvent | ActionEvent, message: Mapping[str, Any]) -> Provider | None:
+    """Return the provider that wrote *message* of *event*: an earlier model may have had another one."""
+    provider = None
+    if isinstance(event, MessageEvent):
+        provider = event.provider
+    elif event.metadata is not None:
+        provider = event.metadata.provider
+    if provider is None:
+        return read_message(message).message.provider
+    return provider
 
 
 def _refuse_lost_secrets(agent_state: AgentState) -> None:

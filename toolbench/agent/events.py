@@ -18,6 +18,7 @@ from toolbench.display.escape import visible
 from toolbench.display.observations import visualized, without_secrets
 from toolbench.errors import ended
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
+from toolbench.llm.message import Provider
 from toolbench.redaction.detect import Secrecy, hide
 from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
@@ -104,6 +105,8 @@ class MessageEvent(Event):
     source: Speaker = field(default="user", kw_only=True)
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """For a message of the model: the message in its provider's format."""
+    provider: Provider | None = field(default=None, kw_only=True)
+    """The provider of `message`; None in a file of an earlier version, where the format has to tell."""
     response_id: str | None = field(default=None, kw_only=True)
     undone: tuple[int, ...] = field(default=(), kw_only=True)
     """For a message of the workbench: the numbers of the calls whose edits were undone."""

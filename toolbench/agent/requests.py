@@ -417,6 +417,7 @@ class Sender:
             self._masking.content(content),
             source="agent",
             message=message,
+            provider=self.model.provider,
             response_id=answer.response_id,
         )
         events = self._agent_state.append(event, message=said)
