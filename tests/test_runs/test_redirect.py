@@ -358,8 +358,10 @@ class TestInheriting:
         @tool
         def pooled() -> None:
             """Print in a pool."""
+            # `print` writes a value and the end of its line one after the other
+            lines = [f"{number}\n" for number in range(20)]
             with ThreadPoolExecutor(4) as pool:
-                list(pool.map(print, range(20)))
+                list(pool.map(sys.stdout.write, lines))
 
         run, _ = background(pooled)
         assert run.done.wait(PATIENCE)
