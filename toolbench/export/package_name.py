@@ -50,8 +50,11 @@ def _is_taken(name: str) -> bool:
         spec = find_spec(name)
     except (ImportError, ValueError):
         return False
-    if spec is None or not spec.origin:
-        # A folder is a package for Python, even one where a project was exported before
+    if spec is None:
+        return False
+    if not spec.origin:
+        # A folder is a package for Python, even one where a project was exported before. This reads
+        # the files of all installed packages: half a second
         return name in packages_distributions()
     # A package exported before may be installed, and may be replaced: it has these two files
     folder = Path(spec.origin).parent
