@@ -40,6 +40,7 @@ def test_a_session_stays_as_long_as_it_is_used(monkeypatch):
     eventually(lambda: session.status == "closed")
 
 
+@pytest.mark.slow
 def test_a_server_that_starts_keeps_no_other_waiting(tmp_path):
     """The first use of a slow server does not hold up calls of a server that is there."""
     sessions = WorkerSessions()
