@@ -22,6 +22,8 @@ CELLS = {
     "item": ["x = {}", "x['b'] = 1", "x['a'] = 2", "del x['b']"],
     "made_of_itself": ["x = [3, 1]", "x = sorted(x)", "x = [0, *x]"],
     "filled_in_a_loop": ["x = {}", "for i in range(3):\n    x[i] = i * i"],
+    "by_a_loop_that_sets_its_own": ["i = !echo 1", "x = {}\nfor i in range(3):\n    x[i] = i"],
+    "of_a_module": ["x = __name__ == '' or 5"],
     "popped": ["x = [1, 2, 3]", "last = x.pop()", "x = (x, last)"],
     "sometimes_given": ["x = 1", "import sys\nif not sys.path:\n    x = 2"],
     "given_in_a_try": ["x = 1", "try:\n    x = int('a')\nexcept ValueError:\n    pass"],

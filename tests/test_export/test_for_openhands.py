@@ -63,6 +63,7 @@ def test_imports_of_the_sdk_are_the_same_in_its_package(notebook, tmp_path, line
         assert "toolbench" not in path.read_text("utf-8").replace("by toolbench", "")
     [call] = json.loads((folder / "tests/recorded.json").read_text("utf-8"))["calls"]
     assert call["read_by_model"] == "0.25 kg"
+    assert call["fields"] == {"kilos": 0.25}
 
 
 @pytest.mark.slow
@@ -117,6 +118,15 @@ def test_what_the_sdk_does_not_have_has_advice(notebook, tmp_path, name, advice)
         export_package(notebook["show"], tmp_path / "p", openhands=True)
     assert advice in str(raised.value)
     assert not (tmp_path / "p").exists()
+
+
+def test_an_executor_without_a_conversation_has_advice(notebook, tmp_path):
+    """The SDK always passes one; toolbench does not."""
+    code = WEIGH.replace("action, conversation=None", "action")
+    notebook.run("from toolbench.compat import openhands", BLOCK.format(context="openhands"), code)
+    export_package(notebook["weigh"], tmp_path / "ours")
+    with pytest.raises(ExportError, match=r"write \(self, action, conversation=None\)"):
+        export_package(notebook["weigh"], tmp_path / "p", openhands=True)
 
 
 SIZE = """

@@ -113,6 +113,7 @@ def test_a_call_with_a_key_is_no_test(notebook, tmp_path):
         "S = 1  # token: the one of the user",
         "def f(token: str, password: str = ''):\n    '''Log in.\n\n    token: required\n    '''\nS = f",
         "import re\nS = re.compile(r'[a-z]+')",
+        "user, password = input.__name__, len\nS = password\nS, token = divmod(7, 2)",
         "S = [1 for token in ['sin', 'cos'] if token in ('sin', '->>')]",
         "key = 'x'\nS = f'https://example.org/a?api_key={key}&page=2'",
     ],

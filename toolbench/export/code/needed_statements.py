@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import MAGIC, Statement, statements_of
-from toolbench.export.code.symbol_names import base_of, running_now
+from toolbench.export.code.symbol_names import base_of, running_now, set_first
 from toolbench.runs.kernel import running_shell
 
 _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
@@ -133,6 +133,8 @@ def needed_by(
 
 
 def _missing(use: _Use, reason: str) -> str:
+    if not use.user:
+        return f"`{use.name}`: {reason}"
     return f"`{use.name}`, used by `{use.user}`: {reason}"
 
 
@@ -182,7 +184,8 @@ def _uses(statement: Statement, place: int, call: int, end: int, user: str) -> I
     for name in names.quoted:
         yield _Use(name, call, call, "")
     if statement.may_leave:
-        for name in names.gives:
+        # The variable of a loop has its own value, unless there was nothing to loop over
+        for name in names.gives - set_first(statement.node):
             yield _Use(name, place, call, "")
 
 

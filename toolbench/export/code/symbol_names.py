@@ -61,7 +61,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
         # A function may call itself
         later -= gives
     now.update(_added_to(node))
-    now -= _set_first(node) | imported | _OF_MODULES
+    now -= set_first(node) | imported | _OF_MODULES
     return Names(
         gives=frozenset(gives | uses.given),
         now=frozenset(now),
@@ -145,7 +145,7 @@ def _added_to(node: ast.stmt) -> Iterator[str]:
             yield part.target.id
 
 
-def _set_first(node: ast.stmt) -> set[str]:
+def set_first(node: ast.stmt) -> set[str]:
     """Return the names that *node* gives a value after `for` or `as`, before its body uses them."""
     targets: list[ast.expr | None] = []
     sources: list[ast.expr] = []
