@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from shutil import which
 from threading import Lock
@@ -132,11 +133,15 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         options = [program, *_OPTIONS, *_options_in(base, glob)]
         wanted = _wanted(glob, line)
         searched: list[str] = []
+        most = None
+        if line is None:
+            # ripgrep sorts them: the rest need not be looked at
+            most = MOST_FILES + 1
         # Again where all that it shows is ignored, but it was asked for
         for also in ((), ("--no-ignore-parent",)):
             options += also
             files, errors = self._run(begun, base, *options, *wanted, "./")
-            files = list(filter(glob.matches, files))
+            files = list(islice(filter(glob.matches, files), most))
             if files:
                 break
             searched, _ = self._run(begun, base, *options, "--files", "./")
@@ -148,8 +153,7 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
             ignored = set(filter(glob.matches, everything)).difference(searched)
             remarks = _of_ignored(ignored) + remarks
         if line is None:
-            # ripgrep sorted them
-            return Found([os.path.join(base, file) for file in files[: MOST_FILES + 1]], remarks)  # noqa: PTH118 - keeps every byte
+            return Found([os.path.join(base, file) for file in files], remarks)  # noqa: PTH118 - keeps every byte
         return Found(_newest(base, files), remarks)
 
     def _run(self, begun: int, base: Path, *words: str) -> tuple[list[str], list[str]]:
