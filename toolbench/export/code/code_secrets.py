@@ -6,7 +6,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 from toolbench.errors import ExportError
@@ -76,7 +76,7 @@ def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
 
 def _secrets_at(part: ast.AST) -> Iterator[CodeSecret]:
     """Yield the secrets among the values that have a name in *part* itself."""
-    for name, value in (*_values_with_names(part), *_values_with_keys(part)):
+    for name, value in chain(_values_with_names(part), _values_with_keys(part)):
         if is_secret_argument(name):
             for constant in _held_texts(value):
                 for text in _texts_of(constant):

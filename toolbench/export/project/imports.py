@@ -237,18 +237,22 @@ def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, s
     Raises:
         ExportError: If a module belongs to no distribution: then it cannot be installed elsewhere.
     """
-    needed = set[str]()
+    needed, installed = set[str](), dict[str, list[str]]()
     for module in modules:
         top = module.partition(".")[0]
         if top in sys.stdlib_module_names or top == package:
             continue
-        name = _distribution_of(module)
+        if top not in ("toolbench", "openhands") and not installed:
+            # This reads the files of all installed packages: half a second
+            installed = dict(packages_distributions())
+        name = _distribution_of(module, installed)
         extra = extras.get(name, "")
         needed.add(f"{name}{extra}{_lower_bound(name)}")
     return sorted(needed, key=str.lower)
 
 
-def _distribution_of(module: str) -> str:
+def _distribution_of(module: str, installed: Mapping[str, Sequence[str]]) -> str:
+    """Return the distribution of *module*; *installed* has those of each top-level package."""
     top = module.partition(".")[0]
     if top == "toolbench":
         return _OURS
@@ -256,7 +260,7 @@ def _distribution_of(module: str) -> str:
         return _SDK_TOOLS
     if top == "openhands":
         return _SDK_NAME
-    names = packages_distributions().get(top)
+    names = installed.get(top)
     if not names:
         spec = find_spec(top)
         place = ""

@@ -110,9 +110,15 @@ class Wire(ABC):
     method: ClassVar[str] = ""
     """The method of a client that sends a request and returns its stream, such as "messages.create"."""
     secrets: ClassVar[Sequence[str]] = (
-        *("api_key", "auth_token", "admin_api_key", "webhook_secret", "webhook_key"),
+        "api_key",
+        "auth_token",
+        "admin_api_key",
+        "webhook_secret",
+        "webhook_key",
         # Of Bedrock and Vertex
-        *("aws_secret_key", "aws_session_token", "access_token"),
+        "aws_secret_key",
+        "aws_session_token",
+        "access_token",
     )
     """The attributes of a client that are secrets."""
     path: ClassVar[str | None] = None
