@@ -34,6 +34,8 @@ class Asking:
             self.begun.wait(PATIENCE)
             answer = current_run().ask("The word, please.", FORM)
             self.got.append(answer.get("word"))
+            # Else the first of two calls may have ended before the other asks
+            self.begun.wait(PATIENCE)
             return answer.action
 
 
