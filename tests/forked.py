@@ -55,6 +55,7 @@ def _origin():
     def end():
         origin.stdin.close()
         origin.wait()
+        origin.stdout.close()
 
     return origin
 
