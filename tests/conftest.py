@@ -83,6 +83,17 @@ def no_records():
     reset()
 
 
+@pytest.fixture
+def no_collector():
+    """For a test that interrupts its own process: that is lost in a callback of the collector.
+
+    Hypothesis has one, in a process that ran a law before.
+    """
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def started_kernel():
     """Gives the kernel of each version, which is started once and shared by all modules."""

@@ -340,6 +340,7 @@ def kernel_interrupt(conversation):
     _thread.interrupt_main()
 
 
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("end", [Conversation.interrupt, kernel_interrupt])
 def test_a_stopped_call_is_cancelled_wherever_it_is_told(unanswered, end, tmp_path):
     """In the transcript, the history and to the model, which also reads the partial result."""

@@ -303,6 +303,7 @@ class TestSaving:
         json.loads(lines[-1])
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_an_interrupt_keeps_what_is_done(tmp_path):
     """The report of what came is returned, the file goes on from there, requests are closed."""
     begun, closed = threading.Event(), threading.Event()

@@ -301,6 +301,7 @@ class TestSaving:
         assert row.arguments.keys() == {"password", "tree"}
 
 
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize(
     ("file", "way_on"),
     [

@@ -246,6 +246,7 @@ class TestChat:
 
 
 class TestInterrupt:
+    @pytest.mark.usefixtures("no_collector")
     @pytest.mark.parametrize("place", ["model", "tool"])
     def test_ends_the_cell_in_one_line_and_keeps_the_conversation(self, shell, place, capsys):
         """Kernel > Interrupt, while the model or a tool is at work: the next cell goes on."""

@@ -57,6 +57,7 @@ LINES = DEFINITIONS.strip().splitlines()
 STOP, MODEL = (n for n, line in enumerate(LINES, 1) if line == "    raise KeyboardInterrupt")
 
 
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize(
     ("cell", "place"),
     [

@@ -1,5 +1,6 @@
 """Several servers as one collection of tools."""
 
+import gc
 import signal
 import sys
 import threading
@@ -25,8 +26,13 @@ from toolbench.testing import FakeMCPServer
 def interrupt_at_a_new_process():
     """Kernel > Interrupt as soon as the block has started a process."""
     before, main = children(), threading.main_thread().ident
-    with when(lambda: children() - before, lambda: signal.pthread_kill(main, signal.SIGINT)):
-        yield
+    # It would be lost in a callback of the collector
+    gc.disable()
+    try:
+        with when(lambda: children() - before, lambda: signal.pthread_kill(main, signal.SIGINT)):
+            yield
+    finally:
+        gc.enable()
 
 
 class TestCreate:

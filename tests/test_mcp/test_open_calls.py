@@ -113,6 +113,7 @@ class TestThreeWays:
 
 
 class TestStopping:
+    @pytest.mark.usefixtures("no_collector")
     def test_by_keyboard_tells_the_server(self, server):
         """KeyboardInterrupt in the waiting cell cancels the call at the server."""
         before = len(cancellations(server))

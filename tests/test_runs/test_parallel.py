@@ -356,6 +356,7 @@ class TestCancelling:
 
 
 class TestInterrupting:
+    @pytest.mark.usefixtures("no_collector")
     def test_stops_what_runs_and_starts_nothing_more(self):
         """Ctrl-C reaches the executors; calls that wait are never made."""
         stuck = Stuck()

@@ -132,6 +132,7 @@ class TestInterrupt:
         assert result.exit_code == 137
         assert terminal.run("echo alive").text == "alive"
 
+    @pytest.mark.usefixtures("no_collector")
     def test_of_the_kernel_interrupts_the_command(self, terminal, ready):
         """Kernel > Interrupt ends the call with KeyboardInterrupt, and what it waited for."""
         main = threading.main_thread().ident

@@ -92,6 +92,7 @@ class TestStopping:
             model.complete(hello(model), cancel=token)
         assert server.requests == []
 
+    @pytest.mark.usefixtures("no_collector")
     def test_is_what_an_interrupt_does(self, model, server):
         """Kernel > Interrupt, in the thread that waits: the request is closed, the interrupt goes on."""
         server.reply(Reply(then="silence", rest=spoken(model.provider, "Late").events))
