@@ -107,14 +107,8 @@ def client(dask_executor, ipyparallel_executor):
             yield client
 
 
-@pytest.fixture(scope="module")
-def servers():
-    """The processes of the servers that workers started."""
-    return set()
-
-
-def test_a_tool_of_a_server_has_a_session_on_each_worker(executor, client, servers):
-    """Variables are filled in over there."""
+def test_a_tool_of_a_server_has_a_session_on_each_worker(executor, client):
+    """Variables are filled in over there. The session ends while the worker lives on."""
     [mine] = sweep(client["double"], {"n": [1]})
     report = sweep(client["double"], {"n": range(8)}, executor=executor)
     assert not report.errors, report.errors[0].error
@@ -123,7 +117,7 @@ def test_a_tool_of_a_server_has_a_session_on_each_worker(executor, client, serve
     assert {row.fields["token"] for row in report} == {len("none")}
     processes = {row.fields["process"] for row in report}
     assert mine.fields["process"] not in processes
-    servers |= processes
+    eventually(lambda: not any(map(psutil.pid_exists, processes)))
 
 
 def test_a_worker_that_dies_costs_a_retry(dask_executor, tmp_path):
@@ -132,9 +126,3 @@ def test_a_worker_that_dies_costs_a_retry(dask_executor, tmp_path):
     report = sweep(cell()["mortal"], grid, executor=dask_executor)
     assert (tmp_path / "was here").exists()
     assert [row.fields.get("result") for row in report] == [*range(8)]
-
-
-def test_the_sessions_of_workers_end(servers):
-    """They are closed while the workers live on: the servers of the tests above are gone."""
-    assert len(servers) >= 2
-    eventually(lambda: not any(map(psutil.pid_exists, servers)))
