@@ -369,7 +369,7 @@ class TestALostServer:
         (text,) = {result.text for result in results}
         assert text.startswith("The server was not connected within 1 s")
         assert session.status == "connecting"
-        eventually(starts.exists)
+        eventually(lambda: starts.exists() and starts.read_text())
         assert starts.read_text() == "+"
 
     def test_that_is_closed_at_any_moment_of_its_return_says_so(self, client):

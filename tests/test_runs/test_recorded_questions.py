@@ -83,7 +83,7 @@ def test_no_question_no_heading():
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"), [("integer", 4711), ("number", 47.11), ("string", "471")]
+    ("kind", "value"), [("integer", 4711), ("number", 47.11), ("string", "w0rd")]
 )
 def test_hides_a_secret_by_its_place(kind, value):
     """Numbers and short texts are secrets too, though no text can be searched for them."""

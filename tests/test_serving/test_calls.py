@@ -324,10 +324,10 @@ class TestCancellation:
         async def give_up():
             async with client_of(served, mode) as client:
                 task = asyncio.create_task(client.call_tool("slow", {}))
-                await asyncio.to_thread(slow.begun.wait, 30)
+                await asyncio.to_thread(slow.begun.wait, PATIENCE)
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-                await asyncio.to_thread(slow.cancelled.wait, 30)
+                await asyncio.to_thread(slow.cancelled.wait, PATIENCE)
 
         with serve([slow.tool], name="slow") as served:
             asyncio.run(give_up())

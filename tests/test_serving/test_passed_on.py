@@ -288,7 +288,7 @@ class TestWhileItRuns:
         async def give_up():
             async with client_of(served, mode) as client:
                 task = asyncio.create_task(client.call_tool("slow", {}))
-                await asyncio.to_thread(begun.wait, 30)
+                await asyncio.to_thread(begun.wait, PATIENCE)
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
 

@@ -212,8 +212,9 @@ class TestLifeAndDeath:
             [*start, sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE
         ) as kernel:
             assert kernel.stdout.readline() == b"ready\n"
+            # The last command may not have begun when its call returned
+            eventually(lambda: len((tmp_path / "pids").read_text().split()) == 4)
             pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-            assert len(pids) == 4
             assert all(map(alive, pids))
             os.kill(kernel.pid, end)
         eventually(lambda: not any(map(alive, pids)))

@@ -1,9 +1,12 @@
 """Servers that want to know who asks, a person with a browser, and a place for their tokens."""
 
+import os
+import socket
 import threading
 import urllib.error
 import urllib.request
 import webbrowser
+from contextlib import suppress
 from urllib.parse import parse_qs
 
 import jwt
@@ -55,6 +58,16 @@ def person(monkeypatch):
 
     monkeypatch.setattr(webbrowser, "open", visit)
     return pages
+
+
+@pytest.fixture
+def port():
+    """A free port that the system gives to nobody: it is below those that it chooses from."""
+    for number in range(20_000 + os.getpid() % 10_000, 32_000):
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("localhost", number))
+            return number
+    raise AssertionError("no port is free")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

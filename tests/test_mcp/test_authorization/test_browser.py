@@ -148,7 +148,7 @@ class TestAPerson:
         open_page = BrowserOAuth.redirect_handler
 
         async def redirect_handler(self, page):
-            await anyio.to_thread.run_sync(first_are_there.wait, 10)
+            await anyio.to_thread.run_sync(first_are_there.wait, PATIENCE)
             await open_page(self, page)
 
         monkeypatch.setattr(BrowserOAuth, "redirect_handler", redirect_handler)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import stat
 import subprocess
 import sys
@@ -94,13 +93,10 @@ def with_documents(app, address):
 
 
 class TestAClientWithADocument:
-    def test_is_not_registered(self, client, person):
+    def test_is_not_registered(self, client, person, port):
         """The URL of its document is its id."""
         from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            port = free.getsockname()[1]
         registered = OAuthClientInformationFull(
             client_id=DOCUMENT,
             redirect_uris=[f"http://localhost:{port}/callback"],

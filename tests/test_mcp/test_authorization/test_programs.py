@@ -1,7 +1,5 @@
 """Authorizing without a person: with credentials, a key, or a client that is registered already."""
 
-import socket
-
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -114,12 +112,9 @@ class TestAPrivateKey:
 
 
 class TestARegisteredClient:
-    def test_is_not_registered_again(self, client, guarded, person):
+    def test_is_not_registered_again(self, client, guarded, person, port):
         """The server sees the id that it gave out before."""
         url, provider = guarded
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            port = free.getsockname()[1]
         provider.clients["known-before"] = OAuthClientInformationFull(
             client_id="known-before",
             client_secret=SECRET,
