@@ -8,7 +8,6 @@ DEFINITIONS = """
 from asyncio import Event
 from signal import SIGINT, pthread_kill
 from threading import main_thread
-from fastmcp import FastMCP
 from toolbench import Conversation, run_tool, tool
 from toolbench.agent import Agent
 
@@ -26,15 +25,17 @@ async def wait(n: int = 1) -> str:
 def model(messages, tools):
     raise KeyboardInterrupt
 
+talk = Conversation(agent=Agent(model, []))
+talk.send_message("Hello")
+"""
+DESK = """
+from fastmcp import FastMCP
 desk = FastMCP("desk")
 
 @desk.resource("desk://book")
 async def book() -> str:
     pthread_kill(main_thread().ident, SIGINT)
     await Event().wait()
-
-talk = Conversation(agent=Agent(model, []))
-talk.send_message("Hello")
 """
 WRITES = """
 from logging import Handler, Logger
@@ -65,7 +66,11 @@ STOP, MODEL = (n for n, line in enumerate(LINES, 1) if line == "    raise Keyboa
         ("%%tool stop\nn: 1", f"In[1], line {STOP}, in stop"),
         ("'several lines'\n%tool wait n=1", "In[2], line 2"),
         ("run_tool(stop)", f"In[1], line {STOP}, in stop"),
-        ("%mcp connect desk desk\n%mcp read desk desk://book", "In[2], line 2"),
+        pytest.param(
+            "%mcp connect desk desk\n%mcp read desk desk://book",
+            "In[2], line 2",
+            marks=pytest.mark.slow,
+        ),
         ("talk.run()", f"In[1], line {MODEL}, in model"),
     ],
 )
@@ -73,6 +78,8 @@ def test_is_one_line_with_the_place(shell, monkeypatch, capsys, cell, place):
     """Whichever way the work began; the cell is interrupted, as ever."""
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     shell.run_cell(DEFINITIONS, store_history=True).raise_error()
+    if "desk" in cell:
+        shell.run_cell(DESK).raise_error()
     done = shell.run_cell(cell, store_history=True)
     assert isinstance(done.error_in_exec, KeyboardInterrupt)
     assert capsys.readouterr().out.splitlines()[-1] == f"KeyboardInterrupt: Stopped at {place}."
