@@ -19,7 +19,7 @@ from test_widgets.front import (
     type_into,
     walk,
 )
-from test_widgets.tooling import finish
+from test_widgets.tooling import buttons, finish
 from toolbench import ToolbenchError, ToolDefinition, bench, current_run, tool
 from toolbench.core.schema import Action
 from toolbench.errors import ToolNotFoundError
@@ -121,6 +121,7 @@ class TestBench:
         eventually(lambda: page.states == {"0": "waiting for an answer"})
         pick(listing(both), "add — Add two numbers.")
         assert page.states == {"0": "waiting for an answer"}
+        eventually(lambda: "No" in buttons(panel))
         click(named(panel, "No"))
         finish(panel)
         eventually(lambda: page.states == {})

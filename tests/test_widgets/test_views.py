@@ -345,7 +345,7 @@ class TestDuration:
 
         panel = ToolPanel(ask)
         panel.run()
-        eventually(lambda: panel.runs.latest.state == "waiting")
+        eventually(lambda: "Yes" in buttons(panel))
         # It is the time that is told
         threading.Event().wait(0.15)
         click(buttons(panel)["Yes"])
