@@ -196,24 +196,22 @@ class TestInsisting:
 
     def test_waits_for_a_call_blocked_in_c(self, impatient):
         """Nobody waits for it: it is given up, and stopping until the call returns."""
-        begun, blocked = threading.Event(), threading.Lock()
-        blocked.acquire()
+        blocked = tools.Blocked()
 
         @tool
         def block() -> None:
             """Block in C."""
-            begun.set()
-            blocked.acquire()
+            blocked()
             while True:
                 pass
 
         run, _ = background(block)
-        assert begun.wait(PATIENCE)
+        blocked.wait()
         stop(run)
         assert run.state == "stopping"
         assert eventually(lambda: run.control.is_given_up)
         assert run.state == "stopping"
-        blocked.release()
+        blocked.let_go()
         assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import operator
 import subprocess
 import sys
 import threading
 import warnings
+from collections import deque
 
 from IPython.display import HTML, Markdown, display
 from patience import PATIENCE, join
@@ -82,6 +84,30 @@ class Spinner:
                 pass
 
         self.tool = spin
+
+
+class Blocked:
+    """A call that blocks in C until it is let go.
+
+    No bytecode is between the sign that it begins and the block, so that no exception of another
+    thread can come before the block, however slow the machine is.
+    """
+
+    def __init__(self) -> None:
+        self._begun, self._held = threading.Lock(), threading.Lock()
+        self._begun.acquire()
+        self._held.acquire()
+
+    def __call__(self) -> None:
+        deque(map(operator.call, (self._begun.release, self._held.acquire)), maxlen=0)
+
+    def wait(self) -> None:
+        """Wait until the call blocks."""
+        assert self._begun.acquire(timeout=PATIENCE)
+
+    def let_go(self) -> None:
+        """Let the call return."""
+        self._held.release()
 
 
 class Sleeper:

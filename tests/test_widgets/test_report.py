@@ -105,29 +105,29 @@ class TestARunThatDoesNotStop:
 
     def test_is_told_of_and_frees_the_panel(self):
         """A call blocked in C: a sentence, then the next run; nothing of either is lost."""
-        begun, blocked = threading.Event(), threading.Lock()
+        blocked = tools.Blocked()
 
         @tool
         def work(block: bool) -> str:
             """Block in C, or do not."""
-            begun.set()
-            with blocked if block else nullcontext():
-                return "done"
+            if block:
+                blocked()
+            return "done"
 
         panel = ToolPanel(work, {"block": True})
-        with blocked:
-            first = panel.run()
-            assert begun.wait(PATIENCE)
-            assert "cannot be interrupted" not in shown(panel)
-            click(buttons(panel)["Cancel"])
-            eventually(lambda: not buttons(panel)["Run"].disabled)
-            text = shown(panel)
-            assert "cannot be interrupted" in text
-            assert "You can run the tool again" in text
-            panel.form.value = {"block": False}
-            panel.run()
-            eventually(lambda: panel.result is not None and "done" in shown(panel))
-            assert "cannot be interrupted" not in shown(panel)
+        first = panel.run()
+        blocked.wait()
+        assert "cannot be interrupted" not in shown(panel)
+        click(buttons(panel)["Cancel"])
+        eventually(lambda: not buttons(panel)["Run"].disabled)
+        text = shown(panel)
+        assert "cannot be interrupted" in text
+        assert "You can run the tool again" in text
+        panel.form.value = {"block": False}
+        panel.run()
+        eventually(lambda: panel.result is not None and "done" in shown(panel))
+        assert "cannot be interrupted" not in shown(panel)
+        blocked.let_go()
         assert first.done.wait(PATIENCE)
         finish(panel)
         assert panel.result.result == "done"
