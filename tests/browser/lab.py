@@ -1,6 +1,7 @@
 """The page objects: one notebook in JupyterLab or Notebook 7, in Voila, in nbclassic."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ class Hands:
         """Click a button once it is there and enabled."""
         self._place(within).get_by_role("button", name=button, exact=True).click()
 
-    def wait_for_text(self, text: str, *, within: Locator | None = None) -> None:
+    def wait_for_text(self, text: str | re.Pattern[str], *, within: Locator | None = None) -> None:
         """Wait until a text can be seen; it must not be one that was there before."""
         places = self._place(within).get_by_text(text).locator("visible=true")
         places.first.wait_for()

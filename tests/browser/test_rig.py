@@ -1,5 +1,6 @@
 """The rig itself, on a notebook that needs nothing but ipywidgets."""
 
+import re
 from contextlib import suppress
 
 import nbformat
@@ -104,7 +105,8 @@ class TestJupyterLab:
         lab.save()
         lab.clear()
         lab.open(greeting)
-        lab.wait_for_text("Loading widget...")
+        # The second as soon as the page has asked the kernel
+        lab.wait_for_text(re.compile("Loading widget|Error displaying widget"))
         lab.clear()
         assert "widget model not found" in "".join(lab.tab.console_errors)
 
