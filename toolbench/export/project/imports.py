@@ -2,7 +2,8 @@
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import (
     PackageNotFoundError,
     distribution,
@@ -237,22 +238,21 @@ def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, s
     Raises:
         ExportError: If a module belongs to no distribution: then it cannot be installed elsewhere.
     """
-    needed, installed = set[str](), dict[str, list[str]]()
+    needed = set[str]()
+    # It reads the files of all installed packages, which takes half a second
+    installed = cache(packages_distributions)
     for module in modules:
         top = module.partition(".")[0]
         if top in sys.stdlib_module_names or top == package:
             continue
-        if top not in ("toolbench", "openhands") and not installed:
-            # This reads the files of all installed packages: half a second
-            installed = dict(packages_distributions())
         name = _distribution_of(module, installed)
         extra = extras.get(name, "")
         needed.add(f"{name}{extra}{_lower_bound(name)}")
     return sorted(needed, key=str.lower)
 
 
-def _distribution_of(module: str, installed: Mapping[str, Sequence[str]]) -> str:
-    """Return the distribution of *module*; *installed* has those of each top-level package."""
+def _distribution_of(module: str, installed: Callable[[], Mapping[str, list[str]]]) -> str:
+    """Return the distribution of *module*; *installed* returns those of each top-level package."""
     top = module.partition(".")[0]
     if top == "toolbench":
         return _OURS
@@ -260,7 +260,7 @@ def _distribution_of(module: str, installed: Mapping[str, Sequence[str]]) -> str
         return _SDK_TOOLS
     if top == "openhands":
         return _SDK_NAME
-    names = installed.get(top)
+    names = installed().get(top)
     if not names:
         spec = find_spec(top)
         place = ""
