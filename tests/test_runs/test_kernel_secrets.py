@@ -89,6 +89,8 @@ def _clean(kernel):
 def output_text(kernel, since):
     """All that people see, in any cell, of what came after so many messages."""
     contents = [message["content"] for message in kernel.messages[since:]]
+    # One stream after the other: the order of pieces of two is nobody's promise
+    contents.sort(key=lambda content: content.get("name") or "")
     text = "".join(
         f"{content.get('text', '')}{content.get('data', '')}"
         f"{content.get('traceback', '')}{content.get('evalue', '')}"
