@@ -56,7 +56,7 @@ from toolbench.display.observations import observation_bundle
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import Run
 from toolbench.widgets.panel.panel import ToolPanel, open_panels
-from toolbench.widgets.form.question import asking
+from toolbench.widgets.form.question import QuestionView
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.ticker import ticker
 """
@@ -154,12 +154,10 @@ ticker.wait_idle(60)
 w.VBox(panels)
 """
 QUESTIONS = """
-from concurrent.futures import Future
-from contextlib import ExitStack
 w.VBox([
     part
     for payload in PAYLOADS[some]
-    for part in asking(Question.about(payload, None, payload), Future(), Parts(), ExitStack())
+    for part in QuestionView(Question.about(payload, None, payload), print).widgets
 ])
 """
 # What is saved with the notebook and read without a kernel.

@@ -32,11 +32,11 @@ class Person:
         self.questions = []
         self.answer = answer
 
-    def ask(self, question, is_over):
+    def ask(self, question, run):
         """Answer, or wait."""
         self.questions.append(question.message)
         if self.answer is None:
-            eventually(is_over)
+            eventually(lambda: run.cancelled)
             return Answer("cancel")
         return Answer(self.answer, {"answer": True})
 

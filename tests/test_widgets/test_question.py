@@ -13,6 +13,7 @@ from test_widgets.tooling import buttons, shown
 from toolbench import tool
 from toolbench.display.escape import escape
 from toolbench.runs.consent_question import question_of
+from toolbench.runs.control import CancelToken
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import Run
 from toolbench.widgets.form.question import QuestionBox
@@ -24,13 +25,13 @@ class PendingQuestion:
 
     def __init__(self, question, box=None):
         self.box = box or QuestionBox(Parts())
-        self.stop = threading.Event()
+        self.work = CancelToken()
         self.answers = []
         self._thread = threading.Thread(target=self._ask, args=(question,))
         self._thread.start()
 
     def _ask(self, question):
-        self.answers.append(self.box.ask(question, self.stop.is_set))
+        self.answers.append(self.box.ask(question, self.work))
 
     def wait_for(self, button):
         eventually(lambda: button in buttons(self.box.widget))
@@ -191,9 +192,9 @@ class TestQuestionBox:
         first = PendingQuestion(Question.about("1?", None, ""), box)
         first.wait_for("Yes")
         second = PendingQuestion(Question.about("2?", None, ""), box)
-        second.stop.set()
+        second.work.cancel()
         assert second.answer().action == "cancel"
-        first.stop.set()
+        first.work.cancel()
         assert first.answer().action == "cancel"
         assert box.widget.children == ()
 
@@ -237,7 +238,7 @@ class TestQuestionBox:
         receive(field, value="half")
         assert named(question.box.widget, "answer") is field
         assert field.value == "half"
-        question.stop.set()
+        question.work.cancel()
         question.answer()
 
 

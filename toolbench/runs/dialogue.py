@@ -376,7 +376,7 @@ class Desk:
                     settle(message.answer, Answer("cancel"))
 
 
-def settle(answer: "Future[Answer]", value: Answer) -> bool:
+def settle(answer: "Future[T]", value: T) -> bool:
     """Put *value* into *answer*; return False if there is an answer already."""
     try:
         answer.set_result(value)

@@ -19,10 +19,10 @@ from toolbench.mcp.elicitation import Answer as ServerAnswer
 from toolbench.mcp.elicitation import answering
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.runs.control import Stop, StopCause, stop
+from toolbench.runs.control import Cancellable, Stop, StopCause, stop
 from toolbench.runs.perform import start
 from toolbench.runs.questions import Answer, Question
-from toolbench.runs.run import ENDED, Run
+from toolbench.runs.run import Run
 
 LARGEST_MESSAGE = 200_000
 """The most characters of a message of an app."""
@@ -36,9 +36,9 @@ _MOST_LINES = 10
 _LONGEST_TEXT = 2_000
 _INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
 
-Asker = Callable[[Question, Callable[[], bool]], Answer]
-"""A function that asks the user a question. It gets the question and a function. It stops asking
-when the function returns True, because the run was cancelled."""
+Asker = Callable[[Question, Cancellable], Answer]
+"""A function that asks the user a question. It gets the question and the run that asks, and stops
+asking when the run is cancelled."""
 
 
 class AppBridge:
@@ -163,7 +163,7 @@ class AppBridge:
             self._slots.release()
             answer(error=(_INVALID, f"The arguments: {type(error).__name__}."))
             return
-        run.dialogue.asker = partial(self._asker, run)
+        run.dialogue.asker = lambda question: self._ask(question, run)
         with self._lock:
             # Another thread may have closed it meanwhile
             is_closed = self._is_closed
@@ -176,9 +176,6 @@ class AppBridge:
         seconds = self._session.call_seconds
         start(run, timeout=seconds, then=partial(self._end, answer))
         self._changed()
-
-    def _asker(self, run: Run, question: Question) -> Answer:
-        return self._ask(question, lambda: run.cancelled or run.state in ENDED)
 
     def _end(self, answer: Any, run: Run) -> None:
         self._slots.release()

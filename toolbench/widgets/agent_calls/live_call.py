@@ -1,7 +1,6 @@
 """The view of a call that waits for a person or runs for long, with fields to answer by hand."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -18,7 +17,7 @@ from toolbench.serving.call import ServedCall
 from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.served_view import printed_html, subject, tone, words
 from toolbench.widgets.form.by_hand import ByHand
-from toolbench.widgets.form.question import agreeing, asking, question_text
+from toolbench.widgets.form.question import QuestionView, agreeing, question_text
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 
@@ -87,16 +86,11 @@ class LiveCall:
             self._fields.children = fields
             self._buttons.children = (accept, self._hand, self._refusal)
         else:
-            self._fields.children = self._form_of(question)
+            view = QuestionView(question, partial(self._reply, question))
+            self._asking.callback(view.close)
+            self._fields.children = view.widgets
             self._buttons.children = (self._hand, self._refusal)
         old.close()
-
-    def _form_of(self, question: Question) -> list[Any]:
-        """Return the fields and buttons for *question*, which the running tool asks."""
-        parts, reply = Parts(), Future[Answer]()
-        self._asking.callback(parts.close)
-        reply.add_done_callback(lambda _: self._reply(question, reply.result()))
-        return asking(question, reply, parts, self._asking)
 
     def _consenting(self, question: Question, consent: ConsentLabels) -> tuple[list[Any], Any]:
         """Return the widgets that ask a person for consent to the call, and the button that allows it."""

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.elicitation import Answer, Question, answering, for_person
 from toolbench.mcp.session import MCPServerSession
+from toolbench.runs.control import CancelToken
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.ticker import ticker
@@ -106,7 +107,7 @@ class ServerQuestions:
         """Make the place for questions. It is empty until the server asks a question."""
         self._box = QuestionBox(parts)
         self.widget = self._box.widget
-        self._left = Event()
+        self._left = CancelToken()
 
     def around(self, ask: Callable[[], T]) -> Callable[[], T]:
         """Return a function that calls *ask* and meanwhile shows the server's questions here.
@@ -114,10 +115,10 @@ class ServerQuestions:
         If a question of an earlier request is open, cancel it now.
         """
         self.leave()
-        self._left = left = Event()
+        self._left = left = CancelToken()
 
         def answer(question: Question) -> Answer:
-            return self._box.ask(for_person(question), left.is_set)
+            return self._box.ask(for_person(question), left)
 
         def answered() -> T:
             with answering(answer):
@@ -127,4 +128,4 @@ class ServerQuestions:
 
     def leave(self) -> None:
         """Cancel the open question."""
-        self._left.set()
+        self._left.cancel()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import cycle
 from threading import Lock
 from typing import Any
@@ -12,6 +12,8 @@ import ipywidgets as w
 
 from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, link
+from toolbench.runs.control import Cancellable
+from toolbench.runs.current_run import current_run
 from toolbench.runs.dialogue import settle
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
@@ -24,8 +26,6 @@ AGREE = "toolbench-agree"
 """The CSS class of a button that agrees. Our JavaScript module holds it while it moves in the page."""
 REMEMBER = "Do not ask about this tool again in this session"
 """The label of the checkbox to remember the consent for the session."""
-# Seconds between two checks for a cancel
-_LOOK = 0.05
 _REFUSE = "Say no: the tool or server hears that you do not want to answer"
 _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
@@ -36,95 +36,128 @@ class QuestionBox:
     def __init__(self, parts: Parts) -> None:
         """Make the box. It is empty until there is a question."""
         self.widget = parts.column(kind="toolbench-question")
-        self._turn = Lock()
-        self._last: Future[Answer] | None = None
+        self._lock = Lock()
+        # Those without an answer; the first is shown
+        self._questions: dict[Future[Answer], Question] = {}
+        self._shown: Future[Answer] | None = None
+        self._view: QuestionView | None = None
 
-    def ask(self, question: Question, cancelled: Callable[[], bool]) -> Answer:
+    def ask(self, question: Question, work: Cancellable) -> Answer:
         """Show *question*, wait for the answer, and return it.
 
-        If the run is cancelled first, return the answer "cancel".
+        If *work*, or the run that asks, is cancelled first, return the answer "cancel".
         """
-        # Threads of one run may ask at once
-        while not self._turn.acquire(timeout=_LOOK):
-            if cancelled():
-                return Answer("cancel")
-        with ExitStack() as stack:
-            stack.callback(self._turn.release)
-            return self._answer(question, cancelled, stack)
-
-    def _answer(
-        self, question: Question, cancelled: Callable[[], bool], stack: ExitStack
-    ) -> Answer:
-        answer: Future[Answer] = Future()
-        parts = Parts()
-        stack.callback(parts.close)
-        stack.callback(setattr, self.widget, "children", ())
-        self.widget.children = asking(question, answer, parts, stack)
-        while not cancelled():
-            with suppress(TimeoutError):
-                return answer.result(timeout=_LOOK)
-        return Answer("cancel")
+        answer = self.put(question)
+        cancel = partial(settle, answer, Answer("cancel"))
+        forget_work = work.on_cancel(cancel)
+        forget_run = current_run().on_cancel(cancel)
+        try:
+            return answer.result()
+        finally:
+            forget_work()
+            forget_run()
 
     def put(self, question: Question) -> "Future[Answer]":
         """Show *question* after the earlier questions. At once return a future for its answer."""
         answer: Future[Answer] = Future()
-        before, self._last = self._last, answer
-        if before is None:
-            self._show(question, answer)
-        else:
-            before.add_done_callback(lambda _: self._show(question, answer))
+        with self._lock:
+            self._questions[answer] = question
+            self._show_first()
+        answer.add_done_callback(self._answered)
         return answer
 
-    def _show(self, question: Question, answer: "Future[Answer]") -> None:
-        if answer.done():
+    def _answered(self, answer: "Future[Answer]") -> None:
+        with self._lock:
+            del self._questions[answer]
+            self._show_first()
+
+    def _show_first(self) -> None:
+        """Show the earliest question without an answer. The caller holds the lock."""
+        first = next(iter(self._questions), None)
+        if first is self._shown:
             return
-        parts, stack = Parts(), ExitStack()
-        stack.callback(parts.close)
-        stack.callback(setattr, self.widget, "children", ())
-        self.widget.children = asking(question, answer, parts, stack)
-        answer.add_done_callback(lambda _: stack.close())
+        if self._view is not None:
+            self.widget.children = ()
+            self._view.close()
+        self._shown = first
+        self._view = None
+        if first is not None:
+            self._view = QuestionView(self._questions[first], partial(settle, first))
+            self.widget.children = self._view.widgets
 
 
-def asking(
-    question: Question, answer: "Future[Answer]", parts: Parts, stack: ExitStack
-) -> list[Any]:
-    """Return the widgets that ask *question* and put the reply into *answer*.
+class QuestionView:
+    """The text of one question, the fields for its answer, and the buttons.
 
-    Args:
-        question: The question.
-        answer: The future that gets the answer.
-        parts: The factory of the widgets.
-        stack: The stack that closes the form of the question; *parts* does not close the form.
+    Attributes:
+        widgets: The widgets, to show below each other.
     """
-    who = f"<strong>{escape(question.asked_by)}</strong> asks: " if question.asked_by else ""
-    if question.consent is not None:
-        return [
-            *question_text(question, parts, role="alert"),
-            *_consenting(question.consent, answer, parts),
-        ]
-    text = Html(
-        f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{who}{escape(question.message)}</div>{_page_link(question.url)}"
-    )
-    if question.schema is YES_OR_NO:
-        accept, refuse = parts.button("Yes", look="primary"), parts.button("No")
-        accept.on_click(lambda _: settle(answer, Answer("accept", {"answer": True})))
-        body = []
-    else:
-        form, debounce = SchemaForm(dict(question.schema)), Debounce()
+
+    def __init__(self, question: Question, reply: Callable[[Answer], object]) -> None:
+        """Ask *question*. *reply* gets the answer, and a second one after a double click."""
+        self._question, self._reply = question, reply
+        self._parts = Parts()
+        self._form: SchemaForm | None = None
+        if question.consent is not None:
+            self.widgets = self._consent(question.consent)
+        elif question.schema is YES_OR_NO:
+            self.widgets = self._yes_or_no()
+        else:
+            self.widgets = self._fields()
+
+    def close(self) -> None:
+        """Close all widgets of the question."""
+        if self._form is not None:
+            self._form.close()
+        self._parts.close()
+
+    def _consent(self, consent: ConsentLabels) -> list[Any]:
+        """Return the widgets to consent to a call or to refuse it. The refusal gets the focus."""
+        text = question_text(self._question, self._parts, role="alert")
+        accept, *remember = agreeing(consent, self._parts, self._reply)
+        refuse = self._button(consent.refusal, Answer("decline"), kind=KEEP)
+        return [*text, *remember, self._parts.row(refuse, accept)]
+
+    def _yes_or_no(self) -> list[Any]:
+        yes = self._button("Yes", Answer("accept", {"answer": True}), look="primary")
+        buttons = [yes, self._button("No", Answer("decline"))]
+        if self._question.url:
+            buttons.append(self._leave())
+        return [self._text(), self._parts.row(*buttons)]
+
+    def _fields(self) -> list[Any]:
+        form, debounce = SchemaForm(dict(self._question.schema)), Debounce()
         form.observe(lambda _: debounce.edited())
-        stack.callback(form.close)
-        accept = parts.button("Accept", look="primary", kind=SUBMIT)
-        refuse = parts.button("Decline", tip=_REFUSE)
-        accept.on_click(lambda _: debounce.then(_accept, form, question, answer))
-        body = [form.widget]
-    refuse.on_click(lambda _: settle(answer, Answer("decline")))
-    buttons = [accept, refuse]
-    if question.schema is not YES_OR_NO or question.url:
-        leave = parts.button("Cancel question", tip=_LEAVE, kind="toolbench-quiet")
-        buttons.append(leave)
-        leave.on_click(lambda _: settle(answer, Answer("cancel")))
-    return [parts.html(text), *body, parts.row(*buttons)]
+        self._form = form
+        accept = self._parts.button("Accept", look="primary", kind=SUBMIT)
+        accept.on_click(lambda _: debounce.then(self._accept, form))
+        decline = self._button("Decline", Answer("decline"), tip=_REFUSE)
+        buttons = self._parts.row(accept, decline, self._leave())
+        return [self._text(), form.widget, buttons]
+
+    def _accept(self, form: SchemaForm) -> None:
+        if form.errors:
+            form.reveal_errors(focus=True)
+        elif problems := self._question.format_problems(form.value):
+            form.show_problems(problems)
+            form.reveal_errors(focus=True)
+        else:
+            self._reply(Answer("accept", form.value))
+
+    def _text(self) -> Any:
+        message = f"{_asker(self._question)}{escape(self._question.message)}"
+        style = "white-space:pre-wrap;overflow-wrap:anywhere"
+        text = f'<div role="alert" style="{style}">{message}</div>'
+        return self._parts.html(Html(text + _page_link(self._question.url)))
+
+    def _leave(self) -> Any:
+        return self._button("Cancel question", Answer("cancel"), tip=_LEAVE, kind="toolbench-quiet")
+
+    def _button(self, label: str, answer: Answer, **state: Any) -> Any:
+        """Return a button that gives *answer*."""
+        button = self._parts.button(label, **state)
+        button.on_click(lambda _: self._reply(answer))
+        return button
 
 
 def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]:
@@ -133,9 +166,8 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
     A click on the button shows all of the text, or its next page. *role* is the ARIA role of the
     text before a click.
     """
-    who = f"<strong>{escape(question.asked_by)}</strong> asks: " if question.asked_by else ""
     first, _, call = question.message.partition("\n")
-    head = f"{who}<strong>{escape(first)}</strong>"
+    head = f"{_asker(question)}<strong>{escape(first)}</strong>"
     pages = question.pages
     views = [
         Html(
@@ -151,7 +183,8 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
     if not pages:
         return [text]
     labels = [f"Show all {len(question.whole):,} characters"]
-    labels += [f"Show part {number} of {len(pages)}" for number in range(2, len(pages) + 1)]
+    for number in range(2, len(pages) + 1):
+        labels.append(f"Show part {number} of {len(pages)}")
     labels.append("Show less")
     places = cycle([*range(1, len(views)), 0])
     button = parts.button(labels[0], kind="toolbench-quiet")
@@ -165,22 +198,18 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
     return [text, button]
 
 
+def _asker(question: Question) -> Html:
+    """Return who asks *question*, such as "erase asks: "; empty if this is not known."""
+    if not question.asked_by:
+        return Html("")
+    return Html(f"<strong>{escape(question.asked_by)}</strong> asks: ")
+
+
 def _lines(text: str) -> Html:
     """Return the HTML of *text*, each line an element; empty without a text."""
     if not text:
         return Html("")
     return Html("".join(f"<div>{line}</div>" for line in escape(text).split("\n")))
-
-
-def _consenting(consent: ConsentLabels, answer: "Future[Answer]", parts: Parts) -> list[Any]:
-    """Return a button to run the call and a button to refuse it. The second button gets the focus.
-
-    There may also be a checkbox to remember the consent.
-    """
-    accept, *more = agreeing(consent, parts, lambda reply: settle(answer, reply))
-    refuse = parts.button(consent.refusal, kind=KEEP)
-    refuse.on_click(lambda _: settle(answer, Answer("decline")))
-    return [*more, parts.row(refuse, accept)]
 
 
 def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], object]) -> list[Any]:
@@ -191,8 +220,13 @@ def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], obj
         parts: The factory of the widgets.
         reply: A function that gets the answer.
     """
-    look = "danger" if consent.is_dangerous else "primary"
+    look = "primary"
+    if consent.is_dangerous:
+        look = "danger"
     accept = parts.button(consent.act, look=look, kind=AGREE)
+    if not consent.can_be_remembered:
+        accept.on_click(lambda _: reply(Answer("accept", {"answer": True})))
+        return [accept]
     remember = parts.make(
         w.Checkbox,
         "toolbench-remember",
@@ -202,11 +236,10 @@ def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], obj
     )
 
     def agree() -> None:
-        chosen = {"remember": remember.value} if consent.can_be_remembered else {}
-        reply(Answer("accept", {"answer": True, **chosen}))
+        reply(Answer("accept", {"answer": True, "remember": remember.value}))
 
     accept.on_click(lambda _: agree())
-    return [accept, remember] if consent.can_be_remembered else [accept]
+    return [accept, remember]
 
 
 def _page_link(url: str) -> Html:
@@ -225,14 +258,6 @@ def _page_link(url: str) -> Html:
         return Html("")
     label = Html(f"Open the page at <strong>{escape(host)}</strong> in a new tab")
     anchor = link(url, label)
-    return anchor if anchor != label else Html("")
-
-
-def _accept(form: SchemaForm, question: Question, answer: "Future[Answer]") -> None:
-    if form.errors:
-        form.reveal_errors(focus=True)
-    elif problems := question.format_problems(form.value):
-        form.show_problems(problems)
-        form.reveal_errors(focus=True)
-    else:
-        settle(answer, Answer("accept", form.value))
+    if anchor == label:
+        return Html("")
+    return anchor

@@ -139,8 +139,10 @@ class PanelRuns:
         """Show *question* of the run, and return the answer of a person."""
         self._news.set()
         run = self.latest
-        answer = self.question.ask(question, lambda: run is None or run.cancelled)
-        if run is self.latest and run is not None and not run.cancelled:
+        if run is None:
+            return Answer("cancel")
+        answer = self.question.ask(question, run)
+        if run is self.latest and not run.cancelled:
             self._controls.expect_click()
         return answer
 

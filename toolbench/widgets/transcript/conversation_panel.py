@@ -16,6 +16,7 @@ from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
 from toolbench.llm.models.person import asked_by
+from toolbench.runs.control import CancelToken
 from toolbench.runs.questions import Answer, Question
 from toolbench.threads import daemon_thread
 from toolbench.values import sentence
@@ -115,7 +116,7 @@ class ConversationPanel(LiveView):
         self._parts = parts = Parts()
         self._renewed: Callable[[], object] = self.renew
         self._thread: Thread | None = None
-        self._is_stopping = False
+        self._stopping = CancelToken()
         self._coming, self._due = ComingText(), 0.0
         self._state = -1, False, frozenset[int]()
         self._calls: dict[int, WaitingCall] = {}
@@ -181,7 +182,7 @@ class ConversationPanel(LiveView):
     def stop(self) -> None:
         """Stop the request and the running tools at once; do nothing if nothing runs."""
         if self._is_at_work:
-            self._is_stopping = True
+            self._stopping.cancel()
             self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
@@ -201,7 +202,7 @@ class ConversationPanel(LiveView):
         self._ask()
 
     def _ask(self) -> None:
-        if not (self._is_stopping or self._conversation.pending):
+        if not (self._stopping.cancelled or self._conversation.pending):
             self._conversation.ask()
 
     def decide(self, act: Callable[[], object]) -> None:
@@ -218,7 +219,7 @@ class ConversationPanel(LiveView):
             if self._is_at_work:
                 put(self._problem, notice(_WAIT, "neutral"))
                 return
-            self._is_stopping = False
+            self._stopping = CancelToken()
             self._conversation.forget_late_stop()
             put(self._problem, Html(""))
             work = copy_context().run
@@ -246,7 +247,7 @@ class ConversationPanel(LiveView):
             yield
 
     def _ask_person(self, question: Question) -> Answer:
-        return self._question.ask(question, lambda: self._is_stopping)
+        return self._question.ask(question, self._stopping)
 
     # --- what it shows -------------------------------------------------------------------
 

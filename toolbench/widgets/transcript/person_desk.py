@@ -1,8 +1,8 @@
 """A view for a person who answers as the model: the request, the tools, and fields for the answer."""
 
 import json
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
@@ -14,12 +14,11 @@ from toolbench.display.page import notice
 from toolbench.llm.models import Answer
 from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.control import Cancellable
+from toolbench.runs.dialogue import settle
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 
-# Seconds between two checks for a stop
-_LOOK = 0.05
 _TEXT_ONLY = "no tool: text alone"
 # Characters of the messages
 _LIMIT = 50_000
@@ -40,14 +39,13 @@ class PersonDesk:
         answer: Future[Answer] = Future()
         desk = _RequestView(request, answer)
         self.widget.children = desk.widgets
+        forget = cancel.on_cancel(partial(settle, answer, request.answer("")))
         try:
-            while not cancel.cancelled:
-                with suppress(TimeoutError):
-                    return answer.result(timeout=_LOOK)
+            return answer.result()
         finally:
+            forget()
             self.widget.children = ()
             desk.close()
-        return request.answer("")
 
 
 class _RequestView:
@@ -92,7 +90,7 @@ class _RequestView:
         form, text = self._forms.get(self._tool.value), self._text.value
         if form is None:
             if text.strip():
-                self._settle(self._request.answer(text))
+                settle(self._answer, self._request.answer(text))
             else:
                 sentence = "Choose a tool, or write what the model says."
                 put(self._notice, notice(sentence, "warning"))
@@ -100,12 +98,7 @@ class _RequestView:
             form.reveal_errors(focus=True)
         else:
             call = (self._tool.value, form.value)
-            self._settle(self._request.answer(text, [call]))
-
-    def _settle(self, answer: Answer) -> None:
-        # A double click
-        with suppress(InvalidStateError):
-            self._answer.set_result(answer)
+            settle(self._answer, self._request.answer(text, [call]))
 
 
 def _request_html(request: PersonRequest) -> Html:
