@@ -1,4 +1,4 @@
-"""Fields for a person to answer a call by hand, or to refuse it with a reason."""
+"""Fields for the user to answer a call by hand, or to refuse it with a reason."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -32,7 +32,7 @@ class ByHand:
             answer: A function that gets the answer.
             refuse: A function that gets the reason, which may be empty.
             schema: Returns the schema of the tool's structured results; None if the tool has none.
-                It is called when a person wants to answer.
+                It is called when the user wants to answer.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
@@ -46,7 +46,7 @@ class ByHand:
         self.widget = self._parts.column()
 
     def ask_for_answer(self) -> None:
-        """Show the fields in which a person types an answer in place of the tool's result."""
+        """Show the fields in which the user types an answer in place of the tool's result."""
         if not self._answer_fields:
             self._answer_fields = self._make_answer_fields()
         self.widget.children = self._answer_fields
@@ -85,8 +85,9 @@ class ByHand:
 
     def _result(self, value: dict[str, Any], text: str) -> Observation:
         """Return *value* as the tool's result, with *text*, or else its own text, for the model."""
-        plain_value = unwrapped(self._schema() or {}, value)
-        content = [TextContent(text=text)] if text else contents_of(plain_value)
+        content = contents_of(unwrapped(self._schema() or {}, value))
+        if text:
+            content = [TextContent(text=text)]
         return ResultObservation(content=content, result=value)
 
     def _result_form(self) -> SchemaForm | None:
