@@ -2,7 +2,7 @@
 
 from patience import eventually
 
-from test_widgets.front import click, listing, only, pick, receive
+from test_widgets.front import click, listing, pick, receive, walk
 from test_widgets.tooling import buttons
 from toolbench.widgets.panel import ToolPanel
 
@@ -38,10 +38,11 @@ def choose(pane, start):
 
 def open_panel(pane):
     """Return the panel of the tool that is open."""
-    return only(pane.detail, ToolPanel)
+    [panel] = [part for part in walk(pane.detail) if isinstance(part, ToolPanel)]
+    return panel
 
 
-def press(pane, label):
+def press(pane, label, *, settled=True):
     """Press a button of what a pane shows of its item, once it is there."""
     eventually(lambda: label in buttons(pane.detail))
-    click(buttons(pane.detail)[label])
+    click(buttons(pane.detail)[label], settled=settled)

@@ -30,10 +30,10 @@ from toolbench.widgets.panel.snippets import as_pytest
 class TestRun:
     def test_goes_on_when_its_tool_is_taken_anew(self):
         """Reloading leaves the run alone: it can still be cancelled, and no second one starts."""
-        steps = tools.Steps()
-        panel = ToolPanel(steps.tool)
+        steps, states = tools.Steps(), []
+        panel = ToolPanel(steps.tool, when_state=states.append)
         panel.run()
-        assert steps.begun.wait(PATIENCE)
+        eventually(lambda: states == ["running"])
         panel.staleness.reload()
         assert buttons(panel)["Run"].disabled
         click(buttons(panel)["Cancel"])
@@ -41,6 +41,8 @@ class TestRun:
         assert panel.result.is_error or panel.result.text.startswith("stopped early")
         assert not buttons(panel)["Run"].disabled
         assert "Cancel" not in buttons(panel)
+        # The list of a bench or an explorer marks it no more
+        assert states[-1] == ""
 
     def test_can_be_followed_by_the_next_when_its_end_is_shown(self, wire):
         """Run is enabled before any word of the end: a key pressed while it is not is lost."""

@@ -246,7 +246,7 @@ class TestOpenMessage:
         click(buttons(traffic.widget)["Edit and send"])
         pane = explorer.page.lists.pane
         assert isinstance(pane, ToolsPane)
-        panel = pane._open["basket"].panel
+        panel = pane._open["basket"]
         assert panel.form.value == {"item": "pear"}
         assert "The form of basket now holds these arguments" in page(traffic.widget)
         item = named(panel.form.widget, "item")

@@ -19,14 +19,14 @@ def add(a: int, b: int = 1) -> int:
 @pytest.mark.parametrize("called", [add, tools.fail])
 def test_is_over_whatever_what_follows_does(called, caplog):
     """An error of `when_over` is logged; the caller, or the click, gets its run."""
-    panel = ToolPanel(called, {"a": 1} if called is add else {})
     errors = iter([ValueError("broken")])
 
-    def when_over():
+    def when_over(record):
         for error in errors:
             raise error
 
-    panel.when_over = when_over
+    arguments = {"a": 1} if called is add else {}
+    panel = ToolPanel(called, arguments, when_over=when_over)
     run = panel.run()
     finish(panel)
     assert panel.record.id == run.id

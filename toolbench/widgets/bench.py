@@ -128,9 +128,11 @@ class Bench(LiveView):
 
     def _panel_of(self, number: int) -> ToolPanel:
         if number not in self._panels:
-            self._panels[number] = panel = ToolPanel(self.tools[number])
-            panel.when_over = self.keep
-            panel.runs.when_changed = partial(self._show_state, str(number))
+            self._panels[number] = ToolPanel(
+                self.tools[number],
+                when_state=partial(self._show_state, str(number)),
+                when_over=lambda _: self.keep(),
+            )
         return self._panels[number]
 
     def resume(self, earlier: Any) -> bool:

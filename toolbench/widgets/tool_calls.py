@@ -1,6 +1,6 @@
 """Show the calls of a model's message: for each call, a panel with its arguments and its answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any
 
@@ -25,9 +25,23 @@ from toolbench.widgets.panel.panel import ToolPanel
 class CallPanel(ToolPanel):
     """The panel of a model's call. A person can correct and run the call, and see its answer."""
 
-    def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
-        """Open *tool* with the arguments of *call*. Wrong arguments are marked."""
-        super().__init__(tool, call.arguments, action=call.action, risk=call.security_risk)
+    def __init__(
+        self,
+        call: ToolCall,
+        tool: ToolDefinition[Any, Any],
+        when_over: Callable[[RunRecord], object],
+    ) -> None:
+        """Open *tool* with the arguments of *call*. Wrong arguments are marked.
+
+        *when_over* is called with the record of each run.
+        """
+        super().__init__(
+            tool,
+            call.arguments,
+            action=call.action,
+            risk=call.security_risk,
+            when_over=when_over,
+        )
         self._call = call
         self._answer = self._parts.html(call_answer(call))
         head = self._parts.html(call_head(call))
@@ -48,13 +62,11 @@ class CallsView(LiveView):
         parts = Parts()
         self.calls = tuple(calls)
         self._answers = [
-            CallPanel(call, call.tool)
+            CallPanel(call, call.tool, lambda _: self.keep())
             if call.tool is not None
             else parts.html(call_head(call) + call_answer(call))
             for call in self.calls
         ]
-        for panel in self.panels:
-            panel.when_over = self.keep
         children = [parts.html(PANEL), *self._answers]
         if not self.calls:
             children.append(parts.html(notice(NO_CALL, "neutral")))

@@ -49,8 +49,6 @@ class ToolPanel(LiveView):
             the tool.
         lock: A lock that is held while a callback changes the panel.
         sent_secrets: The secrets of earlier runs, by their start; `put_back_run` puts them back.
-        when_over: A function that is called when a run has ended and is shown. If it is
-            None, the result is kept in the saved notebook.
     """
 
     submission: Submission
@@ -63,6 +61,8 @@ class ToolPanel(LiveView):
         action: Action | None = None,
         timeout: float | None = None,
         risk: SecurityRisk | None = None,
+        when_state: Callable[[str], object] = lambda state: None,
+        when_over: Callable[[RunRecord], object] | None = None,
     ) -> None:
         """Open *tool* with *arguments* in the form.
 
@@ -73,6 +73,10 @@ class ToolPanel(LiveView):
                 if the form still has these values.
             timeout: Seconds after which a run is cancelled.
             risk: The model's rating of the call, if any. For HIGH a person is asked before the run.
+            when_state: Called with the state of the run after each change of it, and with an empty
+                text after its end.
+            when_over: Called with the record of each run that has ended and is shown. If it is None,
+                the result is kept in the saved notebook.
 
         Raises:
             ToolNotFoundError: If there is no tool of that name.
@@ -84,7 +88,7 @@ class ToolPanel(LiveView):
         self._parts = parts
         self._timeout = timeout
         self._risk = risk
-        self.when_over: Callable[[], object] | None = None
+        self._when_over = when_over
         # Made once
         self._tool_html: Html | None = None
         self._late: list[Any] = []
@@ -92,7 +96,7 @@ class ToolPanel(LiveView):
         self.sent_secrets: dict[datetime, SecretsByPath] = {}
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
-        self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over)
+        self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over, when_state)
         self.copy_button = CopyButton(self, parts)
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
@@ -308,10 +312,10 @@ class ToolPanel(LiveView):
         if run.problems:
             self.form.show_problems(list(run.problems))
         self._tabs.entitle()
-        if self.when_over is not None:
-            self.when_over()
-        else:
+        if self._when_over is None:
             self.keep()
+        elif self.record is not None:
+            self._when_over(self.record)
 
     @property
     def still(self) -> Html:

@@ -36,8 +36,7 @@ class PanelRuns:
         latest: The active run, or the last run; None if there was no run.
         report: The view of the latest run.
         question: The box that shows the questions of the latest run.
-        when_changed: A function that is called with the state of the active run after it has
-            changed, and with an empty text after the run has ended.
+        is_closed: Whether `close` was called.
     """
 
     def __init__(
@@ -47,6 +46,7 @@ class PanelRuns:
         controls: RunControls,
         add: Callable[[Any], object],
         when_over: Callable[[Run], object],
+        when_state: Callable[[str], object],
     ) -> None:
         """Make the view for runs. There is no run yet.
 
@@ -57,17 +57,19 @@ class PanelRuns:
             add: A function that shows a new widget beside the buttons.
             when_over: A function that is called with each ended run, after it is shown; its errors
                 are logged.
+            when_state: A function that is called with the state of the active run after it has
+                changed, and with an empty text after the run has ended.
         """
-        self._lock, self._controls, self._when_over = lock, controls, when_over
+        self._lock, self._controls = lock, controls
+        self._when_over, self._when_state = when_over, when_state
         self.latest: Run | None = None
         self.report = RunReport(parts, lock, add)
         self.question = QuestionBox(parts)
-        self.when_changed: Callable[[str], object] | None = None
         self._last_state = ""
         self._record: RunRecord | None = None
         # The run has a result or a question
         self._news = Event()
-        self._is_closed = False
+        self.is_closed = False
 
     @property
     def record(self) -> RunRecord | None:
@@ -170,7 +172,7 @@ class PanelRuns:
     def _follow(self, run: Run) -> bool:
         """Update the view of *run*, which `recall` shows. Return whether it needs more updates."""
         with self._lock:
-            if self.report.run is not run or self._is_closed:
+            if self.report.run is not run or self.is_closed:
                 return False
             over = self.report.has_result_of(run)
             if run.state == "waiting":
@@ -180,11 +182,10 @@ class PanelRuns:
             return not over
 
     def _tell(self, state: str) -> None:
-        """Call `when_changed` with *state*, if this is a new one."""
+        """Call `when_state` with *state*, if this is a new one."""
         if state != self._last_state:
             self._last_state = state
-            if self.when_changed is not None:
-                self.when_changed(state)
+            self._when_state(state)
 
     def refresh(self) -> bool:
         """Update the view of the run. Return whether the run goes on and needs more updates.
@@ -193,7 +194,7 @@ class PanelRuns:
         """
         with self._lock:
             run = self.latest
-            if run is None or self._is_closed:
+            if run is None or self.is_closed:
                 return False
             over = self.report.has_result_of(run)
             # A key that is pressed while Run is disabled is lost
@@ -226,7 +227,7 @@ class PanelRuns:
 
     def close(self) -> None:
         """Stop the updates of the view."""
-        self._is_closed = True
+        self.is_closed = True
         self.report.close()
 
 

@@ -39,25 +39,27 @@ class Staleness:
         self.notice = parts.row()
         self._message = ""
 
-    def check(self) -> None:
-        """If the tool or its class was defined again, say so, and what the person can do."""
+    def check(self) -> bool:
+        """If the tool or its class was defined again, say so, and what the person can do.
+
+        Return False, which ends a watch of the ticker.
+        """
         panel = self._panel
         with panel.lock:
-            advice = remake_advice(panel.tool)
-            is_new = not advice and panel.tool.latest() is not panel.tool
-            message = _CHANGED if is_new else advice
-            if not panel.tool.is_listed:
-                message = _GONE
-            if message == self._message:
-                return
+            message = _news(panel.tool)
+            if message == self._message or panel.runs.is_closed:
+                return False
             self._clear()
             self._message = message
-            children = [self._parts.html(notice(message, "warning"))]
-            if is_new:
+            children = []
+            if message:
+                children.append(self._parts.html(notice(message, "warning")))
+            if message == _CHANGED:
                 button = self._parts.button("Reload", look="info")
                 button.on_click(lambda _: panel.controls.when_quiet(self.reload))
                 children.append(button)
             self.notice.children = children
+        return False
 
     def _clear(self) -> None:
         self._message = ""
@@ -78,6 +80,20 @@ class Staleness:
             # Last: who sees it go may type at once, into the new form
             self._clear()
             old.close()
+
+
+def _news(tool: ToolDefinition[Any, Any]) -> str:
+    """Return what a person must know of *tool*, in a sentence; empty if it is the newest."""
+    if not tool.is_listed:
+        return _GONE
+    advice, newest = remake_advice(tool), tool.latest()
+    if advice or newest is tool:
+        return advice
+    # A server of another version may offer the same tool
+    is_of_server = tool.source != ToolDefinition.source
+    if is_of_server and newest.to_mcp_tool() == tool.to_mcp_tool():
+        return ""
+    return _CHANGED
 
 
 def kept(

@@ -1,6 +1,6 @@
 """The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,13 +16,13 @@ from toolbench.widgets.explorer.panes.app_preview import AppView
 from toolbench.widgets.explorer.panes.pane import (
     ListPane,
     Lock,
-    Pane,
     changes_html,
 )
 from toolbench.widgets.kit.parts import put
 from toolbench.widgets.kit.search_list import PickList
+from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.kit.tool_item import tool_item
-from toolbench.widgets.panel.panel import ToolPanel, open_panels
+from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
 
 # Tools shown with their cost
@@ -48,7 +48,7 @@ class ToolsPane(ListPane):
         super().__init__(session, lock)
         parts = self._parts
         self._when_run = when_run
-        self._open: dict[str, OpenTool] = {}
+        self._open: dict[str, ServerToolPanel] = {}
         self._notes = parts.html()
         self._list = PickList(parts, "Tools", self._pick, lock)
         self._disabled = parts.html()
@@ -73,23 +73,24 @@ class ToolsPane(ListPane):
         self._list.pick_first()
         self._disabled.value = _disabled_html(session.tools.disabled)
         self._cost.value = _cost_html(TokenBill.of(tools.values()))
-        if session.is_connected:
-            for name, opened in self._open.items():
-                opened.compare(tools.get(name))
+        # Not here: the lock of a panel comes before that of the explorer
+        for panel in self._open.values():
+            ticker.watch(panel.staleness.check)
 
     def _pick(self, name: str) -> None:
         if name not in self._open:
-            self._open[name] = OpenTool(
-                *(self.session, self._lock, self.session.tool(name)),
-                partial(self._show_state, name),
-                self._when_run,
+            self._open[name] = ServerToolPanel(
+                self.session,
+                self.session.tool(name),
+                when_state=partial(self._show_state, name),
+                when_over=self._when_run,
             )
-        self.detail.children = [self._open[name].widget]
+        self.detail.children = [self._open[name]]
 
     @property
     def is_busy(self) -> bool:
         """Whether one of the tools runs."""
-        return any(opened.panel.is_busy for opened in self._open.values())
+        return any(panel.is_busy for panel in self._open.values())
 
     def _show_state(self, name: str, state: str) -> None:
         """Show in the list that a tool runs or waits for an answer, also while another one is open."""
@@ -102,7 +103,7 @@ class ToolsPane(ListPane):
         """
         if not self._list.pick(name):
             return False
-        panel = self._open[name].panel
+        panel = self._open[name]
         if is_run:
             panel.put_back(arguments)
             panel.run()
@@ -117,103 +118,51 @@ class ToolsPane(ListPane):
 
     def close(self) -> None:
         """Close the tab and its panels."""
-        for opened in self._open.values():
-            opened.close()
+        for panel in self._open.values():
+            panel.close()
         self._open.clear()
         super().close()
 
 
-class OpenTool(Pane):
-    """The panel of one tool, its app, and a note after the server has changed the tool."""
-
-    title = "Tool"
-    hears: ClassVar[frozenset[str]] = frozenset()
+class ServerToolPanel(ToolPanel):
+    """The panel of a server's tool, and below it the app of the tool, if there is one."""
 
     def __init__(
         self,
         session: MCPServerSession,
-        lock: Lock,
         tool: ToolDefinition[Any, Any],
-        when_changed: Callable[[str], object],
-        when_run: Callable[[RunRecord], object],
+        when_state: Callable[[str], object],
+        when_over: Callable[[RunRecord], object],
     ) -> None:
-        """Open *tool*.
+        """Open *tool* of *session*; for *when_state* and *when_over* see `ToolPanel`."""
+        super().__init__(tool, when_state=when_state, when_over=when_over)
+        self._session = session
+        self._own_children = self.children
+        self._app: AppView | None = None
+        self._show_app()
 
-        After each change of its run call *when_changed* with the state of the run; after its end
-        call *when_run* with its record.
-        """
-        super().__init__(session, lock)
-        self._when_changed, self._when_run = when_changed, when_run
-        self.panel = self._panel(tool)
-        self._app = AppView(session, self.panel) if app_uri(tool) else None
-        self._newer: ToolDefinition[Any, Any] | None = None
-        self._notice = self._parts.html()
-        self._take = self._parts.button("Reload", look="info")
-        self.on(self._take, self._reload)
-        self._updates = self._parts.row()
-        self.widget = self._parts.column()
-        self.refresh()
+    def show(
+        self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None = None
+    ) -> None:
+        """Show *tool* with its app, with *arguments* in a new form."""
+        super().show(tool, arguments)
+        self._show_app()
 
-    def _panel(self, tool: ToolDefinition[Any, Any]) -> ToolPanel:
-        panel = ToolPanel(tool)
-        # `compare` says it above the panel
-        open_panels.discard(panel)
-        panel.runs.when_changed = self._when_changed
-        panel.when_over = partial(self._over, panel)
-        return panel
+    def _show_app(self) -> None:
+        """Show the app of the tool in place of the earlier one."""
+        earlier, self._app = self._app, None
+        if app_uri(self.tool) is not None:
+            self._app = AppView(self._session, self)
+            self.set_trait("children", (*self._own_children, self._app.widget))
+        elif earlier is not None:
+            self.set_trait("children", self._own_children)
+        if earlier is not None:
+            earlier.close()
 
-    def _over(self, panel: ToolPanel) -> None:
-        if panel.record is not None:
-            self._when_run(panel.record)
-
-    def refresh(self) -> None:
-        """Show the panel, and below it the app, if there is one."""
-        below = [self._app.widget] if self._app is not None else []
-        self.widget.children = [self._updates, self.panel, *below]
-
-    def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
-        """Show a note if the server has changed the tool, or does not list it any more.
-
-        *newest* is the tool in the server's latest list; None if the tool is not listed.
-        """
-        self._newer = None
-        if newest is None:
-            self._notice.value = notice("The server does not list this tool any more.", "warning")
-            self._updates.children = [self._notice]
-        elif newest.to_mcp_tool() != self.panel.tool.to_mcp_tool():
-            self._newer = newest
-            self._notice.value = notice(
-                "The tool changed. This panel shows the previous version.", "warning"
-            )
-            self._updates.children = [self._notice, self._take]
-        else:
-            self._updates.children = []
-
-    def _reload(self) -> None:
-        newer = self._newer
-        if newer is None:
-            return
-        old, app = self.panel, self._app
-        # Else a tick of the old panel may show a state after this
-        with old.lock:
-            old.runs.when_changed = None
-            self._when_changed("")
-        self.panel = self._panel(newer)
-        self.panel.sent_secrets = old.sent_secrets
-        self.panel.go_on(old.tool, old.form)
-        self._app = AppView(self.session, self.panel) if app_uri(newer) else None
-        self._updates.children = []
-        self.refresh()
-        old.close()
-        if app is not None:
-            app.close()
-
-    def close(self) -> None:
-        """Close the panel and the app; a run that has not ended is cancelled."""
-        self.panel.close()
+    def _release(self) -> None:
+        super()._release()
         if self._app is not None:
             self._app.close()
-        super().close()
 
 
 def _empty_html(session: MCPServerSession) -> Html:
