@@ -30,7 +30,7 @@ from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.testing import FakeMCPServer
-from toolbench.widgets.kit import debounce as quiet_module
+from toolbench.widgets.kit import clicks as clicks_module
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel import controls as controls_module
@@ -146,7 +146,7 @@ def trips() -> dict[str, Callable[[], object]]:
     """Return every trip by its name."""
     comm.create_comm = Quietly
     # A click counts at once
-    quiet_module.QUIET = controls_module.QUIET = 0
+    clicks_module.QUIET = controls_module.QUIET = 0
     ticker._period = 1.0
     arguments = {"total": 84, "people": 4}
     action: Action = split_bill.action_from_arguments(arguments)

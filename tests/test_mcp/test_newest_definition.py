@@ -148,7 +148,7 @@ class TestWhatWasHeldBefore:
             shop.turn(schema=TEXT)
             reload = eventually(lambda: buttons(panel).get("Reload"))
             click(buttons(panel)["Run"])
-            # A click waits for the last keys
+            # In the thread of the run
             eventually(lambda: panel.runs.latest and panel.runs.latest.state == "waiting")
             panel.cancel()
             eventually(lambda: not panel.is_busy)

@@ -167,7 +167,7 @@ class Kernel:
         self._clicked[button] = time.monotonic()
         self.listen_until(lambda: self._called(button), f"there is a button {button!r}")
         comm = self._called(button)[-1]
-        data = {"method": "custom", "content": {"event": "click"}}
+        data = {"method": "custom", "content": {"event": "click", "settled": True}}
         message = self.client.session.msg("comm_msg", {"comm_id": comm, "data": data})
         if subshell:
             message["header"]["subshell_id"] = self.subshell()

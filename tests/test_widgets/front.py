@@ -89,8 +89,8 @@ def press(buttons: w.ToggleButtons, label: str) -> None:
     pick(buttons, label)
 
 
-def click(button: w.Button, *, settled: bool = False) -> None:
-    """Click a button; *settled*: in a page that has waited for the last keys."""
+def click(button: w.Button, *, settled: bool = True) -> None:
+    """Click a button, in a page that has waited for the last keys; not *settled*, in one without our module."""
     content = {"event": "click", **({"settled": True} if settled else {})}
     deliver(button, {"method": "custom", "content": content})
 

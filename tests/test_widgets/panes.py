@@ -26,7 +26,7 @@ def listed(pane):
 
 def enter(line):
     """Press Enter in a line of text, as the browser tells it."""
-    line._handle_custom_msg({"event": "submit"}, [])
+    line._handle_custom_msg({"event": "submit", "settled": True}, [])
 
 
 def choose(pane, start):

@@ -23,7 +23,7 @@ def open_code(panel):
 
 def copied(panel, wire):
     """Click "Copy call" and return what the kernel sends to copy."""
-    click(buttons(panel)["Copy call"], settled=True)
+    click(buttons(panel)["Copy call"])
     content = wire.messages[-1][2]["content"]
     return content["copy"]
 

@@ -74,7 +74,7 @@ def test_leads_to_the_json_that_cannot_be_read(wire):
     tabs(panel).selected_index = 1
     area = named(panel, "Arguments as JSON")
     receive(area, value='{"a": ')
-    click(buttons(panel)["Run"], settled=True)
+    click(buttons(panel)["Run"])
     focused = [
         comm
         for comm, kind, data in wire.messages

@@ -72,7 +72,7 @@ class TestQuestionBox:
         question.wait_for("Accept")
         field = named(question.box.widget, "answer")
         receive(field, value="Ad")
-        click(buttons(question.box.widget)["Accept"])
+        click(buttons(question.box.widget)["Accept"], settled=False)
         receive(field, value="Ada")
         assert question.answer().value == "Ada"
 

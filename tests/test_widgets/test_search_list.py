@@ -39,7 +39,7 @@ def offer(picks, *names):
 
 def enter(picks):
     """Press Enter in the search field."""
-    content = {"event": "submit"}
+    content = {"event": "submit", "settled": True}
     deliver(search_field(picks), {"method": "custom", "content": content})
 
 

@@ -226,7 +226,7 @@ class TestOpenMessage:
         eventually(lambda: "are an object" in page(traffic.widget))
         receive(area, value='{"uri": "shop://stock/pe')
         # It overtakes the last keys
-        click(send)
+        click(send, settled=False)
         receive(area, value='{"uri": "shop://stock/pear"}')
         eventually(lambda: "Answered" in page(traffic.widget))
         assert session.traffic.find("shop://stock/pear", direction="sent")

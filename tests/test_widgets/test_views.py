@@ -238,7 +238,7 @@ class TestHistoryView:
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
         panel.form.value = {"a": 7}
-        click(buttons(view)["Load into form"])
+        click(buttons(view)["Load into form"], settled=False)
         # The end of what was typed
         panel.form.value = {"a": 78}
         eventually(lambda: panel.form.value == {"a": 5, "b": 6})

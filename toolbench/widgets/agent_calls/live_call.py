@@ -18,7 +18,6 @@ from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.served_view import printed_html, subject, tone, words
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.question import QuestionView, agreeing, question_text
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 
 
@@ -29,7 +28,6 @@ class LiveCall:
         """Show *call*."""
         self.call = call
         self._parts = parts = Parts()
-        self._debounce = Debounce()
         self._question: Question | None = None
         self._asking = ExitStack()
         self._by_hand = ByHand(
@@ -125,7 +123,7 @@ class LiveCall:
 
     def _button(self, label: str, act: Callable[[], object], tip: str = "") -> w.Button:
         button: w.Button = self._parts.button(label, tip=tip)
-        button.on_click(lambda _: self._debounce.then(act))
+        button.on_click(lambda _: act())
         return button
 
     def close(self) -> None:

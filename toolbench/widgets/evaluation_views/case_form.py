@@ -12,7 +12,6 @@ from toolbench.evals.case import Case
 from toolbench.evals.cases import Cases, expected_text
 from toolbench.values import clip
 from toolbench.widgets.evaluation_views.case_fields import CaseFields
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts, put, show_if
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.search_list import Item, PickList
@@ -42,7 +41,6 @@ class CaseForm(LiveView):
         """The present cases."""
         self._tools = {tool.name: tool for tool in tools}
         self._lock = RLock()
-        self._debounce = Debounce()
         self._parts = parts = Parts()
         self._drafts: dict[str, CaseFields] = {}
         self._open_key = _NEW
@@ -72,7 +70,7 @@ class CaseForm(LiveView):
 
     def _button(self, label: str, act: Any, **look: str) -> Any:
         button = self._parts.button(label, **look)
-        button.on_click(lambda _: self._debounce.then(act))
+        button.on_click(lambda _: act())
         return button
 
     # --- what the buttons do ----------------------------------------------------------
@@ -150,7 +148,7 @@ class CaseForm(LiveView):
         if key not in self._drafts:
             place = self._place_of(key)
             case = None if place is None else self.cases[place]
-            self._drafts[key] = CaseFields(case, self._tools, self._edited)
+            self._drafts[key] = CaseFields(case, self._tools, lambda: None)
         return self._drafts[key]
 
     def _keys(self) -> list[str]:
@@ -165,9 +163,6 @@ class CaseForm(LiveView):
     def _place_of(self, key: str) -> int | None:
         keys = self._keys()
         return keys.index(key) if key in keys else None
-
-    def _edited(self) -> None:
-        self._debounce.edited()
 
     def _refresh(self) -> None:
         keys = self._keys()

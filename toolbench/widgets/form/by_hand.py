@@ -10,7 +10,6 @@ from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.serving.result_schema import unwrapped
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
 
@@ -37,7 +36,6 @@ class ByHand:
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
         self._parts = Parts()
-        self._debounce = Debounce()
         self._form: SchemaForm | None = None
         # Made once, so that they keep what was typed
         self._answer_fields: list[w.Widget] = []
@@ -54,7 +52,7 @@ class ByHand:
     def ask_for_reason(self, label: str = "Refuse it") -> None:
         """Show a field for the reason of a refusal, and a button with the text *label*."""
         if not self._reason_fields:
-            text = self._typed(w.Text, "Why not", "toolbench-field")
+            text = self._parts.make(w.Text, "toolbench-field", description="Why not")
             self._send_reason = self._button(label, lambda: self._refuse(text.value.strip()))
             self._reason_fields = [self._parts.row(text, self._send_reason)]
         self._send_reason.description = label
@@ -62,7 +60,8 @@ class ByHand:
         self.widget.children = self._reason_fields
 
     def _make_answer_fields(self) -> list[w.Widget]:
-        text = self._typed(w.Textarea, f"Result in place of {self._name}", "toolbench-prose")
+        label = f"Result in place of {self._name}"
+        text = self._parts.make(w.Textarea, "toolbench-prose", description=label)
         is_error = self._parts.make(
             w.Checkbox, "toolbench-remember", description="It failed", indent=False
         )
@@ -94,17 +93,11 @@ class ByHand:
         """Return a form for a structured result; None if the tool has no structured results."""
         if (schema := self._schema()) is not None:
             self._form = SchemaForm(dict(schema))
-            self._form.observe(lambda _: self._debounce.edited())
         return self._form
-
-    def _typed(self, kind: Any, label: str, look: str) -> Any:
-        field = self._parts.make(kind, look, description=label)
-        field.observe(lambda _: self._debounce.edited(), "value")
-        return field
 
     def _button(self, label: str, act: Callable[[], object]) -> Any:
         button = self._parts.button(label, tip=self._tip(label))
-        button.on_click(lambda _: self._debounce.then(act))
+        button.on_click(lambda _: act())
         return button
 
     def _tip(self, label: str) -> str:

@@ -17,7 +17,6 @@ from toolbench.runs.current_run import current_run
 from toolbench.runs.dialogue import settle
 from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts, put
 
 KEEP = "toolbench-keep"
@@ -126,11 +125,10 @@ class QuestionView:
         return [self._text(), self._parts.row(*buttons)]
 
     def _fields(self) -> list[Any]:
-        form, debounce = SchemaForm(dict(self._question.schema)), Debounce()
-        form.observe(lambda _: debounce.edited())
+        form = SchemaForm(dict(self._question.schema))
         self._form = form
         accept = self._parts.button("Accept", look="primary", kind=SUBMIT)
-        accept.on_click(lambda _: debounce.then(self._accept, form))
+        accept.on_click(lambda _: self._accept(form))
         decline = self._button("Decline", Answer("decline"), tip=_REFUSE)
         buttons = self._parts.row(accept, decline, self._leave())
         return [self._text(), form.widget, buttons]

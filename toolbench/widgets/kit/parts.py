@@ -6,7 +6,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.display.escape import Html
-from toolbench.widgets.kit.debounce import HeldButton
+from toolbench.widgets.kit.clicks import HeldButton
 from toolbench.widgets.kit.pool import Pool
 
 HIDDEN = "toolbench-hidden"

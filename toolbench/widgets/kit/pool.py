@@ -7,6 +7,7 @@ from typing import Any
 from ipywidgets import Layout, VBox, Widget
 
 from toolbench.widgets.frontend import front_end
+from toolbench.widgets.kit.clicks import keyboard
 
 
 @cache
@@ -60,6 +61,7 @@ class Pool:
         layout, keys = self._one(Layout), _keys_of(kind)
         widget = kind(keys=keys, layout=layout, _dom_classes=classes, **state)
         self._live[id(widget)] = widget
+        keyboard.follow(widget)
         return widget
 
     def adopt(self, widget: Widget) -> None:
@@ -68,6 +70,7 @@ class Pool:
         A layout or style with settings stays open: other widgets may have it too.
         """
         self._live[id(widget)] = widget
+        keyboard.follow(widget)
         for name in ("layout", "style"):
             part = getattr(widget, name, None)
             if isinstance(part, Widget) and not part.get_state(drop_defaults=True):

@@ -16,7 +16,7 @@ from traitlets import Dict, List, Unicode
 from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
 from toolbench.display.page import notice
-from toolbench.widgets.kit.debounce import Debounce, message_of_page
+from toolbench.widgets.kit.clicks import on_enter
 from toolbench.widgets.kit.parts import HIDDEN, Parts, on_pick, show_if
 
 # Lines in the list of ipywidgets
@@ -306,16 +306,3 @@ def _ranges(numbers: Sequence[int]) -> list[list[int]]:
 def below(index: int | None, count: int) -> int:
     """Return the number of the line after *index*; 0 if *index* is None or the last of *count*."""
     return 0 if index is None else (index + 1) % count
-
-
-def on_enter(line: w.Text, react: Callable[[], None]) -> None:
-    """Call *react* when Enter is pressed in *line*, after the last typed keys have arrived."""
-    debounce = Debounce()
-    line.observe(lambda _: debounce.edited(), "value")
-
-    def submitted(_: Any, content: Any, buffers: Any) -> None:
-        if content.get("event") == "submit":
-            with message_of_page(content):
-                debounce.then(react)
-
-    line.on_msg(submitted)

@@ -9,7 +9,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.errors import ended
 from toolbench.widgets.fields import notes
 from toolbench.widgets.form.form import WrongField
-from toolbench.widgets.kit.debounce import QUIET, Debounce
+from toolbench.widgets.kit.clicks import QUIET
 from toolbench.widgets.kit.parts import HIDDEN, SUBMIT, Parts, show_if
 
 # Fields named beside Run
@@ -40,7 +40,6 @@ class RunControls:
             cancel: A function that cancels the run.
         """
         self._parts, self._start = parts, start
-        self._debounce = Debounce()
         self._begun = -QUIET
         self.can_run = True
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
@@ -113,18 +112,6 @@ class RunControls:
         if self.is_refusing:
             self._clear()
 
-    def edited(self) -> None:
-        """React to an edit in the form: the next click waits until all typed keys have arrived.
-
-        It is no second click of a double click, however soon it comes.
-        """
-        self._debounce.edited()
-        self.expect_click()
-
-    def when_quiet(self, act: Callable[[], object]) -> None:
-        """Call *act* when the last typed keys have arrived."""
-        self._debounce.then(act)
-
     def expect_click(self) -> None:
         """Let the next click start a run, even if it comes soon after the click before.
 
@@ -133,9 +120,6 @@ class RunControls:
         self._begun = -QUIET
 
     def _click(self, *, unchecked: bool) -> None:
-        self._debounce.then(self._start_once, unchecked=unchecked)
-
-    def _start_once(self, *, unchecked: bool) -> None:
         if monotonic() - self._begun < QUIET:
             # The second click of a double click, after a quick run
             return

@@ -56,7 +56,7 @@ class Staleness:
                 children.append(self._parts.html(notice(message, "warning")))
             if message == _CHANGED:
                 button = self._parts.button("Reload", look="info")
-                button.on_click(lambda _: panel.controls.when_quiet(self.reload))
+                button.on_click(lambda _: self.reload())
                 children.append(button)
             self.notice.children = children
         return False

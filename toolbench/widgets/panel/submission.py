@@ -105,7 +105,7 @@ class Submission:
 
     def _edited(self) -> None:
         """After an edit, update the notice beside Run, or remove it if there are no errors left."""
-        self._controls.edited()
+        self._controls.expect_click()
         if not self._controls.is_refusing:
             return
         if self.form.errors:

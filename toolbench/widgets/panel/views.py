@@ -21,7 +21,6 @@ from toolbench.runs.record import RunRecord, state_words
 from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, on_pick, put
-from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import Runs, arguments_text, run_key, run_row
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted, estimate_tokens
@@ -51,10 +50,6 @@ class Panel(Protocol):
     @property
     def copy_button(self) -> "CopyButton":
         """The button that copies the call."""
-
-    @property
-    def controls(self) -> RunControls:
-        """The buttons of the panel, which know when the last typed keys have arrived."""
 
 
 class View(ABC):
@@ -186,7 +181,7 @@ class CopyButton:
         self.button = parts.button("Copy call", kind="toolbench-copy-call")
         self.button.tooltip = self._tip
         """The button to show."""
-        self.button.on_click(lambda _: panel.controls.when_quiet(self._send))
+        self.button.on_click(lambda _: self._send())
 
     @property
     def kind(self) -> str:
@@ -229,7 +224,7 @@ class HistoryView(View):
         self._is_filling = False
         self._runs.observe(lambda _: self._chosen(), "value")
         on_pick(self._table, self._choose)
-        self._back.on_click(lambda _: panel.controls.when_quiet(self._fill))
+        self._back.on_click(lambda _: self._fill())
         self.widget = parts.column(
             self._table, parts.row(self._back), self._html, kind="toolbench-runs"
         )

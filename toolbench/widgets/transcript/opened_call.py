@@ -8,7 +8,6 @@ import ipywidgets as w
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.notebook_variables import Variables, variable_name
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.panel import ToolPanel
@@ -28,7 +27,6 @@ class OpenedCall:
         self._result = result
         self._variables = variables
         self._parts = parts = Parts()
-        self._debounce = Debounce()
         self._panel = ToolPanel(tool, arguments)
         self._name = parts.make(
             w.Text,
@@ -36,9 +34,8 @@ class OpenedCall:
             description="Result as variable",
             value=variable_name(f"{tool.name}_result"),
         )
-        self._name.observe(lambda _: self._debounce.edited(), "value")
         keep = parts.button("Keep", tip="Put the result into a variable")
-        keep.on_click(lambda _: self._debounce.then(self._keep))
+        keep.on_click(lambda _: self._keep())
         self._outcome = parts.html()
         self.widget = parts.column(parts.row(self._name, keep, self._outcome), self._panel)
 

@@ -16,7 +16,6 @@ from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.control import Cancellable
 from toolbench.runs.dialogue import settle
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 
 _TEXT_ONLY = "no tool: text alone"
@@ -54,17 +53,15 @@ class _RequestView:
     def __init__(self, request: PersonRequest, answer: "Future[Answer]") -> None:
         self._request, self._answer = request, answer
         self._parts = parts = Parts()
-        self._debounce = Debounce()
         # By the name of the tool: another choice keeps what was typed
         self._forms: dict[str, SchemaForm] = {}
         names = request.tool_names
         self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *names])
         self._tool.observe(lambda change: self._choose(change["new"]), "value")
         self._text = parts.make(w.Textarea, "toolbench-prose", description="What you say")
-        self._text.observe(lambda _: self._debounce.edited(), "value")
         self._fields, self._notice = parts.column(), parts.html()
         send = parts.button("Answer for the model", look="primary")
-        send.on_click(lambda _: self._debounce.then(self._send))
+        send.on_click(lambda _: self._send())
         self.widgets = [
             parts.html(_request_html(request)),
             *([self._tool] if names else []),
@@ -82,7 +79,6 @@ class _RequestView:
             return
         if name not in self._forms:
             form = SchemaForm(dict(self._request.schema(name)))
-            form.observe(lambda _: self._debounce.edited())
             self._forms[name] = form
         self._fields.children = (self._forms[name].widget,)
 

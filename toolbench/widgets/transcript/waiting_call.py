@@ -18,7 +18,6 @@ from toolbench.serving.call_results import output_schema_of
 from toolbench.values import clip, same_json
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.ticker import ticker
 
@@ -56,7 +55,6 @@ class WaitingCall:
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
         self._form: SchemaForm | None = None
-        self._debounce = Debounce()
         self._name = call.tool_name
         self._by_hand = ByHand(
             self._name,
@@ -104,7 +102,7 @@ class WaitingCall:
     ) -> w.Button:
         button: w.Button = self._parts.button(label, look=look, kind=kind)
         button.tooltip = f"{label}: {self._name}"
-        button.on_click(lambda _: self._debounce.then(act))
+        button.on_click(lambda _: act())
         return button
 
     # --- run and edit -------------------------------------------------------------------
@@ -135,7 +133,6 @@ class WaitingCall:
         if self._form is None:
             arguments = dict(self.call.tool_call.arguments)
             self._form = SchemaForm(tool.input_schema, arguments, validate=tool.problems)
-            self._form.observe(lambda _: self._debounce.edited())
             self._run.description = "Run with these arguments"
         self._show(self._form.widget)
 

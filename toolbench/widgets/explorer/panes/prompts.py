@@ -47,8 +47,8 @@ class PromptsPane(ListPane):
         self._result = parts.html()
         self._links = LinkedResources(parts, lock)
         self.detail = parts.column(self._notes.empty, kind="toolbench-page")
-        self._picked = PickedForm(self.detail, lock)
-        self.on(self._write, partial(self._picked.when_quiet, self._ask))
+        self._picked = PickedForm(self.detail)
+        self.on(self._write, self._ask)
         self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 

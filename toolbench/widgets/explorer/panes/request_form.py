@@ -1,9 +1,9 @@
 """A form for the text arguments of prompts and resource templates, with the server's completions."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from time import monotonic
-from typing import Any, ParamSpec
+from typing import Any
 
 from ipywidgets import Combobox
 
@@ -17,7 +17,6 @@ from toolbench.widgets.fields.builtin_rules import registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text.text_box import Line, is_showable
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.ticker import ticker
 
 Propose = Callable[[str, str, Mapping[str, str]], Completions]
@@ -26,7 +25,6 @@ Propose = Callable[[str, str, Mapping[str, str]], Completions]
 It gets the argument's name, the typed text and the values of the other arguments.
 """
 
-_P = ParamSpec("_P")
 # Seconds without a key before the server is asked
 _PAUSE = 0.25
 # Arguments with proposals
@@ -53,7 +51,6 @@ class RequestForm:
         self._server_request: ServerRequest[dict[str, Completions]] = ServerRequest(nullcontext())
         self._requests: dict[str, str] = {}
         self._edited = 0.0
-        self._debounce = Debounce()
         self._waiting = False
         rules = registry.copy()
         if propose is not None:
@@ -78,10 +75,6 @@ class RequestForm:
             return False
         return True
 
-    def when_quiet(self, act: Callable[_P, object], *args: _P.args, **options: _P.kwargs) -> None:
-        """Call *act* when the last typed keys have arrived, perhaps in another thread."""
-        self._debounce.then(act, *args, **options)
-
     def _box(self, slot: Slot) -> "Proposed":
         box = Proposed(slot)
         if len(self._boxes) < _MAX_PROPOSALS:
@@ -90,7 +83,6 @@ class RequestForm:
 
     def _typed(self) -> None:
         """Ask for proposals after a short pause in typing."""
-        self._debounce.edited()
         self._edited = monotonic()
         if self._propose is not None and not self._waiting:
             self._waiting = True
@@ -141,14 +133,13 @@ class PickedForm:
         form: The form; None if no item is picked, or if the item has no arguments.
     """
 
-    def __init__(self, detail: Any, lock: AbstractContextManager[Any]) -> None:
+    def __init__(self, detail: Any) -> None:
         """Show no form yet.
 
         Args:
             detail: The box with the form. It is emptied before a form is closed.
-            lock: A lock that is held while something is done with the form.
         """
-        self._detail, self._lock = detail, lock
+        self._detail = detail
         self.form: RequestForm | None = None
         self._key = ""
         self._typed: dict[str, Mapping[str, str]] = {}
@@ -167,18 +158,6 @@ class PickedForm:
             self._detail.children = ()
             self.form.close()
             self.form = None
-
-    def when_quiet(self, act: Callable[[], object]) -> None:
-        """Call *act* when the last typed keys have arrived, unless another item is picked first."""
-        if self.form is None:
-            act()
-        else:
-            self.form.when_quiet(self._act_in, self.form, act)
-
-    def _act_in(self, form: RequestForm, act: Callable[[], object]) -> None:
-        with self._lock:
-            if form is self.form:
-                act()
 
 
 def proposals(session: MCPServerSession, target: Prompt | ResourceTemplate) -> Propose | None:

@@ -59,9 +59,9 @@ class ResourcesPane(ListPane):
         self._updates = parts.html()
         self._result = parts.html()
         self.detail = parts.column(self._notes.empty, kind="toolbench-page")
-        self._picked = PickedForm(self.detail, lock)
-        self.on(self._read, partial(self._picked.when_quiet, self._ask))
-        self.on(self._follow, partial(self._picked.when_quiet, self._subscribe))
+        self._picked = PickedForm(self.detail)
+        self.on(self._read, self._ask)
+        self.on(self._follow, self._subscribe)
         self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 

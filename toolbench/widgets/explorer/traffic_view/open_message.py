@@ -14,7 +14,6 @@ from toolbench.mcp.monitoring.traffic import Exchange, Message, params_of
 from toolbench.mcp.session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.updates import Failure, ServerQuestions, ServerRequest
-from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.wording import counted
 
@@ -50,7 +49,6 @@ class OpenMessage:
                 a call.
         """
         self._session, self._lock = session, lock
-        self._debounce = Debounce()
         self._use_tool = use_tool
         self._server_request: ServerRequest[dict[str, Any]] = ServerRequest(lock)
         self._exchange: Exchange | None = None
@@ -64,7 +62,6 @@ class OpenMessage:
         self.close = parts.button("Close")
         self._parts = parts
         self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
-        self._area.observe(lambda _: self._debounce.edited(), "value")
         # Made when it is first shown
         self._editor: Any = None
         self._questions = ServerQuestions(parts)
@@ -143,13 +140,11 @@ class OpenMessage:
         ]
 
     def send_edited(self) -> None:
-        """Send the request with the edited parameters, after the last typed keys have arrived."""
-        self._debounce.then(self._send_edited, self._exchange)
-
-    def _send_edited(self, exchange: Exchange | None) -> None:
-        with self._lock:
-            if exchange is not None and exchange is self._exchange:
-                self._send_parameters(exchange.message.method)
+        """Send the request with the edited parameters."""
+        exchange = self._exchange
+        # A click that was held may come when another message is open
+        if exchange is not None and self.send in self.widget.children:
+            self._send_parameters(exchange.message.method)
 
     def _send_parameters(self, method: str) -> None:
         try:

@@ -1,0 +1,74 @@
+"""Hold a click on a button, or Enter in a line, until the last typed keys have arrived.
+
+ipywidgets sends a change of a field only after the kernel has answered the change before, but it
+sends a click at once. So a quick click would overtake the last typed keys. With our JavaScript
+module the page holds the click (`frontend/src/clicks.ts`) until the kernel has answered all changes,
+and marks it as settled. Where the page has no module, or its widget manager hides its models
+(Colab), the kernel holds the click here.
+"""
+
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import Any
+
+from ipywidgets import Button
+
+from toolbench.runs.page import later
+
+QUIET = 0.3
+"""The seconds after an edit in which more keys may be on their way, and for which a click is held."""
+
+
+class Keyboard:
+    """Knows when a person typed last, in any field."""
+
+    def __init__(self) -> None:
+        """Nothing was typed yet."""
+        self._last = -QUIET
+
+    def follow(self, field: Any) -> None:
+        """Notice what is typed into *field*, if it is one to type or to drag in."""
+        if field.has_trait("continuous_update"):
+            field.observe(self._typed, "value")
+
+    def _typed(self, _: object) -> None:
+        self._last = monotonic()
+
+    def is_over(self, message: Mapping[str, Any]) -> bool:
+        """Whether the keys that were typed before the page sent *message* have arrived."""
+        return message.get("settled") is True or monotonic() - self._last >= QUIET
+
+
+keyboard = Keyboard()
+"""What is typed on the pages of this process."""
+
+
+class HeldButton(Button):
+    """A button whose click does not overtake typed keys. A click while one is held is the same click."""
+
+    _is_held = False
+
+    def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
+        if keyboard.is_over(content):
+            super()._handle_custom_msg(content, buffers)
+        elif not self._is_held:
+            self._is_held = True
+            later(QUIET, self._let_go, content, buffers)
+
+    def _let_go(self, content: Any, buffers: Any) -> None:
+        self._is_held = False
+        super()._handle_custom_msg(content, buffers)
+
+
+def on_enter(line: Any, react: Callable[[], object]) -> None:
+    """Call *react* when Enter is pressed in *line*, after the last typed keys have arrived."""
+
+    def submitted(_: Any, content: Any, buffers: Any) -> None:
+        if content.get("event") != "submit":
+            return
+        if keyboard.is_over(content):
+            react()
+        else:
+            later(QUIET, react)
+
+    line.on_msg(submitted)
