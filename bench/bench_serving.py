@@ -17,8 +17,8 @@ from wire import Wire
 
 from toolbench import history, tool
 from toolbench.serving import serve
-from toolbench.widgets.agent_calls.served_panel import ServedPanel
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.served_panel import ServedPanel
 
 CALLS = 300
 MANY = (2_000, 4_000, 10_000)

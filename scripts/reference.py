@@ -65,7 +65,6 @@ MODULES = {
     "toolbench.widgets.form": ("SchemaForm",),
     "toolbench.widgets.panel": ("ToolPanel",),
     "toolbench.widgets.explorer": ("Explorer",),
-    "toolbench.widgets.evaluation_views.case_form": ("CaseForm",),
     "toolbench.widgets.fields": None,
     "toolbench.testing": None,
     "toolbench.compat": None,

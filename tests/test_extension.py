@@ -57,7 +57,7 @@ class TestLoading:
         assert MAGICS["cell"] <= set(shell.magics_manager.magics["cell"])
 
     def test_keeps_formatters_of_the_user(self, shell):
-        """A display the user chose for our types comes back when we go."""
+        """A display the user chose for our types stays, also when we go."""
         from toolbench import Observation
 
         formatter = shell.display_formatter.mimebundle_formatter
@@ -67,6 +67,8 @@ class TestLoading:
 
         formatter.for_type(Observation, mine)
         shell.run_line_magic("load_ext", "toolbench")
+        shown, _ = shell.display_formatter.format(Observation.from_text("theirs"))
+        assert shown == {"text/plain": "mine"}
         shell.run_line_magic("unload_ext", "toolbench")
         assert formatter.for_type(Observation) is mine
 

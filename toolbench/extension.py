@@ -56,7 +56,7 @@ class Workbench:
             lambda: targets(shell.user_ns),
             lambda: self._chats.models,
         )
-        self._views = CellViews(shell, self.catalog.tools, lambda: self.settings.timeout)
+        self._views = CellViews(shell, lambda: self.settings.timeout)
         self._errors = CellErrors(shell)
         self._covered: list[tuple[str, str, Any]] = []
         self._forget_listings: Callable[[], None] = lambda: None

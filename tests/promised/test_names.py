@@ -16,14 +16,13 @@ import nbformat
 import pytest
 from shells import new_shell
 
-from promised.shop import price_cases, shop_server, split_bill
+from promised.shop import shop_server, split_bill
 from toolbench import Conversation
 from toolbench.agent import Agent
 from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import CancelToken, PersonModel, RecordedModel, ScriptedModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
-from toolbench.widgets import CaseForm
 
 ROOT = Path(__file__).parents[2]
 NAMES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
@@ -78,7 +77,6 @@ def objects(tmp_path_factory):
         Conversation(agent=agent) as conversation,
         serve([split_bill]) as served,
     ):
-        cases = price_cases()
         yield {
             "toolbench.agent.Agent": agent,
             "toolbench.agent.Conversation": conversation,
@@ -95,7 +93,6 @@ def objects(tmp_path_factory):
             "toolbench.mcp.MCPToolExecutor": client[0].executor,
             "toolbench.Schema": split_bill.action_from_arguments({"total": 1}),
             "toolbench.serving.Served": served,
-            "toolbench.widgets.evaluation_views.case_form.CaseForm": CaseForm([split_bill], cases),
         }
 
 

@@ -12,7 +12,6 @@ from fastmcp import FastMCP
 from fastmcp.tools import ToolResult
 from mcp.types import ResourceLink
 from toolbench import bench, tool
-from toolbench.evals import Cases
 from toolbench.llm.models import ScriptedModel
 from toolbench.widgets import SchemaForm, ToolPanel
 
@@ -64,7 +63,6 @@ WAYS = {
     "%%tool_call": '%%tool_call\n{"name": "split_bill", "arguments": {"total": 84}}',
     "%%chat --step": "%%chat --step --new --tools tip\nHello.",
     "a chat": "chat",
-    "cases": "Cases([])",
     "%mcp explore": "%mcp explore",
     "a server": "server_session",
     "%mcp serve": "%mcp serve split_bill",

@@ -8,7 +8,7 @@ from toolbench.agent import Agent
 from toolbench.llm.models import ScriptedModel
 from toolbench.llm.models.model import Chunk
 from toolbench.redaction.known import remembered
-from toolbench.widgets.transcript.coming_text import ComingText
+from toolbench.widgets.transcript.live import ComingText
 
 SECRET = "k3y-of-the-house-4711-abcdef"
 

@@ -9,9 +9,9 @@ from test_widgets.tooling import finish
 from toolbench import tool
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import ScriptedModel
-from toolbench.widgets.evaluation_views.report_panel import ReportPanel
 from toolbench.widgets.kit.parts import HIDDEN
 from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.report_panel import ReportPanel
 
 
 @tool(read_only=True)

@@ -23,9 +23,9 @@ from test_widgets.served_tools import (
 from toolbench import Action, history, policy, tool
 from toolbench.errors import ToolbenchError
 from toolbench.serving import serve, served_view
-from toolbench.widgets.agent_calls import served_panel
-from toolbench.widgets.agent_calls.served_panel import ServedPanel
+from toolbench.widgets import served_panel
 from toolbench.widgets.kit.notebook_variables import Variables
+from toolbench.widgets.served_panel import ServedPanel
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ class TestLines:
     def test_are_not_many(self, served, monkeypatch, wire):
         """However many calls: the oldest go, and what was sent is not sent again."""
         monkeypatch.setattr("toolbench.widgets.lines.message_lines.PIECE", 2)
-        monkeypatch.setattr("toolbench.widgets.agent_calls.call_lines._PIECES", 3)
+        monkeypatch.setattr("toolbench.widgets.served_panel._PIECES", 3)
         panel = ServedPanel(served, Variables({}))
         call(served, "look", {"what": "first"})
         seen(panel, "first is there")

@@ -126,7 +126,7 @@ def _names(value: Any) -> list[str]:
 class Cases(MutableSequence[Case]):
     """A list of the cases of an evaluation. `+` joins two lists.
 
-    As the last value of a cell it is shown as a form, to add, change and remove cases.
+    As the last value of a cell it is shown as a table.
     """
 
     def __init__(self, cases: Iterable[Case | Mapping[str, Any]] = ()) -> None:

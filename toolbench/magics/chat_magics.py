@@ -216,8 +216,6 @@ class ChatMagics(Magics):
         _check_nothing_waits(conversation, options.name)
         from toolbench.widgets.transcript.live import (  # noqa: PLC0415 - brings the agent
             LiveTranscript,
-        )
-        from toolbench.widgets.transcript.stop_button import (  # noqa: PLC0415 - as above
             StopButton,
         )
 

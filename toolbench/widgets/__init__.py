@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.widgets.evaluation_views.case_form import CaseForm as CaseForm
     from toolbench.widgets.explorer import Explorer as Explorer
     from toolbench.widgets.form.form import SchemaForm as SchemaForm
     from toolbench.widgets.panel.panel import ToolPanel as ToolPanel

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from threading import RLock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
@@ -22,6 +22,9 @@ from toolbench.widgets.kit.three_panes import Panes
 from toolbench.widgets.kit.tool_item import tool_item
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
+
+if TYPE_CHECKING:
+    from toolbench.widgets.explorer.server_details import ServerView
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -57,33 +60,22 @@ def _tools(value: Any) -> list[AnyTool]:
     raise ToolbenchError(msg)
 
 
-class ServerView(Protocol):
-    """A protocol: the view of a server, which the bench shows beside a tool of the server."""
-
-    widget: Any
-
-    def close(self) -> None:
-        """Close every widget of the view."""
-
-
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
     """Return *tools* as items of a list. If the tools have several sources, each source is a group.
 
     If tools of one source have the same name, `names_apart` makes their labels different.
     """
-    sources = list(dict.fromkeys(tool.source for tool in tools))
-    names = {}
-    if len(sources) > 1:
-        names = {source: _heading(source) for source in sources}
+    by_source: dict[str, list[int]] = {}
+    for number, tool in enumerate(tools):
+        by_source.setdefault(tool.source, []).append(number)
     items = []
-    for source in sources:
-        places = [n for n, tool in enumerate(tools) if tool.source == source]
-        labels = names_apart([tools[n] for n in places])
-        group = names.get(source, "")
-        items += [
-            tool_item(str(n), label, tools[n], group=group)
-            for n, label in zip(places, labels, strict=True)
-        ]
+    for source, numbers in by_source.items():
+        group = ""
+        if len(by_source) > 1:
+            group = _heading(source)
+        labels = names_apart([tools[number] for number in numbers])
+        for number, label in zip(numbers, labels, strict=True):
+            items.append(tool_item(str(number), label, tools[number], group=group))
     return items
 
 

@@ -212,6 +212,35 @@ shown_views = ShownViews()
 """The views that the cells of this process show."""
 
 
+class CellOutput:
+    """An output of the cell that runs. Any thread may replace it, also when the cell has ended."""
+
+    def __init__(self, publisher: Any) -> None:
+        """Show nothing yet; *publisher* is the display publisher of the shell."""
+        self._publisher = publisher
+        self._cell = dict(getattr(publisher, "parent_header", _CELL_OF_PAGE))
+        self._transient = {"display_id": f"toolbench-{uuid4().hex}"}
+
+    def show(self, data: Mapping[str, Any]) -> None:
+        """Put the output, the mime bundle *data*, into the cell."""
+        self._publisher.publish(data, transient=self._transient)
+
+    def replace(self, data: Mapping[str, Any]) -> None:
+        """Show the mime bundle *data* in place of what the output has."""
+        # Without it, as in JupyterLite, the page finds the output by its id alone
+        if not hasattr(self._publisher, "pub_socket"):
+            self._publisher.publish(data, transient=self._transient, update=True)
+            return
+        # Like publish(), which would name the cell of this thread, or the one that runs now
+        self._publisher.session.send(
+            self._publisher.pub_socket,
+            "update_display_data",
+            {"data": data, "metadata": {}, "transient": self._transient},
+            parent=self._cell,
+            ident=self._publisher.topic,
+        )
+
+
 class SavedOutput:
     """The output with the HTML of one panel, in the cell that shows the panel."""
 
@@ -223,8 +252,9 @@ class SavedOutput:
                 below the HTML of the panel says so; without *use* there is no such line.
         """
         self._use = use
-        self._cell: Mapping[str, Any] | None = None
-        self._name = ""
+        # None if no page was open when the panel was shown: a notebook that runs without a page
+        # must not change
+        self._output: CellOutput | None = None
         self._last_keys: frozenset[tuple[str, int]] = frozenset()
         self._views: dict[tuple[str, int], tuple[str, str]] = {}
 
@@ -238,55 +268,33 @@ class SavedOutput:
         publisher = _publisher()
         if publisher is None:
             return
-        self._name = f"toolbench-{uuid4().hex}"
         self._last_keys = frozenset(record.key for record in records)
-        # set last: another thread may call `keep` as soon as there is a cell
-        cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
-        self._cell = dict(cell) if can_ask_in_cell() else None
-        data = self._content(still, ())
-        publisher.publish(data, transient={"display_id": self._name})
+        output = CellOutput(publisher)
+        # Another thread may call `keep` from now on
+        if can_ask_in_cell():
+            self._output = output
+        else:
+            self._output = None
+        output.show(self._content(still, ()))
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.
 
-        Any thread may call this. A record is rendered once. Nothing happens if there are no new records, if there is no
-        kernel, or if no page was open when the panel was shown: a notebook that runs without
-        a page must not change.
+        Any thread may call this. A record is rendered once. Nothing happens if there are no new records.
         """
-        publisher = _publisher()
         news = [record for record in records if record.key not in self._last_keys]
-        if publisher is None or not self._cell or not news:
+        if self._output is None or not news:
             return
         # Another thread may replace them meanwhile
         views = self._views
         views = {r.key: views.get(r.key) or (r.to_html(), r.to_text()) for r in news}
         self._views = views
-        self._update(publisher, self._content(still, list(views.values())))
+        self._output.replace(self._content(still, list(views.values())))
 
     def renew(self, still: str) -> None:
-        """Replace the output by the HTML *still*, if there is a kernel and a page was open."""
-        publisher = _publisher()
-        if publisher is not None and self._cell:
-            self._update(publisher, self._content(still, ()))
-
-    def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
-        transient = {"display_id": self._name}
-        # JupyterLite finds the cell by the name
-        if not hasattr(publisher, "pub_socket"):
-            publisher.publish(data, transient=transient, update=True)
-            return
-        # like update_display(), but for a cell that has ended
-        publisher.session.send(
-            publisher.pub_socket,
-            "update_display_data",
-            {
-                "data": data,
-                "metadata": {},
-                "transient": transient,
-            },
-            parent=dict(self._cell or {}),
-            ident=publisher.topic,
-        )
+        """Replace the output by the HTML *still*."""
+        if self._output is not None:
+            self._output.replace(self._content(still, ()))
 
     def _content(self, still: str, views: Sequence[tuple[str, str]]) -> dict[str, str]:
         """Return the mime bundle of the output; *views* has each run as HTML and as text."""

@@ -1,11 +1,14 @@
-"""Show the calls of a model's message: for each call, a panel with its arguments and its answer."""
+"""Calls in the panels of their tools: those of a model's message, and ended ones that the user opens."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
+import ipywidgets as w
+
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.llm.calls.call_display import (
     NO_CALL,
@@ -16,14 +19,15 @@ from toolbench.llm.calls.call_display import (
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.notebook_variables import Variables, variable_name
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a model's call. A person can correct and run the call, and see its answer."""
+    """The panel of a model's call. The user can correct and run the call, and see its answer."""
 
     def __init__(
         self,
@@ -61,12 +65,13 @@ class CallsView(LiveView):
         """Show *calls*: a panel for each call, or an error if the tool of a call does not exist."""
         parts = Parts()
         self.calls = tuple(calls)
-        self._answers = [
-            CallPanel(call, call.tool, lambda _: self.keep())
-            if call.tool is not None
-            else parts.html(call_head(call) + call_answer(call))
-            for call in self.calls
-        ]
+        self._answers: list[Any] = []
+        for call in self.calls:
+            if call.tool is None:
+                self._answers.append(parts.html(call_head(call) + call_answer(call)))
+            else:
+                panel = CallPanel(call, call.tool, lambda _: self.keep())
+                self._answers.append(panel)
         children = [parts.html(PANEL), *self._answers]
         if not self.calls:
             children.append(parts.html(notice(NO_CALL, "neutral")))
@@ -81,12 +86,102 @@ class CallsView(LiveView):
         return self.panels
 
     def _static(self) -> dict[str, Any]:
-        return calls_bundle(self.calls, self._observations)
+        results = [getattr(part, "result", None) for part in self._answers]
+        return calls_bundle(self.calls, results)
 
     @property
     def _records(self) -> list[RunRecord]:
         return [panel.record for panel in self.panels if panel.record is not None]
 
-    @property
-    def _observations(self) -> list[Observation | None]:
-        return [getattr(part, "result", None) for part in self._answers]
+
+class OpenedCall:
+    """The tool's panel with the values of an ended call, and above it a field to keep the result."""
+
+    def __init__(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any],
+        result: Observation,
+        variables: Variables,
+    ) -> None:
+        """Show a call of *tool* with its *arguments*. The user can keep *result* in *variables*."""
+        self._result = result
+        self._variables = variables
+        self._parts = parts = Parts()
+        self._panel = ToolPanel(tool, arguments)
+        self._name = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Result as variable",
+            value=variable_name(f"{tool.name}_result"),
+        )
+        keep = parts.button("Keep", tip="Put the result into a variable")
+        keep.on_click(lambda _: self._keep())
+        self._outcome = parts.html()
+        self.widget: Any = parts.column(parts.row(self._name, keep, self._outcome), self._panel)
+
+    def _keep(self) -> None:
+        name = self._name.value.strip()
+        problem = self._variables.problem_of(name, Observation)
+        if problem:
+            put(self._outcome, Html(f'<span class="toolbench-wrong">{escape(problem)}</span>'))
+            return
+        self._variables.put(name, self._result)
+        put(self._outcome, Html(f"Kept: <code>{escape(name)}</code>"))
+
+    def close(self) -> None:
+        """Close the panel and all its widgets."""
+        self._panel.close()
+        self._parts.close()
+
+
+class CallButton:
+    """A button that opens the panel of an ended call, and closes it again."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        labels: tuple[str, str],
+        tool: str,
+        open_call: Callable[[], OpenedCall],
+        arrange: Callable[[], object],
+    ) -> None:
+        """Make the button.
+
+        Args:
+            parts: The factory of the button.
+            labels: The label of the button while the panel is closed, and the label while the
+                panel is open.
+            tool: The name of the called tool.
+            open_call: A function that returns a new panel of the call.
+            arrange: A function that shows `shown` where it belongs.
+        """
+        self._labels = labels
+        self._tips = (
+            f"Open {tool} in its panel, filled with this call",
+            f"Close the panel of {tool}",
+        )
+        self._open_call, self._arrange = open_call, arrange
+        self._opened: OpenedCall | None = None
+        self.shown: list[Any] = []
+        """The widget of the open panel; empty while the panel is closed."""
+        self.button = parts.button(labels[0], tip=self._tips[0])
+        self.button.on_click(lambda _: self._toggle())
+
+    def _toggle(self) -> None:
+        old, self._opened = self._opened, None
+        self.shown = []
+        if old is None:
+            self._opened = self._open_call()
+            self.shown.append(self._opened.widget)
+        self._arrange()
+        is_open = old is None
+        self.button.description = self._labels[is_open]
+        self.button.tooltip = self._tips[is_open]
+        if old is not None:
+            old.close()
+
+    def close(self) -> None:
+        """Close the panel, if it is open; the button is not closed."""
+        if self._opened is not None:
+            self._opened.close()

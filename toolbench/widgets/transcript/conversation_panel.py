@@ -26,106 +26,53 @@ from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
-from toolbench.widgets.transcript.coming_text import EVERY, ComingText
-from toolbench.widgets.transcript.person_desk import PersonDesk
-from toolbench.widgets.transcript.transcript_rows import Rows
-from toolbench.widgets.transcript.waiting_call import WaitingCall
+from toolbench.widgets.transcript.live import EVERY, ComingText
+from toolbench.widgets.transcript.person import PersonDesk, WaitingCall
+from toolbench.widgets.transcript.rows import Rows
 
 # The start of a fork's name if the conversation has no variable
 _STEM = "chat"
-
-
-class Forks:
-    """The forks of one conversation; each has its own panel and its own variable."""
-
-    def __init__(
-        self,
-        parts: Parts,
-        variables: Variables,
-        open_panel: Callable[[Conversation], LiveView],
-    ) -> None:
-        """Make the widget for the forks. There is no fork yet.
-
-        Args:
-            parts: The factory of the widgets around the panels.
-            variables: The variables into which the forks are put.
-            open_panel: A function that returns the panel of a fork.
-        """
-        self._parts, self._open = parts, open_panel
-        self._variables = variables
-        self._panels: list[tuple[Html, LiveView]] = []
-        self.widget = parts.column()
-
-    def begin(self, conversation: Conversation, event: int, step: int) -> None:
-        """Begin a fork of *conversation* with all events up to the event with the number *event*.
-
-        *step* is the number of the step that the event belongs to.
-        """
-        fork = conversation.fork(event)
-        stem = self._variables.name_of(conversation) or _STEM
-        name = self._variables.put_anew(stem, fork)
-        title = Html(
-            f"<div><strong>Fork at step {step}</strong> "
-            f'<span style="{REMARK}">in the variable <code>{escape(name)}</code>; say more '
-            f"with <code>%%chat {escape(name)}</code></span></div>"
-        )
-        panel = self._open(fork)
-        self._panels.append((title, panel))
-        head = self._parts.html(title)
-        box = self._parts.column(head, panel, kind="toolbench-fork")
-        self.widget.children = (*self.widget.children, box)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the model or a tool is at work in one of the forks."""
-        return any(panel.is_busy for _, panel in self._panels)
-
-    @property
-    def still(self) -> Html:
-        """The panels as HTML, for a saved notebook."""
-        return Html("".join(f"{title}{panel.still}" for title, panel in self._panels))
-
-    def close(self) -> None:
-        """Close the panels; the conversations stay in their variables."""
-        for _, panel in self._panels:
-            panel.close()
-        self._panels = []
-
-
 _WAIT = "The model or a tool is at work: wait for it, or press Stop."
 
 
 class ConversationPanel(LiveView):
-    """The live transcript of a conversation; a person can look at each call before it runs.
+    """The live transcript of a conversation; the user can look at each call before it runs.
 
     The model and the tools work in a separate thread, one at a time. Any thread may call the
     panel's callbacks.
     """
 
-    def __init__(self, conversation: Conversation, variables: Variables | None = None) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        variables: Variables | None = None,
+        *,
+        origin: "ConversationPanel | None" = None,
+    ) -> None:
         """Show *conversation*, but ask the model only after a button is pressed.
 
         Args:
             conversation: The conversation, which has an agent.
             variables: The variables for forks and results. By default, the variables of the
                 notebook.
+            origin: The panel that this one is in, because *conversation* is a fork of its conversation.
         """
-        self._conversation = conversation
+        self._conversation, self._origin = conversation, origin
         self._log = conversation.agent_state.log
         self._lock = RLock()
         self._parts = parts = Parts()
-        self._renewed: Callable[[], object] = self.renew
         self._thread: Thread | None = None
         self._stopping = CancelToken()
+        self._is_closed = False
         self._coming, self._due = ComingText(), 0.0
         self._state = -1, False, frozenset[int]()
         self._calls: dict[int, WaitingCall] = {}
-        self._head = parts.html(kind="toolbench-conversation-head")
         self._variables = variables or Variables()
         self._rows = Rows(conversation, parts, self._variables, self.fork)
-        self._forks = Forks(parts, self._variables, self._open_fork)
-        self._stream, self._problem, self._foot = (parts.html() for _ in range(3))
-        self._waiting = parts.column()
+        self._forks: list[tuple[Html, ConversationPanel]] = []
+        self._head = parts.html(kind="toolbench-conversation-head")
+        self._stream, self._problem, self._foot = parts.html(), parts.html(), parts.html()
+        self._waiting, self._fork_column = parts.column(), parts.column()
         self._question = QuestionBox(parts)
         self._desk = PersonDesk(parts)
         self._step = self._button("Step", self.step, "Ask the model once; its calls wait")
@@ -133,23 +80,21 @@ class ConversationPanel(LiveView):
         self._stop = self._button(
             "Stop", self.stop, "Stop the request and the tools that run, at once"
         )
-        super().__init__(
-            parts,
-            self._lock,
-            [
-                parts.html(PANEL),
-                parts.row(self._head, *self._buttons, kind="toolbench-conversation"),
-                *(self._rows.widget, self._stream, self._problem, self._waiting),
-                *(self._question.widget, self._desk.widget, self._foot),
-                self._forks.widget,
-            ],
-            *("toolbench-panel", "toolbench-transcript"),
-        )
+        buttons = self._step, self._run, self._stop
+        children = [
+            parts.html(PANEL),
+            parts.row(self._head, *buttons, kind="toolbench-conversation"),
+            self._rows.widget,
+            self._stream,
+            self._problem,
+            self._waiting,
+            self._question.widget,
+            self._desk.widget,
+            self._foot,
+            self._fork_column,
+        ]
+        super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-transcript")
         self.refresh()
-
-    @property
-    def _buttons(self) -> list[w.Button]:
-        return [self._step, self._run, self._stop]
 
     def _button(self, label: str, act: Callable[[], object], tip: str) -> w.Button:
         button: w.Button = self._parts.button(label, tip=tip)
@@ -190,12 +135,21 @@ class ConversationPanel(LiveView):
 
         *step* is the number of the step that the event belongs to.
         """
-        self._work(lambda: self._forks.begin(self._conversation, event, step))
+        self._work(lambda: self._begin_fork(event, step))
 
-    def _open_fork(self, conversation: Conversation) -> "ConversationPanel":
-        panel = ConversationPanel(conversation, self._variables)
-        panel._renewed = self.renew
-        return panel
+    def _begin_fork(self, event: int, step: int) -> None:
+        fork = self._conversation.fork(event)
+        stem = self._variables.name_of(self._conversation) or _STEM
+        name = self._variables.put_anew(stem, fork)
+        title = Html(
+            f"<div><strong>Fork at step {step}</strong> "
+            f'<span style="{REMARK}">in the variable <code>{escape(name)}</code>; say more '
+            f"with <code>%%chat {escape(name)}</code></span></div>"
+        )
+        panel = ConversationPanel(fork, self._variables, origin=self)
+        self._forks.append((title, panel))
+        box = self._parts.column(self._parts.html(title), panel, kind="toolbench-fork")
+        self._fork_column.children = (*self._fork_column.children, box)
 
     def _one_step(self) -> None:
         self._conversation.run_pending()
@@ -258,12 +212,15 @@ class ConversationPanel(LiveView):
         is_over = not self._is_at_work
         self.refresh()
         if is_over:
-            self._renewed()
+            self.renew()
         return not is_over
 
     def refresh(self) -> None:
         """Show the present state of the conversation; only changes are sent to the page."""
         with self._lock:
+            # The panel was closed after the ticker called this
+            if self._is_closed:
+                return
             is_busy = self._is_at_work
             for button in (self._step, self._run):
                 button.disabled = is_busy
@@ -312,18 +269,27 @@ class ConversationPanel(LiveView):
 
     # --- as a widget -----------------------------------------------------------------------
 
-    def _views(self) -> list[Forks]:
-        return [self._forks]
+    def renew(self) -> None:
+        """Replace the view in the saved notebook by what it is now, with its forks."""
+        if self._origin is None:
+            super().renew()
+        else:
+            self._origin.renew()
+
+    def _views(self) -> "list[ConversationPanel]":
+        return [panel for _, panel in self._forks]
 
     def _release(self) -> None:
         if self._is_at_work:
             self.stop()
         with self._lock:
+            self._is_closed = True
             for call in self._calls.values():
                 call.close()
             self._rows.close()
 
     def _static(self) -> dict[str, Any]:
         static = bundle(self._conversation)
-        static["text/html"] += self._forks.still
+        for title, panel in self._forks:
+            static["text/html"] += f"{title}{panel.still}"
         return static

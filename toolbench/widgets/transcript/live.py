@@ -1,22 +1,61 @@
-"""The transcript in the cell that runs the conversation. New events and text are added to it."""
+"""What a cell shows that talks with a model: the transcript as it grows, and a button to stop."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import RLock, current_thread, main_thread
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import RLock
 from time import monotonic
 from typing import Any
-from uuid import uuid4
 
 from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import Event, MessageEvent
 from toolbench.agent.transcript import bundle
 from toolbench.core.content import TextContent
+from toolbench.display.css import REMARK
 from toolbench.llm.models.model import Chunk
+from toolbench.redaction.known import remembered
+from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.kit.ticker import ticker
-from toolbench.widgets.transcript.coming_text import EVERY, ComingText
+from toolbench.widgets.live_view import CellOutput
 
+EVERY = 0.5
+"""Seconds from one drawing of arriving text to the next."""
+# Characters of arriving text that are shown
+_TAIL = 2_000
+# Characters; the end of a longer secret could be visible
+_SEARCH_LENGTH = 20_000
 # Events; while the cell runs, only the last are drawn, and at the end all
 _LAST = 20
+
+
+class ComingText:
+    """The part of the model's next message that has arrived already; only its end is kept."""
+
+    def __init__(self) -> None:
+        """Make an empty text."""
+        self._text = ""
+
+    def add(self, chunk: Chunk) -> None:
+        """Add the text of *chunk*. If *chunk* says that the request is sent again, remove the text."""
+        if chunk.kind == "text":
+            self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
+        elif chunk.kind == "retry":
+            self._text = ""
+
+    def clear(self) -> None:
+        """Remove the text, because the whole message is an event now."""
+        self._text = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not self._text
+
+    def visible_text(self, conversation: Conversation) -> str:
+        """Return the end of the text. The secrets that *conversation* and this session know are hidden."""
+        hidden = remembered.redactor.text(conversation.redactor.text(self._text))
+        return hidden[-_TAIL:]
 
 
 class LiveTranscript:
@@ -30,16 +69,12 @@ class LiveTranscript:
         """
         self._conversation = conversation
         self._log = conversation.agent_state.log
-        self._publisher = publisher = shell.display_pub
-        self._is_live = hasattr(shell, "kernel")
-        self._cell = dict(getattr(publisher, "parent_header", None) or {})
-        self._lock = RLock()
-        self._is_stale = self._is_over = False
-        self._display = uuid4().hex
-        self._is_shown = False
         self._begun = len(self._log)
-        self._coming = ComingText()
-        self._due = 0.0
+        self._output = CellOutput(shell.display_pub)
+        self._is_live = hasattr(shell, "kernel")
+        self._lock = RLock()
+        self._is_shown = self._is_stale = self._is_over = False
+        self._coming, self._due = ComingText(), 0.0
         self._asking = frozenset[int]()
 
     @contextmanager
@@ -73,7 +108,8 @@ class LiveTranscript:
     def _tick(self) -> bool:
         """Draw new events. Return whether the cell still runs and this must be called again."""
         with self._lock:
-            if self._asking != (asking := self._conversation.calls.asking):
+            asking = self._conversation.calls.asking
+            if asking != self._asking:
                 self._asking, self._is_stale = asking, True
             is_due = self._is_shown and self._is_stale and monotonic() >= self._due
             if is_due and not self._is_over:
@@ -83,25 +119,70 @@ class LiveTranscript:
     def _draw(self) -> None:
         self._is_stale = False
         events = self._log[self._begun :][-_LAST:]
-        if text := self._coming.visible_text(self._conversation):
-            coming = (TextContent(text=text),)
-            events = [*events, MessageEvent(coming, source="agent")]
+        text = self._coming.visible_text(self._conversation)
+        if text:
+            events.append(MessageEvent((TextContent(text=text),), source="agent"))
         self._show(events, is_running=True)
         self._due = monotonic() + EVERY
 
     def _show(self, events: list[Event], *, is_running: bool) -> None:
         data = bundle(self._conversation, events, is_running=is_running)
-        transient = {"display_id": self._display}
-        publisher = self._publisher
-        if current_thread() is main_thread() or not hasattr(publisher, "pub_socket"):
-            publisher.publish(data, transient=transient, update=self._is_shown)
+        if self._is_shown:
+            self._output.replace(data)
         else:
-            # On this thread the publisher would use another cell
-            publisher.session.send(
-                publisher.pub_socket,
-                "update_display_data",
-                {"data": data, "metadata": {}, "transient": transient},
-                parent=self._cell,
-                ident=publisher.topic,
-            )
+            self._output.show(data)
         self._is_shown = True
+
+
+_FEATURE = "kernel subshells"
+"""The name of the kernel's feature (JEP 91) that lets a click arrive while a cell runs."""
+_TIP = "Stop the request, the tools that run, and a question to you"
+_STOPPING = "Stopping. If the cell goes on, choose Kernel &gt; Interrupt."
+
+
+class StopButton:
+    """A button that stops the work of a cell. It disappears when the cell ends.
+
+    The button is shown only if a click can arrive while the cell runs: a user must use the front
+    end, and the kernel must have subshells. Without the button, Kernel > Interrupt stops the work.
+    """
+
+    def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
+        """Make a button for *shell*. A click calls *stop*, on the thread of a subshell."""
+        self._publisher = shell.display_pub
+        self._stop = stop
+        features = getattr(getattr(shell, "kernel", None), "kernel_info", {})
+        self._is_heard = _FEATURE in features.get("supported_features", ())
+        self.is_pressed = False
+
+    @contextmanager
+    def display(self) -> Iterator[None]:
+        """Show the button during the `with` block."""
+        if not (self._is_heard and can_ask_in_cell()):
+            yield
+            return
+        parts, output = Parts(), CellOutput(self._publisher)
+        button, remark = parts.button("Stop", tip=_TIP), parts.html()
+        button.on_click(lambda button: self._pressed(button, remark))
+        output.show(parts.row(parts.html(PANEL), button, remark)._repr_mimebundle_())
+        _hear_while_busy(button)
+        try:
+            yield
+        finally:
+            output.replace({"text/plain": "", "text/html": ""})
+            parts.close()
+
+    def _pressed(self, button: Any, remark: Any) -> None:
+        self.is_pressed = button.disabled = True
+        self._stop()
+        remark.value = f'<span style="{REMARK}">{_STOPPING}</span>'
+
+
+def _hear_while_busy(button: Any) -> None:
+    """Let the front end choose the thread that handles a click on *button*.
+
+    ipykernel 7.0 to 7.3 do this always. From ipykernel 7.4 on, the thread that made the button
+    handles the click, but this thread is busy.
+    """
+    with suppress(AttributeError):
+        del button.comm._reply_subshell_id

@@ -20,12 +20,13 @@ from toolbench.agent.transcript import (
     other_html,
     thought_html,
 )
+from toolbench.core.schema import Observation
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
+from toolbench.widgets.tool_calls import CallButton, OpenedCall
 from toolbench.wording import counted
 
 Fork = Callable[[int, int], object]
@@ -43,15 +44,15 @@ class Rows:
     ) -> None:
         """Show the events of *conversation*, with widgets from *parts*.
 
-        A person can keep results in *variables*. Each step has a button that calls *fork*.
+        The user can keep results in *variables*. Each step has a button that calls *fork*.
         """
         self._conversation, self._parts, self._fork = conversation, parts, fork
         self._variables = variables
         self.widget = parts.column(kind="toolbench-events")
         self._note = parts.html()
-        self._event_ids: list[int] = []
-        self._lock = RLock()
+        # Of the newest events only, in their order
         self._rows: dict[int, _Row] = {}
+        self._lock = RLock()
 
     def show(
         self,
@@ -64,67 +65,82 @@ class Rows:
         Args:
             events: All events of the conversation.
             waiting: The numbers of the waiting calls, which are shown in another place.
-            asking: The numbers of the running calls whose tools ask the person.
+            asking: The numbers of the running calls whose tools ask the user.
         """
         masking = Masking(self._conversation.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
         edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
-        known = {e.id for e in events if isinstance(e, ActionEvent)}
-        own = [
-            e for e in events if getattr(e, "action_id", None) not in known and e.id not in waiting
-        ]
-        recent = own[-_MOST:]
         steps, numbers = _steps(events), call_numbers(events)
+        own = []
+        for event in events:
+            if getattr(event, "action_id", None) not in numbers and event.id not in waiting:
+                own.append(event)
+        recent = own[-_MOST:]
+        rows = {}
         for event in recent:
-            row = self._rows.setdefault(event.id, _Row(self._parts, self._arrange))
+            row = self._rows.get(event.id) or _Row(self._parts, self._arrange)
+            rows[event.id] = row
             state = answers.get(event.id), edits.get(event.id), event.id in asking
-            if not row.is_new and row.state == state:
+            if row.state == state:
                 continue
-            row.is_new, row.state = False, state
+            row.state = state
             if isinstance(event, ActionEvent):
                 self._show_call(row, event, masking, numbers[event.id])
             else:
                 put(row.html, other_html(masked(event, masking)))
-            is_over = not isinstance(event, ActionEvent) or state[0] is not None
+            is_over = not isinstance(event, ActionEvent) or event.id in answers
             if event.id in steps and is_over:
                 row.offer_fork(steps[event.id], event.id, self._fork)
-        self._keep(recent, len(own) - len(recent))
+        self._keep(rows, len(own) - len(recent))
 
     def _show_call(self, row: "_Row", event: ActionEvent, masking: Masking, number: int) -> None:
         answer, edit, is_asking = row.state
-        parts: list[Any] = [
-            None if part is None else masked(part, masking) for part in (event, answer, edit)
-        ]
-        html = call_html(*parts, number=number, is_running=True, is_asking=is_asking)
+
+        def shown(part: Any) -> Any:
+            if part is None:
+                return None
+            return masked(part, masking)
+
+        masked_event = shown(event)
+        html = call_html(
+            masked_event,
+            shown(answer),
+            shown(edit),
+            number=number,
+            is_running=True,
+            is_asking=is_asking,
+        )
         put(row.html, html)
         row.html.add_class("toolbench-call")
-        row.tell(thought_html(parts[0]))
+        row.tell(thought_html(masked_event))
         if answer is not None:
-            call = event.tool_call if edit is None else edit.tool_call
-            # Not None: only a row with a known tool can be opened
-            tool: Any = call.tool
-            arguments, result = call.arguments, answer.answer
-            row.offer(call, lambda: OpenedCall(tool, arguments, result, self._variables))
+            call = event.tool_call
+            if edit is not None:
+                call = edit.tool_call
+            row.offer(call, answer.answer, self._variables)
 
-    def _keep(self, recent: Sequence[Event], left_out: int) -> None:
-        """Show the rows of *recent*, and close all other rows.
+    def _keep(self, rows: "dict[int, _Row]", left_out: int) -> None:
+        """Show *rows*, and close all other rows.
 
         A note says that *left_out* earlier events are not shown.
         """
+        note = Html("")
+        if left_out:
+            note = notice(f"{counted(left_out, 'event')} before these are not shown.", "neutral")
+        put(self._note, note)
         with self._lock:
-            self._event_ids = [event.id for event in recent]
-            old_ids = self._rows.keys() - set(self._event_ids)
-            old = [self._rows.pop(id_) for id_ in old_ids]
-        note = f"{counted(left_out, 'event')} before these are not shown."
-        put(self._note, notice(note, "neutral") if left_out else Html(""))
+            old, self._rows = self._rows, rows
         self._arrange()
-        for row in old:
-            row.close()
+        for id_, row in old.items():
+            if id_ not in rows:
+                row.close()
 
     def _arrange(self) -> None:
         with self._lock:
-            rows = (part for id_ in self._event_ids for part in self._rows[id_].widgets)
-            self.widget.children = [self._note, *rows]
+            widgets = [self._note]
+            for row in self._rows.values():
+                widgets += row.widgets
+            self.widget.children = widgets
 
     def close(self) -> None:
         """Close the panels that were opened."""
@@ -148,39 +164,46 @@ class _Row:
 
     def __init__(self, parts: Parts, arrange: Callable[[], object]) -> None:
         self._parts, self._arrange = parts, arrange
-        self.is_new = True
-        self.state: tuple[Any, Any, bool] = (None, None, False)
-        """The answer to the call, its edit, and whether its tool asks the person."""
+        self.state: Any = None
+        """The answer to the call, its edit, and whether its tool asks the user; None for a new row."""
         self.html = parts.html()
-        self._thought: Any = None
+        self._thought: list[Any] = []
         self._call: CallButton | None = None
-        self._fork: Any = None
+        self._fork: list[Any] = []
 
     @property
     def _own(self) -> list[Any]:
-        button = None if self._call is None else self._call.button
-        parts = (self._thought, self.html, button, self._fork)
-        return [part for part in parts if part is not None]
+        call = []
+        if self._call is not None:
+            call.append(self._call.button)
+        return [*self._thought, self.html, *call, *self._fork]
 
     @property
     def widgets(self) -> list[Any]:
         """The widgets of the row."""
-        opened = None if self._call is None else self._call.opened
-        return self._own if opened is None else [*self._own, opened.widget]
+        if self._call is None:
+            return self._own
+        return [*self._own, *self._call.shown]
 
     def tell(self, thought: Html) -> None:
         """Show *thought*, the model's words before its call, above the row, if it is not empty."""
-        if self._thought is None and thought:
-            self._thought = self._parts.html(thought)
+        if thought and not self._thought:
+            self._thought.append(self._parts.html(thought))
 
-    def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
-        """Add a button that opens the panel of the finished *call*, if the tool of *call* exists.
+    def offer(self, call: ToolCall, result: Observation, variables: Variables) -> None:
+        """Add a button that opens the panel of the ended *call*, if its tool exists.
 
-        *opened* makes the panel.
+        The user can keep its *result* in *variables*.
         """
-        if self._call is None and call.tool is not None:
+        tool = call.tool
+        if self._call is None and tool is not None:
+            self.html.add_class("toolbench-event")
             self._call = CallButton(
-                self._button, ("Open", "Close"), call.name, opened, self._arrange
+                self._parts,
+                ("Open", "Close"),
+                call.name,
+                lambda: OpenedCall(tool, call.arguments, result, variables),
+                self._arrange,
             )
 
     def offer_fork(self, step: int, event: int, fork: Fork) -> None:
@@ -188,17 +211,16 @@ class _Row:
 
         *step* is the number of the step that the event belongs to.
         """
-        if self._fork is None:
-            tip = (
-                f"Begin another conversation from step {step}. "
-                "The calls of this step wait for your decision again."
-            )
-            self._fork = self._button("Fork", tip)
-            self._fork.on_click(lambda _: fork(event, step))
-
-    def _button(self, label: str, tip: str) -> Any:
+        if self._fork:
+            return
+        tip = (
+            f"Begin another conversation from step {step}. "
+            "The calls of this step wait for your decision again."
+        )
         self.html.add_class("toolbench-event")
-        return self._parts.button(label, tip=tip)
+        button = self._parts.button("Fork", tip=tip)
+        button.on_click(lambda _: fork(event, step))
+        self._fork.append(button)
 
     def close(self) -> None:
         """Close all widgets of the row."""

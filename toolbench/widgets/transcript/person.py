@@ -1,19 +1,27 @@
-"""A call that waits for a person, who can run it, edit it, answer it by hand, or refuse it."""
+"""What a conversation asks the user: to decide a call that waits, or to answer as the model."""
 
+import json
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
 
 from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
+from toolbench.agent.requests import SentRequest
 from toolbench.core.declarations import Effect
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition, hooks
 from toolbench.display.css import CODE_FONT, REMARK
-from toolbench.display.escape import Html
+from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
+from toolbench.llm.models import Answer
+from toolbench.llm.models.person import PersonRequest
+from toolbench.runs.control import Cancellable
+from toolbench.runs.dialogue import settle
 from toolbench.serving.call_results import output_schema_of
 from toolbench.values import clip, same_json
 from toolbench.widgets.form.by_hand import ByHand
@@ -21,7 +29,7 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.ticker import ticker
 
-# Characters of the arguments
+# Characters of the arguments of a waiting call
 _BRIEF = 160
 _REASONS: dict[Effect, str] = {
     "destructive": "The tool says that it can delete or overwrite data.",
@@ -31,7 +39,7 @@ _REASONS: dict[Effect, str] = {
 _CANNOT_RUN = "The call cannot run as it is. Run sends the model this:"
 
 Decide = Callable[[Callable[[], object]], object]
-"""A function that carries out a person's decision in a separate thread."""
+"""A function that carries out the user's decision in a separate thread."""
 
 
 class WaitingCall:
@@ -50,7 +58,7 @@ class WaitingCall:
     ) -> None:
         """Show *call*, which waits in *conversation* and is shown with *number*.
 
-        *decide* is a function that carries out the decision of the person.
+        *decide* is a function that carries out the decision of the user.
         """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
@@ -69,20 +77,18 @@ class WaitingCall:
             self._button("Answer by hand", self._ask_for_answer),
             self._button("Refuse", self._ask_for_reason, kind="toolbench-refuse"),
         ]
-        self._body, self._notice = parts.column(), parts.html()
-        error = call.tool_call.error
-        wrong = [] if error is None else [parts.html(_error_html(str(error)))]
-        thought = [parts.html(markdown_html(call.thought))] if call.thought else []
         line = parts.html(_line_html(call, number), kind="toolbench-waiting-line")
         self._reason = parts.html(_reason_html(call))
-        self._forget = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
-        self.widget = parts.column(
-            *thought,
-            parts.row(line, *buttons),
-            *(self._reason, *wrong, self._body),
-            kind="toolbench-question",
-        )
+        self._body, self._notice = parts.column(), parts.html()
+        children = [parts.row(line, *buttons), self._reason]
+        if call.thought:
+            children.insert(0, parts.html(markdown_html(call.thought)))
+        if call.tool_call.error is not None:
+            children.append(parts.html(_error_html(str(call.tool_call.error))))
+        children.append(self._body)
+        self.widget = parts.column(*children, kind="toolbench-question")
         self.widget.add_class("toolbench-waiting")
+        self._forget = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
 
     def _renew_reason(self) -> bool:
         """Say what the tool declares now; return False, which ends a watch."""
@@ -139,7 +145,9 @@ class WaitingCall:
     def _output_schema(self) -> Mapping[str, Any] | None:
         """Return the schema that an answer in place of the tool must fit; None if there is no schema."""
         tool = _tool_of(self.call)
-        return None if tool is None else output_schema_of(tool)
+        if tool is None:
+            return None
+        return output_schema_of(tool)
 
     # --- answer and refuse --------------------------------------------------------------
 
@@ -148,7 +156,9 @@ class WaitingCall:
         self._decide(lambda: answer(self.call.id, observation))
 
     def _refuse(self, reason: str) -> None:
-        words = f"The person refused the call{f': {reason}' if reason else '.'}"
+        words = "The person refused the call."
+        if reason:
+            words = f"The person refused the call: {reason}"
         refuse = self._conversation.reject_pending
         self._decide(lambda: refuse(words, self.call.id))
 
@@ -160,25 +170,27 @@ class WaitingCall:
         self._by_hand.ask_for_reason()
         self._show(self._by_hand.widget)
 
-    def _show(self, *widgets: w.Widget) -> None:
-        self._body.children = widgets
+    def _show(self, widget: w.Widget) -> None:
+        self._body.children = (widget,)
 
 
 def _tool_of(call: ActionEvent) -> ToolDefinition[Any, Any] | None:
     tool = call.tool_call.tool
-    return None if tool is None else tool.as_listed()
+    if tool is None:
+        return None
+    return tool.as_listed()
 
 
 def _line_html(call: ActionEvent, number: int) -> Html:
     line = ", ".join(
         f"{name}={clip(value, _BRIEF)}" for name, value in call.shown_arguments.items()
     )
-    risk = call.tool_call.security_risk
-    rated = badge(f"rated {risk.value}", "warning") if risk is not None else ""
     state = badge(f"{number} waits for you", "warning")
+    if call.tool_call.security_risk is not None:
+        state = Html(state + badge(f"rated {call.tool_call.security_risk.value}", "warning"))
     return Html(
         '<div style="display:flex;flex-wrap:wrap;gap:2px 8px;align-items:baseline">'
-        f"{state}{rated}<code>{short(call.tool_name)}</code>"
+        f"{state}<code>{short(call.tool_name)}</code>"
         f'<span style="{CODE_FONT};{REMARK};overflow-wrap:anywhere">{short(line, _BRIEF)}</span></div>'
     )
 
@@ -191,6 +203,109 @@ def _error_html(error: str) -> Html:
 
 def _reason_html(call: ActionEvent) -> Html:
     """Return a sentence about the effect of the tool; empty if it only reads or cannot run."""
-    tool = _tool_of(call) if call.tool_call.error is None else None
-    reason = _REASONS.get(tool.hints.effect, "") if tool is not None else ""
-    return Html(f'<div style="{REMARK}">{reason}</div>') if reason else Html("")
+    if call.tool_call.error is not None:
+        return Html("")
+    tool = _tool_of(call)
+    if tool is None or tool.hints.effect not in _REASONS:
+        return Html("")
+    return Html(f'<div style="{REMARK}">{_REASONS[tool.hints.effect]}</div>')
+
+
+# --- to answer as the model -----------------------------------------------------------------
+
+_TEXT_ONLY = "no tool: text alone"
+# Characters of the messages
+_LIMIT = 50_000
+
+
+class PersonDesk:
+    """The part of a panel in which the user answers as the model of a conversation."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the widget. It is empty until the agent asks the model."""
+        self.widget = parts.column(kind="toolbench-question")
+
+    def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
+        """Show *request*, wait for the answer of the user, and return the answer.
+
+        When *cancel* is cancelled, return an empty answer.
+        """
+        desk = _RequestView(request)
+        self.widget.children = desk.widgets
+        forget = cancel.on_cancel(partial(settle, desk.answer, request.answer("")))
+        try:
+            return desk.answer.result()
+        finally:
+            forget()
+            self.widget.children = ()
+            desk.close()
+
+
+class _RequestView:
+    """The view of one request, with the fields for its answer."""
+
+    def __init__(self, request: PersonRequest) -> None:
+        self._request, self.answer = request, Future[Answer]()
+        self._parts = parts = Parts()
+        # By the name of the tool: another choice keeps what was typed
+        self._forms: dict[str, SchemaForm] = {}
+        self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *request.tool_names])
+        self._tool.observe(lambda change: self._choose(change["new"]), "value")
+        self._text = parts.make(w.Textarea, "toolbench-prose", description="What you say")
+        self._fields, self._notice = parts.column(), parts.html()
+        send = parts.button("Answer for the model", look="primary")
+        send.on_click(lambda _: self._send())
+        self.widgets = [parts.html(_request_html(request))]
+        if request.tool_names:
+            self.widgets.append(self._tool)
+        self.widgets += [self._fields, self._text, self._notice, parts.row(send)]
+
+    def close(self) -> None:
+        for form in self._forms.values():
+            form.close()
+        self._parts.close()
+
+    def _choose(self, name: str) -> None:
+        if name == _TEXT_ONLY:
+            self._fields.children = ()
+            return
+        if name not in self._forms:
+            self._forms[name] = SchemaForm(dict(self._request.schema(name)))
+        self._fields.children = (self._forms[name].widget,)
+
+    def _send(self) -> None:
+        form, text = self._forms.get(self._tool.value), self._text.value
+        if form is None:
+            if text.strip():
+                settle(self.answer, self._request.answer(text))
+            else:
+                sentence = "Choose a tool, or write what the model says."
+                put(self._notice, notice(sentence, "warning"))
+        elif form.errors or form.blocked:
+            form.reveal_errors(focus=True)
+        else:
+            call = (self._tool.value, form.value)
+            settle(self.answer, self._request.answer(text, [call]))
+
+
+def _request_html(request: PersonRequest) -> Html:
+    """Return the request that a model would get: the messages, and after a click the rest."""
+    messages = "".join(_message_html(message) for message in request.messages)
+    sent = SentRequest(request.messages, request.tools, "you", request.provider)
+    return Html(
+        f'<div role="group" aria-label="What the model is sent"><div style="{REMARK}">You are the '
+        f"model. This is all that it is sent: {escape(sent.summary)}.</div>"
+        f'<div tabindex="0" style="max-height:22em;overflow:auto">{messages}</div>'
+        f"{sent.to_html()}</div>"
+    )
+
+
+def _message_html(message: Any) -> Html:
+    text = message.get("content")
+    if not isinstance(text, str) or message.get("tool_calls"):
+        rest = {key: value for key, value in message.items() if key != "role"}
+        text = json.dumps(rest, ensure_ascii=False, default=str)
+    return Html(
+        f'<div {NO_MATHS} style="white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0">'
+        f"<strong>{escape(str(message.get('role')))}</strong> {escape(text[:_LIMIT])}</div>"
+    )

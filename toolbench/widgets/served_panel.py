@@ -1,0 +1,440 @@
+"""The panel of a server of tools: how an agent connects, and each call that arrives.
+
+A call that waits for the user, or runs for long, has buttons: to allow it, to answer by hand, to
+stop it. Every call has a line, which opens.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from threading import Lock, RLock
+from time import monotonic
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import ipywidgets as w
+
+from toolbench.core.schema import Observation
+from toolbench.display.css import CODE_FONT, REMARK
+from toolbench.display.escape import Html, escape
+from toolbench.display.page import badge, notice, short
+from toolbench.errors import ToolbenchError
+from toolbench.runs.questions import Answer, ConsentLabels, Question
+from toolbench.runs.record import RunRecord
+from toolbench.serving.call import ServedCall
+from toolbench.serving.call_results import output_schema_of
+from toolbench.serving.served_tools import Served
+from toolbench.serving.served_view import (
+    call_whole,
+    clients_html,
+    head_html,
+    outcome,
+    printed_html,
+    served_bundle,
+    subject,
+    tone,
+    words,
+    written_once,
+)
+from toolbench.widgets.form.by_hand import ByHand
+from toolbench.widgets.form.question import QuestionView, agreeing, question_text
+from toolbench.widgets.kit.notebook_variables import Variables
+from toolbench.widgets.kit.parts import Parts, mark, put
+from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.lines.message_lines import Line, MessageLines, one_line
+from toolbench.widgets.live_view import LiveView
+from toolbench.widgets.tool_calls import CallButton, OpenedCall
+from toolbench.wording import counted
+
+MOST = 10
+"""The maximum number of calls with buttons. Waiting calls come before running calls, and older calls first."""
+# Seconds that a call runs before it gets buttons
+_SOON = 0.5
+# Seconds from one renewal of the saved output to the next
+_SAVE_EVERY = 2.0
+# Pieces of 100 lines each, so 1,000 calls: the server keeps no more
+_PIECES = 10
+# Characters of the call above its buttons
+_BRIEF = 200
+# The last lines that the tool of a running call printed, and their characters
+_LINES = 8
+_PRINTED = 2_000
+# Characters of each view of the result of an open call, and of its printed output
+_LIMIT = 20_000
+
+
+class ServedPanel(LiveView):
+    """The live view of a server of tools: the calls that wait for the user, and a line for every call.
+
+    Any thread may call the callbacks of the panel and report changes of calls.
+    """
+
+    def __init__(self, served: Served, variables: Variables | None = None) -> None:
+        """Show *served*.
+
+        Args:
+            served: The server.
+            variables: The variables that keep results. By default, the variables of the notebook.
+        """
+        self._served, self._variables = served, variables or Variables()
+        self._lock = RLock()
+        # A second lock: threads that call `_heard` may hold locks
+        self._news_lock = Lock()
+        self._parts = parts = Parts()
+        self._is_saved, self._save_at = True, 0.0
+        self._is_watched = self._has_news = self._is_closed = False
+        self._unfinished: dict[int, ServedCall] = {}
+        self._live: dict[int, LiveCall] = {}
+        self._arrived: ArrivedCall | None = None
+        self._head, self._waiting, self._more = parts.html(), parts.html(), parts.html()
+        self._pause = parts.button("Pause")
+        self._pause.on_click(lambda _: self._pause_or_resume())
+        self._stop = parts.button("Stop serving", tip="Stop serving: calls under way are stopped")
+        self._stop.on_click(lambda _: served.close())
+        self._clients = parts.html(clients_html(served))
+        self._calls = parts.column()
+        self._lines: MessageLines[ServedCall] = MessageLines(
+            parts,
+            _line_of,
+            label="Calls",
+            opens="Open call",
+            noun="call",
+            nothing="No call has arrived yet.",
+            pieces=_PIECES,
+        )
+        self._lines.number.observe(lambda _: self._open(), "value")
+        self._opened = parts.column(kind="toolbench-opened")
+        children = [
+            parts.html(PANEL),
+            self._head,
+            parts.row(self._pause, self._stop, self._waiting),
+            self._clients,
+            self._calls,
+            self._more,
+            self._lines.widget,
+            self._opened,
+        ]
+        super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-served")
+        self._forget = served.listen(self._heard)
+        self._news = {call.id: call for call in served.calls}
+        self.refresh()
+
+    def _pause_or_resume(self) -> None:
+        if self._served.is_paused:
+            self._served.resume()
+        else:
+            self._served.pause()
+
+    # --- news ---------------------------------------------------------------------------
+
+    def _heard(self, call: ServedCall | None) -> None:
+        """Remember that *call* has changed. If *call* is None, the server has changed.
+
+        The next tick shows the change, so the thread that calls this need not wait.
+        """
+        with self._news_lock:
+            self._has_news = True
+            if call is not None:
+                self._news[call.id] = call
+            if self._is_watched:
+                return
+            self._is_watched = True
+        ticker.watch(self._tick)
+
+    def _tick(self) -> bool:
+        """Show the changes; return True if the ticker must call this again."""
+        if self.comm is None:
+            return False
+        self.refresh()
+        self._save()
+        with self._news_lock:
+            self._is_watched = bool(self._has_news or self._unfinished or not self._is_saved)
+            return self._is_watched
+
+    def refresh(self) -> None:
+        """Show the present state; only changes are sent to the page."""
+        with self._news_lock:
+            news, self._news, self._has_news = self._news, {}, False
+        with self._lock:
+            # The panel was closed after the ticker called this
+            if self._is_closed:
+                return
+            known = self._unfinished | news
+            self._unfinished = {id_: call for id_, call in known.items() if not call.is_over}
+            # Those that ended too: perhaps no notification of it arrives
+            changed = news.keys() | (known.keys() - self._unfinished.keys())
+            self._is_saved = self._is_saved and not changed
+            self._lines.add(known[id_] for id_ in sorted(changed))
+            self._show_head()
+            self._show_live()
+            if self._arrived is not None and self._arrived.call.id in changed:
+                self._arrived.refresh()
+
+    def _show_head(self) -> None:
+        served = self._served
+        put(self._head, head_html(served))
+        if served.is_paused:
+            label, tip = "Resume", "Let calls run again"
+        else:
+            label, tip = "Pause", "Have calls that arrive from now on wait for you"
+        self._pause.description, self._pause.tooltip = label, f"{label}: {tip}"
+        self._pause.disabled = self._stop.disabled = served.is_closed
+        if served.is_closed:
+            put(self._clients, Html(""))
+
+    def _show_live(self) -> None:
+        """Show the calls that wait for the user, and the calls that run for long.
+
+        If there are too many calls, the calls that wait are preferred.
+        """
+        calls = list(self._unfinished.values())
+        waiting = [call for call in calls if call.questions]
+        running = [c for c in calls if not c.questions and c.seconds > _SOON]
+        self._say(len(waiting))
+        chosen = {call.id: call for call in [*waiting, *running][:MOST]}
+        old = [self._live.pop(id_) for id_ in [*self._live] if id_ not in chosen]
+        for id_, call in chosen.items():
+            if id_ in self._live:
+                self._live[id_].refresh()
+            else:
+                self._live[id_] = LiveCall(call)
+        # views that are shown already keep their places
+        children = tuple(live.widget for live in self._live.values())
+        if self._calls.children != children:
+            self._calls.children = children
+        for live in old:
+            live.close()
+        rest = len(waiting) + len(running) - len(chosen)
+        more = Html("")
+        if rest:
+            text = f"{counted(rest, 'more call')} wait or run; they are listed below."
+            more = notice(text, "neutral")
+        put(self._more, more)
+
+    def _say(self, waiting: int) -> None:
+        """Show how many calls wait for the user. Screen readers announce this number."""
+        text = ""
+        if waiting == 1:
+            text = "1 call waits for you"
+        elif waiting:
+            text = f"{counted(waiting, 'call')} wait for you"
+        html = f'<span role="status" aria-live="polite" style="{REMARK}">{escape(text)}</span>'
+        put(self._waiting, Html(html))
+
+    def _save(self) -> None:
+        """Update the view in the saved notebook, but not too often; at once when the server stops."""
+        is_due = self._served.is_closed or monotonic() >= self._save_at
+        if is_due and not self._is_saved:
+            self._is_saved, self._save_at = True, monotonic() + _SAVE_EVERY
+            self.renew()
+
+    # --- the call that is open ------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Open the call whose number was typed; without a number, close the open call."""
+        number = self._lines.number.value.strip().lstrip("#")
+        calls = {str(call.id): call for call in self._served.calls}
+        with self._lock:
+            old, self._arrived = self._arrived, None
+            shown = []
+            if number in calls:
+                self._arrived = ArrivedCall(calls[number], self._variables, self._leave)
+                shown.append(self._arrived.widget)
+            self._opened.children = shown
+        if old is not None:
+            old.close()
+
+    def _leave(self) -> None:
+        self._lines.number.value = ""
+
+    # --- as a widget ------------------------------------------------------------------------
+
+    def _release(self) -> None:
+        # The server keeps running
+        self._forget()
+        with self._lock:
+            self._is_closed = True
+            for live in self._live.values():
+                live.close()
+            self._live.clear()
+            if self._arrived is not None:
+                self._arrived.close()
+
+    def _static(self) -> dict[str, Any]:
+        return served_bundle(self._served)
+
+
+_lines: WeakKeyDictionary[ServedCall, Line] = WeakKeyDictionary()
+
+
+def _line_of(call: ServedCall) -> Line:
+    """Return the line of *call*. The line of an ended call is made only once."""
+    return written_once(_lines, call, _new_line)
+
+
+def _new_line(call: ServedCall) -> Line:
+    duration = ""
+    if call.is_over:
+        duration = f"{call.seconds * 1000:,.0f} ms"
+    return Line(
+        number=call.id,
+        at=int(call.started.timestamp()),
+        is_sent=False,
+        subject=one_line(subject(call)),
+        outcome=one_line(outcome(call)),
+        duration=duration,
+        is_failed=call.state == "error" and not call.by_hand,
+    )
+
+
+class ArrivedCall:
+    """The details of one call, with buttons to open the call in a panel and to close this view."""
+
+    def __init__(self, call: ServedCall, variables: Variables, close: Callable[[], object]) -> None:
+        """Show *call*. The user can keep the result of the call in *variables*.
+
+        The button `Close` calls *close*.
+        """
+        self.call, self._variables = call, variables
+        self._parts = parts = Parts()
+        self._whole, self._place = parts.html(), parts.column()
+        self._panel = CallButton(
+            parts, ("Open in panel", "Close panel"), call.tool, self._opened, self._arrange
+        )
+        leave = parts.button("Close", tip=f"Close call {call.id}")
+        leave.on_click(lambda _: close())
+        head = parts.html(Html(f'<div class="toolbench-head"><strong>#{call.id}</strong></div>'))
+        top = parts.row(head, self._panel.button, leave)
+        self.widget: Any = parts.column(top, self._whole, self._place)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the present state of the call."""
+        put(self._whole, call_whole(self.call, limit=_LIMIT))
+
+    def _opened(self) -> OpenedCall:
+        run, result = self.call.run, self.call.observation
+        arguments = RunRecord.of(run).known_arguments
+        return OpenedCall(run.tool.latest(), arguments, result, self._variables)
+
+    def _arrange(self) -> None:
+        self._place.children = self._panel.shown
+
+    def close(self) -> None:
+        """Close all widgets of this view."""
+        self._panel.close()
+        self._parts.close()
+
+
+class LiveCall:
+    """The view of one call that has not ended: its question, if there is one, and its buttons."""
+
+    def __init__(self, call: ServedCall) -> None:
+        """Show *call*."""
+        self.call = call
+        self._parts = parts = Parts()
+        self._question: Question | None = None
+        self._asking = ExitStack()
+        self._by_hand = ByHand(
+            call.tool,
+            answer=self._answer,
+            refuse=self._refuse,
+            schema=partial(output_schema_of, call.run.tool),
+        )
+        self._head, self._problem = parts.html(), parts.html()
+        self._printed, self._version = parts.html(), -1
+        self._fields = parts.column()
+        tip = "Write the result in place of the tool"
+        self._hand = self._button("Answer by hand", self._by_hand.ask_for_answer, tip)
+        self._refusal = self._button("", self._ask_for_reason)
+        self._buttons = parts.row(self._hand, self._refusal)
+        upper = self._head, self._printed, self._fields, self._buttons
+        lower = self._by_hand.widget, self._problem
+        self.widget = parts.column(*upper, *lower, kind="toolbench-question")
+        self._ask(None)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the present state of the call; only changes are sent to the page."""
+        question = next(iter(self.call.questions), None)
+        if question is not self._question:
+            self._question = question
+            self._ask(question)
+        put(self._head, _head_html(self.call))
+        version = self.call.run.version
+        if version != self._version:
+            self._version = version
+            put(self._printed, printed_html(self.call, lines=_LINES, limit=_PRINTED))
+
+    def _ask(self, question: Question | None) -> None:
+        """Show *question* with its fields and buttons. If it is None, show the buttons of a running call."""
+        old, self._asking = self._asking, ExitStack()
+        mark(self.widget, "toolbench-waiting", is_marked=question is not None)
+        word, fields, buttons = "Stop", list[Any](), [self._hand, self._refusal]
+        if question is not None and question.consent is not None:
+            word = "Refuse"
+            accept, *fields = self._consenting(question, question.consent)
+            buttons = [accept, *buttons]
+        elif question is not None:
+            view = QuestionView(question, partial(self.call.reply, question))
+            self._asking.callback(view.close)
+            fields = view.widgets
+        self._refusal.description, self._refusal.tooltip = word, f"{word}: {self.call.tool}"
+        self._fields.children, self._buttons.children = fields, buttons
+        old.close()
+
+    def _consenting(self, question: Question, consent: ConsentLabels) -> list[Any]:
+        """Return the button that allows the call, and then what the question for consent shows."""
+        parts = Parts()
+        self._asking.callback(parts.close)
+        accept, *more = agreeing(consent, parts, partial(self.call.reply, question))
+        return [accept, *question_text(question, parts), *more]
+
+    def _answer(self, observation: Observation) -> None:
+        put(self._problem, Html(""))
+        try:
+            self.call.answer(observation)
+        except ToolbenchError as error:
+            put(self._problem, notice(str(error), "danger"))
+
+    def _ask_for_reason(self) -> None:
+        self._by_hand.ask_for_reason(f"{self._refusal.description} it")
+
+    def _refuse(self, reason: str) -> None:
+        """If the shown question asks for consent, answer that the user refuses; else stop the call.
+
+        *reason* may be empty.
+        """
+        question = self._question
+        if question is not None and question.consent is not None:
+            self.call.reply(question, Answer("decline", {"reason": reason}))
+        else:
+            why = "stopped by the person"
+            if reason:
+                why += f": {reason}"
+            self.call.stop(why)
+
+    def _button(self, label: str, act: Callable[[], object], tip: str = "") -> w.Button:
+        button: w.Button = self._parts.button(label, tip=tip)
+        button.on_click(lambda _: act())
+        return button
+
+    def close(self) -> None:
+        """Close all widgets of this view."""
+        self._asking.close()
+        self._by_hand.close()
+        self._parts.close()
+
+
+def _head_html(call: ServedCall) -> Html:
+    patience = call.patience
+    clock = f"{call.seconds:.0f} s"
+    if patience is not None:
+        clock = f"refused in {patience:.0f} s without an answer"
+    progress = call.run.progress_view.state.text
+    facts = " · ".join(filter(None, (clock, progress)))
+    return Html(
+        f'<div>{badge(words(call), tone(call))}<span style="{CODE_FONT};overflow-wrap:anywhere">'
+        f'{short(subject(call), _BRIEF)}</span> <span style="{REMARK}">{escape(facts)}</span></div>'
+    )
