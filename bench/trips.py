@@ -33,7 +33,7 @@ from toolbench.testing import FakeMCPServer
 from toolbench.widgets.kit import clicks as clicks_module
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.panel import controls as controls_module
+from toolbench.widgets.panel import run as run_module
 
 PACKAGE = str(Path(toolbench.__file__).parent)
 SECONDS = 20
@@ -92,7 +92,7 @@ def click(panel: ToolPanel) -> None:
     assert panel.runs.latest is not None
     assert panel.runs.latest.done.wait(SECONDS)
     report, pause = panel.runs.report, Event()
-    while report._rendered is None or report._rendered.run != panel.runs.latest:
+    while not report.is_ready:
         pause.wait(0.001)
     # Here, before the ticker does it in its thread
     panel.runs.refresh()
@@ -146,7 +146,7 @@ def trips() -> dict[str, Callable[[], object]]:
     """Return every trip by its name."""
     comm.create_comm = Quietly
     # A click counts at once
-    clicks_module.QUIET = controls_module.QUIET = 0
+    clicks_module.QUIET = run_module.QUIET = 0
     ticker._period = 1.0
     arguments = {"total": 84, "people": 4}
     action: Action = split_bill.action_from_arguments(arguments)

@@ -104,7 +104,7 @@ class TestWidgets:
 
     def test_messages_of_a_run(self, wire, monkeypatch):
         """What a click on Run sends to the page if the run has ended when the click is over."""
-        monkeypatch.setattr("toolbench.widgets.panel.panel_runs.SWIFT", 60)
+        monkeypatch.setattr("toolbench.widgets.panel.run.SWIFT", 60)
         panel = ToolPanel(tool_named("find"), {"query": "x"})
         panel.run()
         wire.messages.clear()

@@ -17,7 +17,7 @@ from toolbench.runs.record import SESSION
 from toolbench.runs.run import numbers
 from toolbench.values import NOT_KEPT
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.panel.views import HistoryView
+from toolbench.widgets.panel.tabs import HistoryView
 
 RECORD = {
     "id": 1,

@@ -10,7 +10,8 @@ from test_widgets.tooling import buttons, finish, shown
 from toolbench import current_run, tool
 from toolbench.runs.control import Stop, active, stop
 from toolbench.widgets.kit import clicks
-from toolbench.widgets.panel import ToolPanel, controls
+from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.panel import run as run_module
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def clock(monkeypatch):
     """The time, which stands still unless a test changes it."""
     # What other tests typed is long ago
     now = [monotonic() + 1]
-    for module in (controls, clicks):
+    for module in (run_module, clicks):
         monkeypatch.setattr(module, "monotonic", lambda: now[0])
     return now
 

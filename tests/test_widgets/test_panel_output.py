@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from toolbench.display.escape import Html
 from toolbench.runs.output import Chunk, Output
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.panel import output as output_module
-from toolbench.widgets.panel.output import LogView, divided
+from toolbench.widgets.panel import result as output_module
+from toolbench.widgets.panel.result import LogView, divided
 
 
 def text_of(view):

@@ -23,7 +23,7 @@ from toolbench.runs.perform import perform
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.panel.report import RunReport
+from toolbench.widgets.panel.result import RunReport
 from toolbench.widgets.panel.snippets import as_pytest
 
 
@@ -141,14 +141,13 @@ class TestARunThatDoesNotStop:
         """What is prepared of it when it ends late does not hide the result of the next."""
         first, second = (Run(tools.add, {"a": n}, source="button") for n in (1, 2))
         report = RunReport(Parts(), nullcontext(), lambda widget: None)
-        report.expect(first)
-        report.expect(second)
+        late, result = report.expect(first), report.expect(second)
         perform(second)
-        report.render(second)
+        result.prepare()
         perform(first)
-        report.render(first)
-        assert report.has_result_of(second)
-        report.show(second, over=True)
+        late.prepare()
+        assert report.is_ready
+        report.show(over=True)
         assert "AddAction" in shown(report.widget)
 
     def test_is_shown_when_it_ends_after_all(self):

@@ -15,7 +15,7 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
 pytestmark = pytest.mark.usefixtures("no_records")
-SWIFT = "toolbench.widgets.panel.panel_runs.SWIFT"
+SWIFT = "toolbench.widgets.panel.run.SWIFT"
 
 
 @pytest.fixture

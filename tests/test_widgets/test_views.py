@@ -28,8 +28,7 @@ from toolbench.mcp import create_mcp_tools
 from toolbench.runs.questions import answering
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.panel.runs_table import Runs, run_row
-from toolbench.widgets.panel.tabs import TABS
+from toolbench.widgets.panel.tabs import TABS, Runs, run_row
 
 pytestmark = pytest.mark.usefixtures("no_records")
 

@@ -11,8 +11,10 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_advice import misfits
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.escape import Html
+from toolbench.display.css import REMARK
+from toolbench.display.escape import Html, escape
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import offer_of, quick_count
 from toolbench.redaction.detect import SecretsByPath, hidden_in
@@ -20,17 +22,15 @@ from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
+from toolbench.threads import NO_THREADS, have_threads
+from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.plain_style import PANEL
 from toolbench.widgets.live_view import LiveView
-from toolbench.widgets.panel.controls import RunControls
-from toolbench.widgets.panel.panel_runs import PanelRuns
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
-from toolbench.widgets.panel.run_state import limits_html
-from toolbench.widgets.panel.submission import Submission
-from toolbench.widgets.panel.tabs import PanelTabs
-from toolbench.widgets.panel.views import MAX_RUNS, CopyButton
+from toolbench.widgets.panel.run import PanelRuns, RunControls
+from toolbench.widgets.panel.tabs import MAX_RUNS, CopyButton, PanelTabs
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
@@ -41,7 +41,6 @@ class ToolPanel(LiveView):
     Any thread may call the callbacks of the panel.
 
     Attributes:
-        submission: The form, and the part that makes runs from the values in the form.
         runs: The runs, one at a time: their view, questions and records.
         controls: The buttons, and the notice that says why no run was started.
         copy_button: The button that copies the call.
@@ -51,7 +50,10 @@ class ToolPanel(LiveView):
         sent_secrets: The secrets of earlier runs, by their start; `put_back_run` puts them back.
     """
 
-    submission: Submission
+    tool: ToolDefinition[Any, Any]
+    """The tool of the panel."""
+    form: SchemaForm
+    """The form. The arguments of the next run are `form.value`."""
 
     def __init__(
         self,
@@ -68,7 +70,8 @@ class ToolPanel(LiveView):
 
         Args:
             tool: The tool; a name or a spec finds it as in `run_tool`.
-            arguments: The form's values at the start.
+            arguments: The form's values at the start. Python objects, such as dates and models, are
+                shown as JSON if the tool makes the same action of it.
             action: The action, if it was built from *arguments* already. The first run uses it
                 if the form still has these values.
             timeout: Seconds after which a run is cancelled.
@@ -101,38 +104,26 @@ class ToolPanel(LiveView):
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
         self._bar = parts.row(*self._beside_run(), kind="toolbench-actions")
-        self._tabs = PanelTabs(self, parts, self.lock)
+        self._tabs = PanelTabs(self, parts)
         upper = self._head, self.staleness.notice, self._tabs.widget, self._bar
-        limits = limits_html(tool)
-        super().__init__(
-            parts,
-            self.lock,
-            [
-                parts.column(*upper, kind="toolbench-card"),
-                *([parts.html(limits)] if limits else []),
-                *(runs.question.widget, runs.report.widget),
-            ],
-            "toolbench-panel",
-            use="the form",
-        )
-        self._tabs.when_at_call(runs.report.widget)
+        children = [parts.column(*upper, kind="toolbench-card")]
+        limits = _limits_html(tool)
+        if limits:
+            children.append(parts.html(limits))
+        children += [runs.question.widget, runs.report.widget]
+        super().__init__(parts, self.lock, children, "toolbench-panel", use="the form")
         open_panels.add(self)
         self.staleness.check()
 
-    @property
-    def tool(self) -> ToolDefinition[Any, Any]:
-        """The tool of the panel."""
-        return self.submission.tool
-
-    @property
-    def form(self) -> SchemaForm:
-        """The form. The arguments of the next run are `form.value`."""
-        return self.submission.form
+    # --- what it shows ----------------------------------------------------------------
 
     @property
     def result(self) -> Observation | None:
         """The observation of the last run; None if there was no run, or if the run has not ended."""
-        return None if self.runs.latest is None else self.runs.latest.observation
+        run = self.runs.latest
+        if run is None:
+            return None
+        return run.observation
 
     @property
     def record(self) -> RunRecord | None:
@@ -153,6 +144,58 @@ class ToolPanel(LiveView):
         self._head.value = self._head_html()
         self._bar.children = self._beside_run()
         self._tabs.renew()
+
+    def _take(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any] | None,
+        action: Action | None = None,
+    ) -> None:
+        """Make the form of *tool*, with *arguments*; enable Run if *tool* can run.
+
+        If *action* was built from *arguments* already, the first run uses it.
+        """
+        value = None
+        self._built: tuple[dict[str, Any], Action] | None = None
+        if arguments is not None:
+            value = _as_json(tool, arguments)
+        if action is not None:
+            self._built = value or {}, action
+        self.tool, self.form = tool, SchemaForm(tool.input_schema, value, validate=tool.problems)
+        self.form.frame.pool.borrow(self._parts)
+        self.form.observe(lambda change: self._edited(change.new))
+        self.controls.accept()
+        self.controls.can_run = tool.executor is not None
+        self.controls.settle(is_busy=self.is_busy)
+
+    def _edited(self, arguments: dict[str, Any]) -> None:
+        """After an edit of the form, renew what beside Run and the result depends on *arguments*."""
+        self.controls.expect_click()
+        if self.controls.is_refusing and self.form.errors:
+            self._refuse()
+        else:
+            self.controls.accept()
+        self.runs.report.compare(arguments)
+
+    def _beside_run(self) -> list[Any]:
+        """Return the widgets of the row with Run."""
+        widgets = [*self.controls.buttons, self.controls.notice, *self.runs.report.status]
+        widgets += [self.copy_button.button, self.form.options_button(), *self._late]
+        return widgets
+
+    def _add(self, widget: Any) -> None:
+        """Show *widget* in the row with Run, where the style sheet puts it.
+
+        It is the last child, because the page draws all children after a new one again: one that
+        had the focus would lose it.
+        """
+        self._late.append(widget)
+        self._bar.children = (*self._bar.children, widget)
+
+    def _head_html(self, remark: str = "") -> Html:
+        return Html(PANEL + _head_html(self.tool, self._risk) + remark)
+
+    # --- what was typed and sent before -------------------------------------------------
 
     def go_on(self, tool: ToolDefinition[Any, Any], form: SchemaForm) -> None:
         """Fill the form with what was typed in *form*, the form of *tool*, which was defined again.
@@ -180,42 +223,6 @@ class ToolPanel(LiveView):
             self.go_on(earlier.tool, earlier.form)
         return True
 
-    def _take(
-        self,
-        tool: ToolDefinition[Any, Any],
-        arguments: Mapping[str, Any] | None,
-        action: Action | None = None,
-    ) -> None:
-        """Make the form of *tool*, with *arguments*; enable Run if *tool* can run.
-
-        If *action* was built from *arguments* already, the first run uses it.
-        """
-        self.submission = Submission(tool, arguments, action, self.controls)
-        self.form.frame.pool.borrow(self._parts)
-        self.form.observe(lambda change: self.runs.report.compare(change.new))
-        self.controls.can_run = tool.executor is not None
-        self.controls.settle(is_busy=self.is_busy)
-
-    def _beside_run(self) -> list[Any]:
-        """Return the widgets of the row with Run."""
-        controls = self.controls
-        return [
-            *(*controls.buttons, controls.notice, *self.runs.report.status),
-            *(self.copy_button.button, self.form.options_button(), *self._late),
-        ]
-
-    def _add(self, widget: Any) -> None:
-        """Show *widget* in the row with Run, where the style sheet puts it.
-
-        It is the last child, because the page draws all children after a new one again: one that
-        had the focus would lose it.
-        """
-        self._late.append(widget)
-        self._bar.children = (*self._bar.children, widget)
-
-    def _head_html(self, remark: str = "") -> Html:
-        return Html(PANEL + _head_html(self.tool, self._risk) + remark)
-
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and open the tab with the form."""
         self.form.value = dict(arguments)
@@ -242,6 +249,8 @@ class ToolPanel(LiveView):
         self.put_back(arguments)
         self.form.focus()
 
+    # --- runs -------------------------------------------------------------------------
+
     def run(
         self,
         *,
@@ -260,7 +269,9 @@ class ToolPanel(LiveView):
             unchecked: Also send arguments that do not fit the schema, for a server to check.
             timeout: Seconds after which the run is cancelled. By default, the panel's own limit.
         """
-        asker = self.runs.ask if can_ask_in_cell() else decline
+        asker: Asker = decline
+        if can_ask_in_cell():
+            asker = self.runs.ask
         return self._start(asker, timeout, confirm=confirm, unchecked=unchecked)
 
     def _run_by_click(self, unchecked: bool) -> bool:  # noqa: FBT001 - what the controls call
@@ -283,13 +294,59 @@ class ToolPanel(LiveView):
                 return None
             # The last tick may not have come yet
             self.runs.refresh()
-            run = self.submission.run(asker, self._risk, unchecked=unchecked)
-            if run is not None:
-                self._remember_secrets(run)
-                if not self._tabs.is_at_call:
-                    self._tabs.to_form()
-                self.runs.start(run, timeout or self._timeout, confirm=confirm)
+            run = self._new_run(asker, unchecked=unchecked)
+            if run is None:
+                return None
+            self.controls.accept()
+            self._remember_secrets(run)
+            if not self._tabs.is_at_call:
+                self._tabs.to_form()
+            self.runs.start(run, timeout or self._timeout, confirm=confirm)
             return run
+
+    def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
+        """Return a run of the form's values. If no run is possible, show why and return None.
+
+        The action is made from the values only here, once for each run.
+        """
+        if self.tool.executor is None:
+            self._refuse("This tool has no executor: nothing to run.")
+            return None
+        if self.form.blocked:
+            self.form.reveal_errors()
+            self._refuse()
+            return None
+        arguments = self.form.value
+        built, self._built = self._built, None
+        action = None
+        if built is not None and same_json(built[0], arguments):
+            action = built[1]
+        run = Run(
+            self.tool,
+            arguments,
+            source="button",
+            action=action,
+            asker=asker,
+            risk=self._risk,
+        )
+        run.unchecked = unchecked
+        try:
+            run.build()
+        except Exception as error:  # noqa: BLE001 - a tool's own validator may raise any error
+            self.form.refuse(misfits(self.tool.secrecy, error, arguments))
+            self._refuse()
+            return None
+        return run
+
+    def _refuse(self, reason: str = "") -> None:
+        """Show *reason* beside Run, or the number of fields to fix before a run."""
+        fields = self.form.wrong_fields()
+        is_foreign = self.tool.source != ToolDefinition.source
+        self.controls.refuse(
+            reason or f"{self.form.to_fix(len(fields))} to run",
+            fields,
+            judged_elsewhere=is_foreign and not self.form.blocked,
+        )
 
     def _remember_secrets(self, run: Run) -> None:
         """Keep the secrets of *run* for `put_back_run`."""
@@ -311,11 +368,13 @@ class ToolPanel(LiveView):
         """Show the problems of the ended *run* in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
-        self._tabs.entitle()
+        self._tabs.update_titles()
         if self._when_over is None:
             self.keep()
         elif self.record is not None:
             self._when_over(self.record)
+
+    # --- in a saved notebook ------------------------------------------------------------
 
     @property
     def still(self) -> Html:
@@ -323,6 +382,17 @@ class ToolPanel(LiveView):
         if self._tool_html is None:
             self._tool_html = Html(tool_bundle(self.tool)["text/html"])
         return self._tool_html
+
+    def _static(self) -> dict[str, Any]:
+        static = tool_bundle(self.tool, self.form.masked)
+        static["text/html"] += "".join(record.to_html() for record in self._records)
+        return static
+
+    @property
+    def _records(self) -> list[RunRecord]:
+        if self.record is None:
+            return []
+        return [self.record]
 
     def _release(self) -> None:
         open_panels.discard(self)
@@ -335,25 +405,66 @@ class ToolPanel(LiveView):
             self.form.close()
 
     def __repr__(self) -> str:
-        return (
-            # ipywidgets would write out every child
-            f"<ToolPanel of {self.tool.name}>"
-        )
-
-    def _static(self) -> dict[str, Any]:
-        static = tool_bundle(self.tool, self.form.masked)
-        static["text/html"] += "".join(record.to_html() for record in self._records)
-        return static
-
-    @property
-    def _records(self) -> list[RunRecord]:
-        return [] if self.record is None else [self.record]
+        # ipywidgets would write out every child
+        return f"<ToolPanel of {self.tool.name}>"
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
     """Return the head of the panel of *tool*. If a model may get the tool, the head shows its tokens."""
+    cost = ""
     try:
-        cost = str(quick_count(offer_of(tool))) if tool.is_for_models else ""
+        if tool.is_for_models:
+            cost = str(quick_count(offer_of(tool)))
     except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error
         cost = ""
     return tool_html(tool, risk, cost=cost)
+
+
+def _limits_html(tool: ToolDefinition[Any, Any]) -> Html:
+    """Return a sentence about what a run of *tool* cannot do without threads.
+
+    Return an empty text if this Python has threads, or if *tool* is async.
+    """
+    if have_threads() or tool.is_async:
+        return Html("")
+    text = (
+        "A run cannot be cancelled, limited in time, or ask a question while it goes on: "
+        f"{NO_THREADS}. An async tool can."
+    )
+    return Html(f'<div style="{REMARK}">{escape(text)}</div>')
+
+
+def _as_json(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *arguments* with JSON in place of objects, as far as *tool* makes the same action of it.
+
+    A form has fields for JSON only: it can neither show nor change another object.
+    """
+    values = dict(arguments)
+    objects = [name for name, value in values.items() if not is_json(value)]
+    # Only the executor reads an iterator
+    if not objects or not is_readable(values):
+        return values
+    action = _action_of(tool, values)
+    # Then nothing tells whether a form means the same
+    if action is None:
+        return values
+    for name in objects:
+        changed = {**values, name: plain(as_sent(values[name]))}
+        if _is_same(_action_of(tool, changed), action):
+            values = changed
+    return values
+
+
+def _action_of(tool: ToolDefinition[Any, Any], arguments: dict[str, Any]) -> Action | None:
+    try:
+        action: Action = tool.action_of(dict(arguments))
+    except Exception:  # noqa: BLE001 - the form shows the problems; a validator may raise any error
+        return None
+    return action
+
+
+def _is_same(action: Action | None, other: Action | None) -> bool:
+    try:
+        return bool(action == other)
+    except Exception:  # noqa: BLE001 - a table or an array does not compare
+        return False

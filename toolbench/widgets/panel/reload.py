@@ -134,7 +134,10 @@ def with_secrets(
         return arguments
     whole = put_back(arguments, secrets)
     masked = SchemaForm(tool.input_schema, whole).masked
-    return {n: whole[n] if masked.get(n) == hidden else hidden for n, hidden in arguments.items()}
+    for name, hidden in arguments.items():
+        if masked.get(name) == hidden:
+            arguments[name] = whole[name]
+    return arguments
 
 
 def _is_revealed(hidden: Any, masked: Any) -> bool:

@@ -44,14 +44,10 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """
     name = str(ToolAddress.of(tool))
     handle = _in_this_notebook(tool) or Handle(repr(name))
-    call = f"run_tool({handle.expression}, {_literal(arguments)})"
-    return "\n".join(
-        [
-            *(*handle.imports, "from toolbench import run_tool", "", *handle.setup),
-            f"{_note(arguments)}observation = {call}",
-            "observation",
-        ]
-    )
+    lines = [*handle.imports, "from toolbench import run_tool", "", *handle.setup]
+    lines.append(f"{_note(arguments)}{_call(handle, arguments)}")
+    lines.append("observation")
+    return "\n".join(lines)
 
 
 def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
@@ -69,24 +65,19 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     The test of a server's tool also checks that the result fits the tool's output schema.
     """
     handle = _in_a_file(tool)
-    depth = 8 if handle.block else 4
-    of_server = tool.source != ToolDefinition.source
-    call = f"observation = run_tool({handle.expression}, {_literal(arguments, depth)})"
-    body = [
-        *handle.setup,
-        *_note(arguments).splitlines(),
-        *([handle.block, f"    {call}"] if handle.block else [call]),
-        "assert not observation.is_error, observation.text",
-        *(["assert observation.as_declared, observation.warnings"] if of_server else []),
-    ]
-    lines = [
-        *_FUTURE.findall(handle.code),
-        *handle.imports,
-        "from toolbench import run_tool",
-        *([_FUTURE.sub("", handle.code).rstrip()] if handle.code else []),
-        *("", "", f"def test_{_word(tool.name)}():"),
-        *(f"    {line}" for line in body),
-    ]
+    body = [*handle.setup, *_note(arguments).splitlines()]
+    if handle.block:
+        body += [handle.block, f"    {_call(handle, arguments, indent=8)}"]
+    else:
+        body.append(_call(handle, arguments, indent=4))
+    body.append("assert not observation.is_error, observation.text")
+    if tool.source != ToolDefinition.source:
+        body.append("assert observation.as_declared, observation.warnings")
+    lines = [*_FUTURE.findall(handle.code), *handle.imports, "from toolbench import run_tool"]
+    if handle.code:
+        lines.append(_FUTURE.sub("", handle.code).rstrip())
+    lines += ["", "", f"def test_{_word(tool.name)}():"]
+    lines += [f"    {line}" for line in body]
     return "\n".join(lines)
 
 
@@ -130,8 +121,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
         return handle
     if tool.source != "native":
         return _of_a_server(tool)
-    names = [name for name, value in _variables(_MAIN) if value is tool]
-    name = names[0] if names else _word(tool.name)
+    name = _name_of(tool, _MAIN) or _word(tool.name)
     if code := code_of(name):
         return Handle(name, code=code)
     note = "  # a file with the cell that defines it"
@@ -158,8 +148,7 @@ def _of_a_server(tool: AnyTool) -> Handle:
             code = "\n".join(["", *needed, config])
             return Handle(expression, imports, code=code, block=block)
         server = session.entry.server
-        variables = (n for n, value in _variables(_MAIN) if value is server)
-        variable = next(variables, "")
+        variable = _name_of(server, _MAIN)
         if code := code_of(variable):
             config = f"SERVERS = {{'mcpServers': {{{name!r}: {variable}}}}}"
             return Handle(expression, imports, code=f"{code}\n{config}", block=block)
@@ -169,10 +158,8 @@ def _of_a_server(tool: AnyTool) -> Handle:
 
 def _from_a_module(tool: AnyTool) -> Handle | None:
     module = tool.action_type.__module__
-    if module != _MAIN:
-        for name, value in _variables(module):
-            if value is tool:
-                return Handle(name, (f"from {module} import {name}",))
+    if module != _MAIN and (name := _name_of(tool, module)):
+        return Handle(name, (f"from {module} import {name}",))
     kind = type(tool)
     if kind is not ToolDefinition and "create" in vars(kind) and _is_importable(kind):
         return Handle(
@@ -193,9 +180,18 @@ def _from_the_registry(tool: AnyTool) -> Handle | None:
     return None
 
 
+def _name_of(value: object, module: str) -> str:
+    """Return the name of a variable of *module* that holds *value*; empty if there is none."""
+    for name, other in _variables(module):
+        if other is value:
+            return name
+    return ""
+
+
 def _variables(module: str) -> Iterator[tuple[str, Any]]:
-    names = vars(sys.modules[module]) if module in sys.modules else {}
-    for name, value in list(names.items()):
+    if module not in sys.modules:
+        return
+    for name, value in list(vars(sys.modules[module]).items()):
         if name.isidentifier() and not name.startswith("_"):
             yield name, value
 
@@ -217,14 +213,17 @@ def _package(kind: type) -> str:
 
 def _word(name: str) -> str:
     word = "".join(c if c.isalnum() else "_" for c in name)
-    return word if word.isidentifier() else f"tool_{word}"
+    if not word.isidentifier():
+        word = f"tool_{word}"
+    return word
 
 
-def _literal(arguments: Mapping[str, Any], indent: int = 0) -> str:
-    text = pformat(dict(arguments), sort_dicts=False, width=76)
-    return text.replace("\n", "\n" + " " * indent)
+def _call(handle: Handle, arguments: Mapping[str, Any], indent: int = 0) -> str:
+    text = pformat(dict(arguments), sort_dicts=False, width=76).replace("\n", "\n" + " " * indent)
+    return f"observation = run_tool({handle.expression}, {text})"
 
 
 def _note(arguments: Mapping[str, Any]) -> str:
-    hidden = MARK in dumps(arguments, ensure_ascii=False, default=str)
-    return f"# {MARK} stands for a secret\n" if hidden else ""
+    if MARK not in dumps(arguments, ensure_ascii=False, default=str):
+        return ""
+    return f"# {MARK} stands for a secret\n"

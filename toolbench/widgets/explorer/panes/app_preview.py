@@ -21,7 +21,7 @@ from toolbench.widgets.frontend import front_end
 from toolbench.widgets.frontend.app_messages import app_messages
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
-from toolbench.widgets.panel.run_state import state_badge
+from toolbench.widgets.panel.result import state_badge
 from toolbench.wording import counted
 
 # Addresses in the label of a button

@@ -1,0 +1,585 @@
+"""What a panel shows of a run: its state, its progress, what it prints, and its result."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import groupby
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+from rich.text import Text
+
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.ansi import from_ansi
+from toolbench.display.css import REMARK
+from toolbench.display.escape import Html, escape
+from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
+from toolbench.display.page import badge, notice
+from toolbench.display.render import to_html
+from toolbench.display.saved_result import SavedFile, saved_files
+from toolbench.display.tables import LATER
+from toolbench.errors import ToolbenchError
+from toolbench.runs.control import StopCause
+from toolbench.runs.output import LIMIT as KEPT
+from toolbench.runs.output import Chunk, Output
+from toolbench.runs.record import state_tone, state_words
+from toolbench.runs.run import ENDED, Run
+from toolbench.values import same_json
+from toolbench.widgets.kit.parts import Parts, mark, put, show_if
+from toolbench.wording import counted, time_taken
+
+# This import loads the packages for MCP
+if TYPE_CHECKING:
+    from toolbench.widgets.resource_views.linked_resources import LinkedResources
+
+# Characters shown after a click on "Show everything"
+EVERYTHING = 5_000_000
+STUCK = (
+    "The run was cancelled, but its code is in a call that cannot be interrupted, such as "
+    "time.sleep or a long computation in C. It ends when that call returns, and is added to "
+    "the history then. You can run the tool again now."
+)
+# The CSS class of a result of the tool's earlier code
+_EARLIER = "toolbench-earlier"
+_ABOUT = Html(
+    f'<div role="status" style="{REMARK}">'
+    "From the earlier code: the tool was defined again after this run.</div>"
+)
+_OTHER_ARGUMENTS = "the arguments have changed since"
+# Seconds; shorter times have a decimal
+_TENTHS = 10.0
+# Bytes of one message to a page that saves a result
+_PIECE = 500_000
+# Cards of a result: for a person and for the model, each of which may be saved while the other is
+_CARDS = 2
+
+# Characters after which a piece of the output ends at the next line end
+SEALED = 1_000
+# Characters in pieces; while more is printed, only the end of it is shown
+LIVE = 20_000
+# Characters shown of the rest, head and tail, after the run
+REST = 60_000
+# Characters of the end that are shown while more is printed
+_WINDOW = 1_500
+# Seconds at the start with an update every tick
+_SWIFT = 3.0
+# Seconds between two later updates
+_PACE = 0.25
+_STYLES = {"stderr": "red", "log": "dim"}
+
+Piece = tuple[Chunk, ...]
+
+
+class RunResult:
+    """The result of one run as HTML.
+
+    Attributes:
+        run: The run.
+        html: The result; None until it is prepared.
+        is_more: Whether a part of the output or the result was left out.
+    """
+
+    def __init__(self, run: Run) -> None:
+        """Expect the result of *run*."""
+        self.run = run
+        self.html: Html | None = None
+        self.is_more = False
+
+    def prepare(self) -> None:
+        """Make the HTML, after the end of the run.
+
+        The tool's own `visualize` is called here, in the thread of the run, so a slow
+        `visualize` does not block other work. If it fails, a notice is shown instead of the result.
+        """
+        try:
+            html = _result_html(self.run, LIMIT)
+            self.is_more = _is_more(self.run)
+        except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
+            html = notice(f"The result cannot be shown: {type(error).__name__}.", "danger")
+        self.html = html
+
+
+class RunReport:
+    """The view of the latest run of a panel."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        lock: AbstractContextManager[Any],
+        add: Callable[[Any], object],
+    ) -> None:
+        """Make an empty view.
+
+        Args:
+            parts: The factory of the widgets.
+            lock: A lock that is held while a callback of the view runs.
+            add: A function that shows a new widget beside the buttons.
+        """
+        self._parts, self._lock, self._add = parts, lock, add
+        self._state = parts.html()
+        self._clock = parts.html()
+        self._log = LogView(parts)
+        self._result = parts.html()
+        self._saving = ResultSaving(self._result, self._files_of)
+        # Each is made when a run first needs it
+        self._bar: Any = None
+        self._about: Any = None
+        self._more: Any = None
+        self._links: LinkedResources | None = None
+        self._latest: RunResult | None = None
+        # The result that is seen, perhaps of an earlier run
+        self._seen: RunResult | None = None
+        self._last_state: tuple[int, bool] | None = None
+        self._is_over = self._is_old = self._is_of_others = False
+        self.status = [self._state, self._clock]
+        """The widgets that the panel shows beside its buttons: state and time."""
+        self.widget = parts.column(kind="toolbench-report")
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Show the parts that are made, in their order."""
+        children = [self._log.widget, self._result]
+        if self._about is not None:
+            children.insert(0, self._about)
+        if self._more is not None:
+            children.append(self._more)
+        if self._links is not None:
+            children.append(self._links.widget)
+        self.widget.children = children
+
+    @property
+    def run(self) -> Run | None:
+        """The shown run; None if there is none."""
+        if self._latest is None:
+            return None
+        return self._latest.run
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the result of the shown run is prepared."""
+        return self._latest is not None and self._latest.html is not None
+
+    def expect(self, run: Run) -> RunResult:
+        """Let `show` show *run* from now on; the earlier run is seen until then.
+
+        Return the result to prepare when *run* has ended.
+        """
+        result = RunResult(run)
+        self._expect(result)
+        return result
+
+    def _expect(self, result: RunResult) -> None:
+        self._latest, self._last_state = result, None
+        self._is_over = self._is_old = self._is_of_others = False
+
+    def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
+        """Let `show` show the run of *earlier*; it is of the earlier code if it is not a run of *tool*."""
+        if earlier._latest is not None:
+            self._expect(earlier._latest)
+            if earlier._latest.run.tool is not tool:
+                self.outdate()
+
+    def begin(self) -> None:
+        """Remove the result of the earlier run, and show that the run goes on."""
+        self._log.clear()
+        put(self._result, Html(""))
+        self._saving.forget()
+        self._offer_more(is_more=False)
+        if self._links is not None:
+            self._links.clear()
+        self.show(over=False)
+
+    def show(self, *, over: bool) -> None:
+        """Update the view of the run, sending only changes.
+
+        With *over*, show that it has ended, and the result that is prepared. Until then it is shown
+        as going on.
+        """
+        latest = self._latest
+        if latest is None:
+            return
+        run = latest.run
+        self._is_over = over
+        self._show_age()
+        put(self._state, _state_html(run, over=over))
+        put(self._clock, self._clock_html(run))
+        state = run.version, over
+        if state == self._last_state and over:
+            return
+        self._last_state = state
+        self._show_progress(run)
+        self._log.show(run.output, over=over)
+        if over and latest.html is not None:
+            put(self._result, latest.html)
+            self._seen = latest
+            self._offer_more(is_more=latest.is_more)
+            self._offer_links(run)
+        elif run.control.is_given_up:
+            put(self._result, notice(STUCK, "warning"))
+
+    def _show_progress(self, run: Run) -> None:
+        share = run.progress_view.state.share
+        is_moving = share is not None and run.state not in ENDED
+        if is_moving and self._bar is None:
+            bar = {"min": 0, "max": 1, "value": share}
+            self._bar = self._parts.make(w.FloatProgress, "toolbench-bar", **bar)
+            self._add(self._bar)
+        if self._bar is not None:
+            with self._bar.hold_sync():
+                if is_moving:
+                    self._bar.value = share
+                show_if(self._bar, is_shown=is_moving)
+
+    # --- more of the result -----------------------------------------------------------
+
+    def _offer_more(self, *, is_more: bool) -> None:
+        """Show the button "Show everything", or hide it."""
+        if self._more is not None:
+            show_if(self._more, is_shown=is_more)
+        elif is_more:
+            self._more = self._parts.button("Show everything")
+            self._more.on_click(lambda _: self._show_everything())
+            self._arrange()
+
+    def _show_everything(self) -> None:
+        run = self.run
+        if run is not None:
+            self._log.show(run.output, over=True, limit=KEPT)
+            self._result.value = _result_html(run, EVERYTHING)
+            self._offer_more(is_more=False)
+
+    def _offer_links(self, run: Run) -> None:
+        """Show a button for each resource to which the result has a link (only a server's tool)."""
+        if self._links is not None:
+            self._links.clear()
+        if not getattr(run.outcome, "links", None):
+            return
+        from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a result of a server
+        from toolbench.widgets.resource_views.linked_resources import (  # noqa: PLC0415 - the same
+            LinkedResources,
+            session_of,
+        )
+
+        if not isinstance(run.outcome, MCPObservation):
+            return
+        if self._links is None:
+            self._links = LinkedResources(self._parts, self._lock)
+            self._arrange()
+        self._links.offer(session_of(run.tool), run.outcome, run.secrets.redactor)
+
+    def _files_of(self, card: int) -> list[SavedFile]:
+        """Return the whole of the shown result: the second card has what the model reads."""
+        if self._seen is None:
+            return []
+        run = self._seen.run
+        return saved_files(run.outcome, run.secrets.redactor, for_model=card > 0)
+
+    def close(self) -> None:
+        """Ignore a linked resource that is still being read, and forget the files to save."""
+        self._saving.forget()
+        if self._links is not None:
+            self._links.leave()
+
+    # --- what a person must know of the result ----------------------------------------
+
+    def outdate(self) -> None:
+        """Mark the shown run, if there is one, as a run of the tool's earlier code."""
+        run = self.run
+        if run is not None:
+            self._is_old = True
+            self._show_age()
+            put(self._clock, self._clock_html(run))
+
+    def _show_age(self) -> None:
+        """Show the result grey, below a line that says so, if it is of the tool's earlier code."""
+        if self._about is None:
+            if not self._is_old:
+                return
+            self._about = self._parts.html()
+            self._arrange()
+        about = Html("")
+        if self._is_old:
+            about = _ABOUT
+        put(self._about, about)
+        for part in (self.widget, self._state):
+            mark(part, _EARLIER, is_marked=self._is_old)
+
+    def compare(self, arguments: dict[str, Any]) -> None:
+        """Say whether the form's *arguments* differ from the arguments of the shown run."""
+        with self._lock:
+            run = self.run
+            if run is not None:
+                self._is_of_others = not same_json(run.arguments, arguments)
+                put(self._clock, self._clock_html(run))
+
+    def _clock_html(self, run: Run) -> Html:
+        if self._is_over:
+            words = _words_of_end(run)
+            if self._is_of_others:
+                words.append(_OTHER_ARGUMENTS)
+        elif run.seconds < _TENTHS:
+            words = [f"{run.seconds:.1f} s", run.progress_view.state.text]
+        else:
+            words = [f"{run.seconds:.0f} s", run.progress_view.state.text]
+        if self._is_old:
+            words.append("from the earlier code")
+        text = " · ".join(filter(None, words))
+        return Html(f'<span style="{REMARK}">{escape(text)}</span>')
+
+
+def _words_of_end(run: Run) -> list[str]:
+    """Return how long *run*, which has ended, took, and who or what ended it."""
+    words = [time_taken(run.seconds, run.dialogue.seconds)]
+    if run.state == "denied":
+        words.append(run.decision)
+    why = run.control.why
+    if why is not None and why.cause is StopCause.TIMEOUT:
+        words.append(why.words)
+    return words
+
+
+def _state_html(run: Run, *, over: bool) -> Html:
+    """Return the state of *run*, with its number: a screen reader reads the same state again."""
+    state = run.state
+    if state in ENDED and not over:
+        # Its result is not prepared yet
+        state = "running"
+        if run.cancelled:
+            state = "stopping"
+    number, text = run.id, state_badge(state, run.outcome)
+    return Html(f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>')
+
+
+def state_badge(state: str, outcome: Observation) -> Html:
+    """Return *state* as a badge; empty for a run that has not begun.
+
+    *outcome* is the result of the run, empty before its end.
+    """
+    if not state_words(state):
+        return Html("")
+    return badge(state_words(state, outcome), state_tone(state, outcome))
+
+
+def _result_html(run: Run, limit: int) -> Html:
+    redactor = run.secrets.redactor
+    outcome, action = without_secrets(run.outcome, redactor), redactor.value(run.action)
+    result = result_html(outcome, action, limit=limit, later=LATER)
+    # A table may have a secret far down, and `visualize` one that is not in the observation
+    shown = redactor.html(result)
+    return Html(f"<div data-toolbench-whole>{shown}</div>{_details(run)}")
+
+
+def _is_more(run: Run) -> bool:
+    """Return whether a part of the output or the result was left out."""
+    blocks = read_by_model(run.outcome)
+    size = sum(len(block.text) for block in blocks if isinstance(block, TextContent))
+    return size > LIMIT or len(run.output.text) > LIVE + REST
+
+
+def _details(run: Run) -> str:
+    """Return the traceback, which a click opens; empty if there is none. No model gets it."""
+    if not run.traceback:
+        return ""
+    return (
+        '<details style="margin-top:6px"><summary style="cursor:pointer">Traceback'
+        f"</summary>{to_html(from_ansi(run.traceback))}</details>"
+    )
+
+
+class ResultSaving:
+    """Answers the page (`frontend/src/saving.ts`), which asks for the files of a card, then for each piece.
+
+    The files are made when they are asked for: a view has only the first part of a large result.
+    """
+
+    def __init__(self, widget: Any, files_of: Callable[[int], list[SavedFile]]) -> None:
+        """Listen to the page.
+
+        Args:
+            widget: The widget with the cards of the result.
+            files_of: Returns the files of the card with this number in the widget.
+        """
+        self._widget, self._files_of = widget, files_of
+        # By the id that the page gives each save
+        self._saves: dict[str, list[SavedFile]] = {}
+        widget.on_msg(lambda _, content, buffers: self._hear(content))
+
+    def forget(self) -> None:
+        """Forget the files that the page has asked for."""
+        self._saves.clear()
+
+    def _hear(self, content: Mapping[str, Any]) -> None:
+        match content:
+            # Asked again if the answer was lost
+            case {"save": str(save), "card": int(card)}:
+                self._begin(save, card)
+            case {"save": str(save), "file": int(file), "begin": int(begin)} if save in self._saves:
+                piece = self._saves[save][file].content[begin : begin + _PIECE]
+                self._widget.send(dict(content), [piece])
+            case {"save": str(save)}:
+                self._saves.pop(save, None)
+
+    def _begin(self, save: str, card: int) -> None:
+        """Tell the page which files there are, or why there are none."""
+        try:
+            files = self._files_of(card)
+        except ToolbenchError as error:
+            self._widget.send({"save": save, "problem": str(error)})
+        except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
+            problem = f"The result cannot be saved: {type(error).__name__}."
+            self._widget.send({"save": save, "problem": problem})
+        else:
+            self._saves[save] = files
+            # A page may have been closed before it had all
+            for earlier in [*self._saves][:-_CARDS]:
+                del self._saves[earlier]
+            named = [
+                {"name": file.name, "type": file.type, "size": len(file.content)} for file in files
+            ]
+            self._widget.send({"save": save, "files": named})
+
+
+class LogView:
+    """A view of an output, in pieces that each fill about a screen. Only the last piece is sent again."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make an empty view."""
+        self._parts = parts
+        self._pieces: list[Piece] = []
+        self._widgets: list[Any] = []
+        self._begun = self._drawn_at = monotonic()
+        self._limit = REST
+        # Most tools print nothing
+        self._lines: Any = None
+        self.widget = parts.column(kind="toolbench-log")
+
+    def clear(self) -> None:
+        """Remove the output."""
+        if self._lines is not None:
+            self._lines.children = ()
+        self._parts.drop(self._widgets)
+        self._pieces, self._widgets = [], []
+        self._begun = monotonic()
+
+    def show(self, output: Output, *, over: bool, limit: int = REST) -> None:
+        """Update the view. While the output grows, some calls do nothing, to save time.
+
+        Args:
+            output: The output so far.
+            over: Whether the output is complete.
+            limit: The maximum number of characters of the rest (see `divided`) to show.
+        """
+        now = monotonic()
+        late = now - self._begun > _SWIFT
+        if not over and late and now - self._drawn_at < _PACE:
+            return
+        self._drawn_at = now
+        pieces, rest = divided(output.chunks())
+        if rest and over:
+            pieces.append(rest)
+        elif rest:
+            pieces.append(_window(rest))
+        is_other, self._limit = limit != self._limit, limit
+        for index, piece in enumerate(pieces):
+            self._put(index, piece, is_other=is_other)
+        self._drop_beyond(len(pieces))
+        if self._lines is None and self._widgets:
+            self._lines = self._parts.column(*self._widgets)
+            self.widget.children = [self._lines]
+        elif self._lines is not None and self._lines.children != tuple(self._widgets):
+            self._lines.children = self._widgets
+
+    def _put(self, index: int, piece: Piece, *, is_other: bool) -> None:
+        """Show *piece*; one that is shown already only if the limit *is_other* than before."""
+        if index == len(self._pieces):
+            self._pieces.append(piece)
+            # So that the keyboard can scroll
+            tabbable = index == 0 or None
+            self._widgets.append(self._parts.html(_html(piece, self._limit), tabbable=tabbable))
+        elif self._pieces[index] != piece or is_other:
+            self._pieces[index] = piece
+            put(self._widgets[index], _html(piece, self._limit))
+
+    def _drop_beyond(self, count: int) -> None:
+        """Remove all pieces except the first *count*.
+
+        The number of pieces can become smaller: if an output has too much HTML, a
+        display that is updated is shown as text.
+        """
+        self._parts.drop(self._widgets[count:])
+        del self._pieces[count:], self._widgets[count:]
+
+
+def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
+    """Return two things: pieces of whole lines from *chunks*, and the rest after `LIVE` characters.
+
+    A complete piece does not change when more output follows.
+    """
+    pieces: list[Piece] = []
+    piece: list[Chunk] = []
+    size = total = 0
+    for number, chunk in enumerate(_of_lines(chunks)):
+        if total >= LIVE and not piece:
+            return pieces, tuple(_of_lines(chunks))[number:]
+        if chunk.html and piece:
+            pieces.append(tuple(piece))
+            piece, size = [], 0
+        piece.append(chunk)
+        size, total = size + len(chunk.text), total + len(chunk.text)
+        if chunk.html or (size >= SEALED and chunk.text.endswith("\n")):
+            pieces.append(tuple(piece))
+            piece, size = [], 0
+    if piece:
+        pieces.append(tuple(piece))
+    return pieces, ()
+
+
+def _of_lines(chunks: list[Chunk]) -> Iterator[Chunk]:
+    for chunk in chunks:
+        if chunk.html:
+            yield chunk
+        else:
+            for line in chunk.text.splitlines(keepends=True):
+                yield Chunk(chunk.stream, line)
+
+
+def _window(rest: Piece) -> Piece:
+    text = "".join(chunk.text for chunk in rest)
+    window = text[-_WINDOW:]
+    if len(window) == len(text):
+        return rest
+    note = f"… {counted(len(text) - len(window), 'character')} before this …\n"
+    return (Chunk("log", note), Chunk("stdout", window))
+
+
+def _html(piece: Piece, limit: int) -> Html:
+    parts: list[str] = []
+    for is_rich, group in groupby(piece, lambda chunk: bool(chunk.html)):
+        if is_rich:
+            parts += [f'<div class="toolbench-shown">{chunk.html}</div>' for chunk in group]
+        else:
+            parts.append(_printed(list(group), limit))
+    return Html("".join(parts))
+
+
+def _printed(chunks: list[Chunk], limit: int) -> str:
+    texts = (
+        _styled(stream, "".join(chunk.text for chunk in group))
+        for stream, group in groupby(chunks, lambda chunk: chunk.stream)
+    )
+    markup = to_html(Text.assemble(*texts), limit=limit)
+    # The style sheet replaces the style of the tag
+    body = markup[markup.index(">") + 1 :]
+    # HTML drops a first newline
+    if body.startswith("\n"):
+        body = f"\n{body}"
+    return f'<pre class="toolbench-out">{body}'
+
+
+def _styled(stream: str, text: str) -> Text:
+    styled = from_ansi(text)
+    if stream in _STYLES:
+        styled.stylize_before(_STYLES[stream])
+    return styled

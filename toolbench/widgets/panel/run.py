@@ -1,0 +1,365 @@
+"""The runs of a panel, one after another: the buttons that start and stop them, their questions."""
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import partial
+from threading import Event, RLock
+from time import monotonic
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
+from toolbench.errors import ended
+from toolbench.runs.control import stop
+from toolbench.runs.dialogue import settle
+from toolbench.runs.history import history
+from toolbench.runs.page import already_answered
+from toolbench.runs.perform import start
+from toolbench.runs.policy import policy
+from toolbench.runs.questions import Answer, Question, decline
+from toolbench.runs.record import SESSION, RunRecord
+from toolbench.runs.run import Run
+from toolbench.threads import have_threads
+from toolbench.widgets.fields import notes
+from toolbench.widgets.form.form import WrongField
+from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.clicks import QUIET
+from toolbench.widgets.kit.parts import HIDDEN, SUBMIT, Parts, show_if
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.panel.result import RunReport, RunResult
+
+SWIFT = 0.01
+"""The seconds a click waits for the end of its run. If the run ends in this time, only its end is shown."""
+# Fields named beside Run
+_LINKS = 5
+# The style sheet hides it while consent is asked
+_CANCEL = "toolbench-cancel"
+_log = logging.getLogger(__name__)
+
+
+class RunControls:
+    """The buttons Run, Cancel and "Send anyway". A double click counts as one click.
+
+    Attributes:
+        can_run: Whether the tool can run at all.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        start: Callable[[bool], bool],
+        cancel: Callable[[], object],
+    ) -> None:
+        """Make the buttons.
+
+        Args:
+            parts: The factory of the widgets.
+            start: A function that starts a run and returns whether the run began. The function
+                gets True if the server must check the arguments, and False if the form must.
+            cancel: A function that cancels the run.
+        """
+        self._parts, self._start = parts, start
+        self._begun = -QUIET
+        self.can_run = True
+        self._run = parts.button("Run", look="primary", kind=SUBMIT)
+        self._cancel = parts.button("Cancel", kind=HIDDEN, disabled=True)
+        self._cancel.add_class(_CANCEL)
+        self._run.on_click(lambda _: self._click(unchecked=False))
+        self._cancel.on_click(lambda _: cancel())
+        self.buttons = [self._run, self._cancel]
+        self.notice = parts.make(w.HBox, "toolbench-refusal")
+        self._refused: tuple[str, list[str]] | None = None
+
+    def settle(self, *, is_busy: bool) -> None:
+        """Enable the buttons that can be used now, and disable the others."""
+        self._run.disabled = is_busy or not self.can_run
+        self.offer_cancel(is_offered=is_busy)
+
+    def offer_cancel(self, *, is_offered: bool) -> None:
+        """Show Cancel, or hide it."""
+        # One message
+        with self._cancel.hold_sync():
+            self._cancel.disabled = not is_offered
+            show_if(self._cancel, is_shown=is_offered)
+
+    def refuse(self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool) -> None:
+        """Show beside Run why no run was started.
+
+        Args:
+            reason: The reason, without a full stop.
+            fields: The fields to fix; each becomes a link.
+            judged_elsewhere: Whether a server can check the arguments. If so, show a button
+                to send the arguments anyway.
+        """
+        refused = reason, [field.name for field in fields]
+        if refused == self._refused:
+            return
+        self.accept()
+        self._refused = refused
+        text = ended(reason)
+        if fields:
+            text = f"{reason}:"
+        children = [self._parts.html(Html(f'<span class="toolbench-wrong">{escape(text)}</span>'))]
+        children += map(self._link, fields[:_LINKS])
+        if len(fields) > _LINKS:
+            children.append(self._parts.html(escape(f"and {len(fields) - _LINKS} more")))
+        if judged_elsewhere:
+            children.append(self._anyway())
+        self.notice.children = children
+
+    def _anyway(self) -> w.Widget:
+        tip = "Send it unchanged: the server will check it"
+        button = self._parts.button("Send anyway", tip=tip)
+        button.on_click(lambda _: self._click(unchecked=True))
+        return button
+
+    def _link(self, field: WrongField) -> w.Widget:
+        link = self._parts.button(notes.label(field.name), tip="Go to", kind="toolbench-link")
+        link.on_click(lambda _: field.focus())
+        return link
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether the notice is shown."""
+        return bool(self.notice.children)
+
+    def accept(self) -> None:
+        """Remove the notice that `refuse` shows."""
+        removed, self.notice.children = self.notice.children, ()
+        self._parts.drop(removed)
+        self._refused = None
+
+    def expect_click(self) -> None:
+        """Let the next click start a run, even if it comes soon after the click before.
+
+        After a person has answered a question or edited a field, a quick click is not a double click.
+        """
+        self._begun = -QUIET
+
+    def _click(self, *, unchecked: bool) -> None:
+        if monotonic() - self._begun < QUIET:
+            # The second click of a double click, after a quick run
+            return
+        before = self._begun
+        # Before the start, because a run may ask and get an answer at once
+        self._begun = monotonic()
+        if not self._start(unchecked):
+            self._begun = before
+
+
+class PanelRuns:
+    """The runs of one panel, one at a time.
+
+    Attributes:
+        latest: The active run, or the last run; None if there was no run.
+        report: The view of the latest run.
+        question: The box that shows the questions of the latest run.
+        is_closed: Whether `close` was called.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        lock: RLock,
+        controls: RunControls,
+        add: Callable[[Any], object],
+        when_over: Callable[[Run], object],
+        when_state: Callable[[str], object],
+    ) -> None:
+        """Make the view for runs. There is no run yet.
+
+        Args:
+            parts: The factory of the widgets.
+            lock: A lock that is held while the view changes.
+            controls: The buttons, which change when a run begins or ends.
+            add: A function that shows a new widget beside the buttons.
+            when_over: A function that is called with each ended run, after it is shown; its errors
+                are logged.
+            when_state: A function that is called with the state of the active run after it has
+                changed, and with an empty text after the run has ended.
+        """
+        self._lock, self._controls = lock, controls
+        self._when_over, self._when_state = when_over, when_state
+        self.latest: Run | None = None
+        self.report = RunReport(parts, lock, add)
+        self.question = QuestionBox(parts)
+        self._last_state = ""
+        self._record: RunRecord | None = None
+        # The run has a result or a question
+        self._news = Event()
+        self.is_closed = False
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The record of the last run that ended; None if no run has ended."""
+        run, record = self.latest, self._record
+        if run is None or not run.done.is_set():
+            return record
+        if record is None or record.id != run.id:
+            return _record_of(run)
+        return record
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is active. A run that does not stop after a cancel does not count."""
+        run = self.latest
+        return run is not None and not (run.done.is_set() or run.control.is_given_up)
+
+    def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
+        """Start *run* and show it; a run that ends at once is shown only when it has ended.
+
+        Args:
+            run: The run.
+            timeout: Seconds after which *run* is cancelled.
+            confirm: Ask for consent first if the policy requires it.
+        """
+        self.latest = run
+        self._news.clear()
+        then = partial(self._show_at_once, self.report.expect(run))
+        go = partial(start, run, timeout=timeout, confirm=confirm, then=then)
+        if have_threads():
+            go()
+            self._news.wait(SWIFT)
+        else:
+            self._ask_before(run, go, confirm=confirm)
+        if self.report.is_ready:
+            self.refresh()
+            return
+        self._controls.settle(is_busy=True)
+        self.report.begin()
+        ticker.watch(self.refresh)
+        # Its tick may have come before the watch
+        if self.report.is_ready:
+            ticker.look_now()
+
+    def _show_at_once(self, result: RunResult, _: Run) -> None:
+        """Prepare *result*, and start the next tick now, which shows it.
+
+        The thread of its run calls this. A run that did not stop may end after the next run.
+        """
+        result.prepare()
+        self._news.set()
+        ticker.look_now()
+
+    def refresh(self) -> bool:
+        """Update the view of the run. Return whether the run goes on and needs more updates.
+
+        Run is enabled before the page says that the run is over: a person may answer at once.
+        """
+        with self._lock:
+            run = self.latest
+            if run is None or self.is_closed:
+                return False
+            over = self.report.is_ready
+            # A key that is pressed while Run is disabled is lost
+            if over or run.control.is_given_up:
+                self._controls.settle(is_busy=self.is_busy)
+            self.report.show(over=over)
+            self._tell_state(run)
+            if over and (self._record is None or self._record.id != run.id):
+                self._record = _record_of(run)
+                self._end(run)
+            return not over
+
+    def _tell_state(self, run: Run) -> None:
+        state = ""
+        if self.is_busy:
+            state = run.state
+        if state != self._last_state:
+            self._last_state = state
+            self._when_state(state)
+
+    def _end(self, run: Run) -> None:
+        """Call `when_over` with *run*. An error is logged, because the run itself is over."""
+        # Who keeps a run does not keep its panel
+        run.dialogue.asker = decline
+        try:
+            self._when_over(run)
+        except Exception:  # noqa: BLE001 - the function is not ours, and the click must go on
+            _log.exception("What follows a run of %s failed.", run.tool.name)
+
+    def cancel(self) -> None:
+        """Cancel the shown run, if it is active."""
+        if self.report.run is not None:
+            stop(self.report.run)
+
+    # --- questions --------------------------------------------------------------------
+
+    def ask(self, question: Question) -> Answer:
+        """Show *question* of the run, and return the answer of a person."""
+        self._news.set()
+        run = self.latest
+        if run is None:
+            return Answer("cancel")
+        answer = self.question.ask(question, run)
+        if run is self.latest and not run.cancelled:
+            self._controls.expect_click()
+        return answer
+
+    def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
+        """Ask for consent if the policy requires it, then call *go*, which starts *run*.
+
+        This is for a Python without threads, where the run itself cannot wait for the
+        consent.
+        """
+        is_asked = run.dialogue.asker is not decline
+        run.dialogue.asker = already_answered(decline(Question("", {})))
+        if is_asked and run.tool.is_async:
+            run.dialogue.desk = self.question.put
+        question = None
+        if confirm and is_asked:
+            question = policy.question(run)
+        if question is None:
+            go()
+            return
+        answer = self.question.put(question)
+        run.on_cancel(partial(settle, answer, Answer("cancel")))
+
+        def answered(answer: Future[Answer]) -> None:
+            run.dialogue.asker = already_answered(answer.result())
+            self._controls.expect_click()
+            go()
+
+        answer.add_done_callback(answered)
+
+    # --- the run of an earlier panel --------------------------------------------------
+
+    def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
+        """Show the run of *earlier*, if there is one, until the first run of this panel.
+
+        If it goes on, it can be cancelled here; it does not keep this panel from its own runs. If it
+        waits for an answer, it is cancelled: its question was in the earlier panel.
+
+        Args:
+            earlier: The view of an earlier panel.
+            tool: The tool of this panel; a run of another one is of the earlier code.
+        """
+        run = earlier.run
+        if run is not None:
+            self.report.recall(earlier, tool)
+            if self._follow(run):
+                ticker.watch(partial(self._follow, run))
+
+    def _follow(self, run: Run) -> bool:
+        """Update the view of *run*, which `recall` shows. Return whether it needs more updates."""
+        with self._lock:
+            if self.report.run is not run or self.is_closed:
+                return False
+            over = self.report.is_ready
+            if run.state == "waiting":
+                self.cancel()
+            self._controls.offer_cancel(is_offered=not over)
+            self.report.show(over=over)
+            return not over
+
+    def close(self) -> None:
+        """Stop the updates of the view."""
+        self.is_closed = True
+        self.report.close()
+
+
+def _record_of(run: Run) -> RunRecord:
+    return history().find(run.id, SESSION) or RunRecord.of(run)
