@@ -5,6 +5,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -239,12 +240,14 @@ class TestWithoutTheExtra:
         """What nothing works without is a problem, not a remark."""
         from toolbench.cli import doctor
 
-        installed = doctor._installed
-        monkeypatch.setattr(
-            doctor,
-            "_installed",
-            lambda name: None if name == package else installed(name),
-        )
+        installed = doctor.version
+
+        def version(name):
+            if name == package:
+                raise PackageNotFoundError(name)
+            return installed(name)
+
+        monkeypatch.setattr(doctor, "version", version)
         checks = {check.subject: check for check in doctor.examine()}
         assert checks[package].state == "broken"
         assert checks[package].detail == how_to_install(package)

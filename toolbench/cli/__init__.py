@@ -16,4 +16,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"The command line needs cyclopts: {how_to_install_extra('cli')}\n")
         return 1
     code = app(arguments, result_action="return_value")
-    return code if isinstance(code, int) else 0
+    if isinstance(code, int):
+        return code
+    return 0

@@ -165,17 +165,12 @@ def export(
         )
     except ToolbenchError as error:
         return _refuse(error)
-    how = (
-        how_to_install_for_openhands(package)
-        if openhands
-        else how_to_install(package, python=_typed("python"))
-    )
-    console.print(
-        f"Wrote the package {package} with {', '.join(tool.name for tool in sources)}. "
-        f"{how}"
-        f"{package.to_look_at()}",
-        markup=False,
-    )
+    how = how_to_install(package, python=_typed("python"))
+    if openhands:
+        how = how_to_install_for_openhands(package)
+    names = ", ".join(tool.name for tool in sources)
+    text = f"Wrote the package {package} with {names}. {how}{package.to_look_at()}"
+    console.print(text, markup=False)
     return 0
 
 
@@ -210,7 +205,7 @@ def doctor() -> int:
     results = checks.examine()
     console.print(checks.report(results))
     console.print(f"\n{checks.verdict(results)}", markup=False)
-    return 1 if any(check.state == "broken" for check in results) else 0
+    return int(any(check.state == "broken" for check in results))
 
 
 def _typed(program: str) -> str:
@@ -218,8 +213,10 @@ def _typed(program: str) -> str:
 
     If the name would start no program or another one, the result is the path.
     """
-    ours = Path(sys.executable).with_name(program)
-    return program if which(program) == str(ours) else str(ours)
+    ours = str(Path(sys.executable).with_name(program))
+    if which(program) == ours:
+        return program
+    return ours
 
 
 def _refuse(error: Exception) -> int:

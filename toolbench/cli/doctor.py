@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -34,6 +35,7 @@ _STYLES: dict[State, str] = {
 }
 _NEEDED = ("ipykernel", "ipywidgets", "ipython", "pydantic", "rich", "fastmcp-slim")
 _FRONT_ENDS = ("jupyterlab", "notebook", "nbclassic", "voila")
+_WITH_LABEXTENSIONS = ("jupyterlab", "notebook")
 _EXTRAS = {
     "cyclopts": "cli",
     "fastmcp": "demo",
@@ -100,46 +102,47 @@ def verdict(checks: list[Check]) -> str:
     broken = [check.subject for check in checks if check.state == "broken"]
     if broken:
         return f"Fix this first: {', '.join(broken)}."
-    missing = sum(check.state == "missing" for check in checks)
-    rest = f"; not installed, and perhaps never needed: {missing}" if missing else ""
-    unconnected = sum(check.state == "unconnected" for check in checks)
-    if unconnected:
-        rest += f"; MCP servers that were looked at and not connected: {unconnected}"
+    times = Counter(check.state for check in checks)
+    rest = ""
+    if times["missing"]:
+        rest += f"; not installed, and perhaps never needed: {times['missing']}"
+    if times["unconnected"]:
+        rest += f"; MCP servers that were looked at and not connected: {times['unconnected']}"
     return f"Everything that is needed is here{rest}."
 
 
-def _installed(package: str) -> str | None:
+def _of_package(package: str, otherwise: State, hint: str, *, subject: str = "") -> Check:
+    """Return the check of *package*: its version, or the state *otherwise* with *hint* if it is missing."""
     try:
-        return version(package)
+        return Check(subject or package, "ok", version(package))
     except PackageNotFoundError:
-        return None
+        return Check(subject or package, otherwise, hint)
 
 
 def _versions() -> Iterator[Check]:
-    old = sys.version_info < (3, 11)
-    detail = f"{platform.python_version()} at {sys.executable}"
-    yield Check("python", "broken" if old else "ok", detail)
+    yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield Check("toolbench", "ok", __version__)
     for package in _NEEDED:
-        version = _installed(package)
-        hint = how_to_install(package)
-        yield Check(package, "ok" if version else "broken", version or hint)
+        yield _of_package(package, "broken", how_to_install(package))
 
 
 def _front_ends() -> Iterator[Check]:
+    shows_labextensions = False
     for package in _FRONT_ENDS:
-        version = _installed(package)
         hint = f"{how_to_install(package)}, if you want this front end"
-        yield Check(package, "ok" if version else "missing", version or hint)
-    extension = Path(sys.prefix, "share/jupyter/labextensions/@jupyter-widgets")
-    if not _installed("jupyterlab") and not _installed("notebook"):
+        check = _of_package(package, "missing", hint)
+        if check.state == "ok" and package in _WITH_LABEXTENSIONS:
+            shows_labextensions = True
+        yield check
+    if not shows_labextensions:
         return
+    extension = Path(sys.prefix, "share/jupyter/labextensions/@jupyter-widgets")
+    subject = "widgets in JupyterLab"
     if extension.is_dir():
-        yield Check("widgets in JupyterLab", "ok", _installed("jupyterlab-widgets") or "")
+        yield _of_package("jupyterlab-widgets", "ok", "", subject=subject)
     else:
         again = how_to_install("--force-reinstall jupyterlab-widgets")
-        hint = f"forms will be text only: {again}"
-        yield Check("widgets in JupyterLab", "broken", hint)
+        yield Check(subject, "broken", f"forms will be text only: {again}")
 
 
 def _kernels() -> Iterator[Check]:
@@ -173,15 +176,19 @@ def _tools() -> Iterator[Check]:
     # Some also have an older name
     for tool in dict.fromkeys(classes):
         usable = tool.is_usable()
-        detail = "" if usable is True else str(usable)
-        yield Check(f"tool {tool.name}", "ok" if usable else "missing", detail)
+        state: State = "ok"
+        if not usable:
+            state = "missing"
+        detail = ""
+        if usable is not True:
+            detail = str(usable)
+        yield Check(f"tool {tool.name}", state, detail)
 
 
 def _extras() -> Iterator[Check]:
     for package, extra in _EXTRAS.items():
-        version = _installed(package)
-        detail = version or how_to_install_extra(extra)
-        yield Check(f"extra {extra}", "ok" if version else "missing", detail)
+        hint = how_to_install_extra(extra)
+        yield _of_package(package, "missing", hint, subject=f"extra {extra}")
 
 
 def _servers() -> Iterator[Check]:

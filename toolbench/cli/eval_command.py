@@ -39,10 +39,15 @@ def run_cases(
         ToolbenchError: If a file, tool or model cannot be used; the message says which one.
     """
     cases = Cases.read(file)
-    definitions = [tool for spec in tools for tool in tools_of(spec)]
+    definitions: list[Any] = []
+    for spec in tools:
+        definitions += tools_of(spec)
     by_name = {spec: model_of(spec, api_key_env) for spec in models}
+    if len(by_name) == 1:
+        [model] = by_name.values()
+        by_name = {model.name: model}
     return evaluate(
-        {model.name if len(by_name) == 1 else spec: model for spec, model in by_name.items()},
+        by_name,
         definitions,
         cases,
         repeats=repeats,
@@ -120,7 +125,9 @@ def exit_code(report: EvalReport, min_passed: float) -> int:
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED
     rates = [summary.passed for summary in report.summary.values()]
-    return AS_EXPECTED if all(r >= min_passed for r in rates) else NOT_AS_EXPECTED
+    if all(rate >= min_passed for rate in rates):
+        return AS_EXPECTED
+    return NOT_AS_EXPECTED
 
 
 def model_of(spec: str, api_key_env: str | None) -> Any:
@@ -133,8 +140,10 @@ def model_of(spec: str, api_key_env: str | None) -> Any:
         return as_model(spec, api_key_env=api_key_env)
     if spec.endswith(".jsonl"):
         return RecordedModel(spec)
-    if spec == "local" or spec.endswith(".gguf"):
-        return LocalModel(None if spec == "local" else spec)
+    if spec == "local":
+        return LocalModel()
+    if spec.endswith(".gguf"):
+        return LocalModel(spec)
     place, colon, name = spec.partition(":")
     if colon:
         value = getattr(module_of(place), name, None)

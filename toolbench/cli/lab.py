@@ -66,8 +66,8 @@ def open_lab(
 def use_own_kernel() -> None:
     """Let the kernel name `python3` mean this Python, even if the user has another kernel of this name."""
     own = str(Path(sys.prefix) / "share" / "jupyter")
-    before = os.environ.get("JUPYTER_PATH")
-    os.environ["JUPYTER_PATH"] = f"{own}{os.pathsep}{before}" if before else own
+    folders = filter(None, [own, os.environ.get("JUPYTER_PATH")])
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(folders)
 
 
 def starter(folder: Path) -> Path:

@@ -29,17 +29,21 @@ def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
     module = module_of(place)
     variables = list(vars(module).items())
     known = {name: value for name, value in variables if isinstance(value, ToolDefinition)}
-    chosen = [name.strip() for name in names.split(",")] if names else [*known]
+    chosen = [*known]
+    if names:
+        chosen = [name.strip() for name in names.split(",")]
+    tools, missing = dict[int, ToolDefinition[Any, Any]](), []
     for name in chosen:
         tool = known.get(name) or tool_at(name, tools_in(variables))
-        if tool is not None:
-            known[name] = tool
-    missing = [name for name in chosen if name not in known]
-    if missing or not chosen:
-        what = f"no tool {', '.join(missing)}" if missing else "no tool"
+        if tool is None:
+            missing.append(name)
+        else:
+            tools[id(tool)] = tool
+    if missing or not tools:
+        what = " ".join(["no tool", ", ".join(missing)]).strip()
         msg = f"{place} defines {what}. It defines: {', '.join(known) or 'none'}."
         raise UserModuleError(msg)
-    return list({id(known[name]): known[name] for name in chosen}.values())
+    return [*tools.values()]
 
 
 def module_of(place: str) -> ModuleType:
