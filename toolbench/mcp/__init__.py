@@ -1,39 +1,20 @@
 """Connect MCP servers, list their tools, resources and prompts, and call their tools."""
 
-from threading import Thread
+from typing import TYPE_CHECKING
 
-from toolbench.mcp.client import MCPClient, create_mcp_tools
-from toolbench.mcp.results import MCPToolObservation
-from toolbench.mcp.session import MCPServerSession
-from toolbench.mcp.snapshots.check_calls import check_calls
-from toolbench.mcp.snapshots.diff import Change
-from toolbench.mcp.snapshots.snapshot import Snapshot
-from toolbench.mcp.tool import MCPToolAction, MCPToolDefinition, MCPToolExecutor
-from toolbench.threads import daemon_thread, have_threads
+from toolbench.lazy import public_names
 
-__all__ = [
-    "Change",
-    "MCPClient",
-    "MCPServerSession",
-    "MCPToolAction",
-    "MCPToolDefinition",
-    "MCPToolExecutor",
-    "MCPToolObservation",
-    "Snapshot",
-    "check_calls",
-    "create_mcp_tools",
-    "warm",
-]
+if TYPE_CHECKING:
+    from toolbench.mcp.client import MCPClient as MCPClient
+    from toolbench.mcp.client import create_mcp_tools as create_mcp_tools
+    from toolbench.mcp.client import warm as warm
+    from toolbench.mcp.results import MCPToolObservation as MCPToolObservation
+    from toolbench.mcp.session import MCPServerSession as MCPServerSession
+    from toolbench.mcp.snapshots.check_calls import check_calls as check_calls
+    from toolbench.mcp.snapshots.diff import Change as Change
+    from toolbench.mcp.snapshots.snapshot import Snapshot as Snapshot
+    from toolbench.mcp.tool import MCPToolAction as MCPToolAction
+    from toolbench.mcp.tool import MCPToolDefinition as MCPToolDefinition
+    from toolbench.mcp.tool import MCPToolExecutor as MCPToolExecutor
 
-
-def warm() -> Thread:
-    """Load FastMCP in a background thread, because this takes seconds; return the thread."""
-    thread = daemon_thread(_load, name="toolbench-warm")
-    # Else no server can be connected
-    if have_threads():
-        thread.start()
-    return thread
-
-
-def _load() -> None:
-    from toolbench.mcp.wire import transports  # noqa: F401, PLC0415 - loading it is the point
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -38,7 +38,7 @@ from toolbench.mcp.tool import MCPToolDefinition, give_names, named
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.configurations import approved
 from toolbench.runs.progress import connecting_stages
-from toolbench.threads import NO_THREADS, have_threads
+from toolbench.threads import NO_THREADS, daemon_thread, have_threads
 
 ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
 """A function that takes the new tools of a server."""
@@ -523,3 +523,16 @@ def _close_all(servers: Servers) -> None:
     """Disconnect, in a thread, the servers of a client that was garbage-collected."""
     if any(session.status not in ("new", "closed") for session in servers.all):
         Thread(target=portal.call, args=(servers.close,), daemon=True).start()
+
+
+def warm() -> Thread:
+    """Load FastMCP in a background thread, because this takes seconds; return the thread."""
+    thread = daemon_thread(_load, name="toolbench-warm")
+    # Else no server can be connected
+    if have_threads():
+        thread.start()
+    return thread
+
+
+def _load() -> None:
+    from toolbench.mcp.wire import transports  # noqa: F401, PLC0415 - loading it is the point
