@@ -10,12 +10,11 @@ from pathlib import Path
 import griffe
 from griffe2md import ConfigDict, prepare_context, prepare_env
 
-from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.commands import Family, LineParser
 from toolbench.magics.mcp_magics import MCP
 from toolbench.magics.settings import Toolbench
-from toolbench.magics.tool_magics import TOOL
+from toolbench.magics.tool_magics import TOOL, TOOL_CALL
 from toolbench.magics.tools_magics import TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]

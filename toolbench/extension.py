@@ -4,13 +4,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+# Its names are imported with their first use
+from toolbench import mcp
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import hooks
-from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics
 from toolbench.magics.completion import IDENTIFIER, matcher_for
-from toolbench.magics.mcp_magics import MCPMagics, refresh_explorers, targets
+from toolbench.magics.mcp_magics import MCPMagics, targets
 from toolbench.magics.settings import Toolbench
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.magics.tools_magics import ToolsMagics
@@ -42,9 +43,8 @@ class Workbench:
         self.settings = Toolbench(parent=shell)
         self._chats = ChatMagics(shell, self.catalog)
         self._magics = (
-            ToolMagics(shell, self.catalog, self.settings),
+            ToolMagics(shell, self.catalog),
             ToolsMagics(shell, self.catalog),
-            CallMagics(shell, self.catalog),
             MCPMagics(
                 shell, lambda: self.client, self.catalog, self._chats.model_named, self.settings
             ),
@@ -52,11 +52,11 @@ class Workbench:
         )
         self._matcher = matcher_for(
             self.catalog,
-            lambda: self._client.known if self._client else (),
+            lambda: getattr(self._client, "known", ()),
             lambda: targets(shell.user_ns),
             lambda: self._chats.models,
         )
-        self._views = CellViews(shell, lambda: self.settings.timeout)
+        self._views = CellViews(shell)
         self._errors = CellErrors(shell)
         self._covered: list[tuple[str, str, Any]] = []
         self._forget_listings: Callable[[], None] = lambda: None
@@ -65,14 +65,9 @@ class Workbench:
     def client(self) -> "MCPClient":
         """The MCP client with this notebook's servers, made when it is first needed."""
         if self._client is None:
-            from toolbench.mcp.client import (  # noqa: PLC0415 - FastMCP takes seconds
-                MCPClient,
-            )
-            from toolbench.mcp.trust.approvals import (  # noqa: PLC0415 - the same
-                Approvals,
-            )
+            from toolbench.mcp.trust.approvals import Approvals  # noqa: PLC0415 - not for %load_ext
 
-            self._client = MCPClient(approvals=Approvals())
+            self._client = mcp.MCPClient(approvals=Approvals())
         return self._client
 
     def load(self) -> None:
@@ -121,7 +116,7 @@ class Workbench:
             if covered is not None:
                 known[where][name] = covered
         self._shell.configurables.remove(self.settings)
-        self.settings.width = Toolbench.width.default_value
+        self.settings.reset()
         self._chats.close()
         for served in _served():
             served.close()
@@ -148,7 +143,8 @@ class Workbench:
         _check_panels()
         for served in _served():
             served.look()
-        refresh_explorers()
+        for explorer in _open("open_explorers", "widgets.explorer.explorer"):
+            explorer.look()
 
 
 def _is_ours(matcher: Any) -> bool:
@@ -157,8 +153,7 @@ def _is_ours(matcher: Any) -> bool:
 
 def _open(name: str, module: str) -> list[Any]:
     """Return the objects in the set *name* of *module*; empty if *module* was not imported yet."""
-    imported = sys.modules.get(f"toolbench.{module}")
-    return [] if imported is None else list(getattr(imported, name))
+    return list(getattr(sys.modules.get(f"toolbench.{module}"), name, ()))
 
 
 def _served() -> list[Any]:

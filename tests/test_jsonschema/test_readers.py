@@ -24,9 +24,8 @@ from toolbench.jsonschema.node import read
 from toolbench.jsonschema.walk import follow
 from toolbench.jsonschema.words import limits
 from toolbench.llm.lint import Subject
-from toolbench.magics.body_completion import offer_in_json, offer_in_yaml
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.completion import matcher_for
+from toolbench.magics.completion import matcher_for, offer_in_json, offer_in_yaml
 from toolbench.magics.yaml_body import read_yaml
 from toolbench.widgets.form import SchemaForm
 

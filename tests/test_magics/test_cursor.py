@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.magics.body_completion import place_in_json, place_in_yaml
+from toolbench.magics.completion import place_in_json, place_in_yaml
 
 OBJECTS = st.dictionaries(
     st.text(),

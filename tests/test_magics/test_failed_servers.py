@@ -35,12 +35,12 @@ def test_that_replaces_a_working_server_leaves_it(shell, mcp, tmp_path):
 
 
 def test_is_in_an_open_explorer(shell, mcp, monkeypatch):
-    """The explorer lists it, with its state, as soon as the line has failed."""
+    """The explorer lists it, with its state, as soon as the cell has failed."""
     mcp(connecting("shop", light("shop", "price")))
     monkeypatch.setattr(shell, "kernel", object(), raising=False)
     explorer = mcp("explore")
     with pytest.raises(ServerError):
-        mcp("connect books -- pyhton books.py")
+        shell.run_cell("%mcp connect books -- pyhton books.py").raise_error()
     servers = labels(listing(explorer, "Servers"))
     assert servers == ["shop — connected", "books — did not connect"]
 

@@ -15,7 +15,7 @@ from patience import eventually
 from test_mcp.peers import LIGHT, children, is_running, light, misbehaving, scripted
 from test_mcp.servers.good import mcp as good_server
 
-from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
+from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.magics.mcp_magics import config_text
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.servers import connected
@@ -113,7 +113,7 @@ class TestServers:
         mcp("resources good")
         exchanges = [row[0] for row in mcp("log good --traffic").rows]
         assert any("logLevel" in exchange.message.text for exchange in exchanges)
-        with pytest.raises(ToolbenchError, match="'loud' is not a log level"):
+        with pytest.raises(UsageError, match="invalid choice: 'loud'"):
             mcp("log good --level loud")
         with pytest.raises(UsageError):
             mcp("log good --stderr --level warning")

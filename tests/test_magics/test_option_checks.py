@@ -34,6 +34,7 @@ from toolbench.testing import FakeMCPServer
         ("%mcp connect --config f.json --yes", "unrecognized arguments: --yes"),
         ("%tools export add --to x --cells a", "as in --cells 2,5, not 'a'"),
         ("%mcp lost", "Did you mean 'list'"),
+        ("%tools schem add openai", "%tools has no command 'schem'. Did you mean 'schema'?"),
     ],
 )
 def test_nothing_is_ignored(shell, text, message):

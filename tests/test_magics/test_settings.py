@@ -1,8 +1,10 @@
 """`%config Toolbench`: limits, consent and width, of one notebook."""
 
 import pytest
+from patience import PATIENCE
 
 from test_magics.test_tool_magics import line
+from toolbench import bench
 from toolbench.mcp.servers import connected
 from toolbench.runs.policy import policy
 from toolbench.testing import FakeMCPServer
@@ -25,11 +27,17 @@ def config(shell):
     policy.reset()
 
 
-def test_limits_the_lines_that_say_nothing_else(shell, mcp, config):
-    """A run and a connection; an option of the line counts first."""
+def test_limits_the_runs_that_say_nothing_else(shell, mcp, config):
+    """By a line, again, in a bench and in the panel of a model's call; an option counts first."""
     shell.run_cell(WAIT).raise_error()
     config("Toolbench.timeout = 0.1")
     assert "timed out after 0.1 s" in line(shell, "%tool wait {}").text
+    assert "timed out after 0.1 s" in line(shell, "%tools history --rerun 1").text
+    calls = shell.run_cell_magic("tool_call", "", '{"name": "wait", "arguments": {}}')
+    for panel in (bench("wait"), bench("wait", "add").panel, *calls.panels):
+        run = panel.run()
+        assert run.done.wait(PATIENCE)
+        assert "timed out after 0.1 s" in run.observation.text
     assert line(shell, "%tool add a=1 --timeout 300").text == "2"
     config("Toolbench.connect_timeout = 61")
     shell.user_ns["server"] = FakeMCPServer("x")

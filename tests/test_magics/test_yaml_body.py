@@ -146,7 +146,7 @@ class TestMistakes:
         [
             ("tags: frame, wheel", "tags takes a list: write `tags: [frame, wheel]`."),
             ("tags: 'no, 7'", "tags takes a list: write `tags: ['no', '7']`."),
-            ("tags: 'a: b'", "tags takes a list: write `tags: [one, two]`."),
+            ("tags: 'a: b'", "tags takes a list: write `tags: ['a: b']`."),
             ("tags: a]", "tags takes a list: write `tags: [one, two]`."),
             ("sizes: 26", "sizes takes a list: write `sizes: [26]`."),
             ("sizes: 26, 28", "sizes takes a list: write `sizes: [26, 28]`."),

@@ -4,17 +4,16 @@ import ast
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from symtable import symtable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.describe import example_values
-from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.words import FORMAT_EXAMPLES, NOUNS, TEXTS
 from toolbench.magics.line import UsageError
 from toolbench.redaction.detect import Secrecy, is_secret
@@ -32,70 +31,40 @@ _WITH_PARTS = ("array", "object")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-class Words(NamedTuple):
-    """The `key=value` words of a line.
+def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the arguments in `key=value` words, and by their names what is wrong with other words.
 
-    Attributes:
-        arguments: The words that could be read, as the arguments of a call.
-        mistakes: A sentence for each of the other words, by the name before its `=`.
-    """
-
-    arguments: dict[str, Any]
-    mistakes: dict[str, str]
-
-
-def read_words(words: Iterable[str], accepted: Node) -> Words:
-    """Read `key=value` words; *accepted* is the schema of the arguments.
+    *accepted* is the schema of the arguments.
 
     A value is text if the schema takes text there. Else it is read as JSON if it is
     valid JSON. `@path` is the content of a file if the schema takes bytes there. A word is a mistake if
-    it has no `=`, repeats an argument, has a list or an object that is not written as JSON, names a file
-    that cannot be read, or has a property of an object, such as `customer.name=Bob`.
+    it has no `=`, repeats an argument, names a file that cannot be read, or has a property of an
+    object, such as `customer.name=Bob`.
     """
     arguments, mistakes = dict[str, Any](), dict[str, str]()
     objects, names = dict[str, dict[str, Any]](), set[str]()
     for word in words:
         name, equals, text = word.partition("=")
         node = accepted.at(name)
-        value = value_of(text, node)
-        is_text = value is text and not _VARIABLE.fullmatch(text)
         if not equals:
             mistakes[name] = f"Expected key=value, not {word!r}. Put text with blanks in quotes."
         elif name in names:
-            twice, earlier = f"{name!r} is given twice.", mistakes.get(name, "")
-            if twice not in earlier:
-                mistakes[name] = f"{earlier} {twice}".strip()
-        elif is_text and node.type in _WITH_PARTS:
-            mistakes[name] = _how_to_write_word(name, accepted, text)
+            mistakes[name] = f"{name!r} is given twice."
         elif outer := _outer_object(name, accepted):
             _put(objects.setdefault(outer, {}), name, text, accepted)
             hidden, _ = Secrecy(accepted.schema).hide({outer: objects[outer]})
-            example = f"{outer}={clip(hidden[outer], _EXAMPLE)}"
-            mistakes[outer] = _how_to_write(outer, accepted.at(outer), example)
-        elif names_file(text, node):
+            mistakes[outer] = _how_to_write(outer, accepted, _on_the_line(outer, hidden[outer]))
+        elif node.is_bytes and text.startswith("@"):
             try:
-                arguments[name] = content_of(text)
+                arguments[name] = _content_of(text)
             except OSError as error:
-                folder = str(notebook_folder())
+                folder = str(_notebook_folder())
                 mistakes[name] = f"{word} cannot be read from {folder!r}: {error.strerror}."
         else:
-            arguments[name] = value
+            arguments[name] = _value_of(text, node)
         if equals:
             names.add(name)
-    return Words(arguments, mistakes)
-
-
-def _how_to_write_word(name: str, accepted: Node, text: str) -> str:
-    """Return how the argument *name* is written: with the values in *text* if they make a list for it."""
-    node = accepted.at(name)
-    values = list_of(text, node)
-    if values is None or Secrecy(accepted.schema).hide({name: values})[1]:
-        values = example_of(name, node)
-    return _how_to_write(name, node, f"{name}={clip(values, _EXAMPLE)}")
-
-
-def _how_to_write(name: str, node: Node, example: str) -> str:
-    return f"{name} takes {NOUNS[str(node.type)]}: write {example}."
+    return arguments, mistakes
 
 
 def _outer_object(name: str, accepted: Node) -> str:
@@ -120,19 +89,20 @@ def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
             values[step] = {}
         values = values[step]
     node = node.at(last)
-    value = value_of(text, node)
+    value = _value_of(text, node)
     if value is text and node.type in _WITH_PARTS:
-        value = example_of(last, node)
+        value = _example_of(last, node)
     values[last] = value
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Return the arguments that `read_words` reads.
+    """Return the arguments that `_read_words` reads.
 
     Raises:
-        UsageError: If a word is a mistake.
+        UsageError: If a word is a mistake, or has one value in the place of a list or an object.
     """
-    arguments, mistakes = read_words(words, accepted)
+    arguments, mistakes = _read_words(words, accepted)
+    mistakes = {**_singles(arguments, accepted, _on_the_line), **mistakes}
     if mistakes:
         raise UsageError(in_lines([*mistakes.values()]))
     return arguments
@@ -157,56 +127,37 @@ def arguments_in(
         is_all: Whether the call has no other arguments than these.
 
     Raises:
-        UsageError: If a word is a mistake.
+        UsageError: If a word is a mistake, or has one value where *tool* needs a list or an object.
         BodyError: If only variables are missing.
     """
-    read, mistakes = read_words(words, tool.input_node)
+    read, mistakes = _read_words(words, tool.input_node)
     arguments, unknown = dict[str, Any](), dict[str, str]()
     for name, value in read.items():
         try:
             arguments[name] = fill_in(value, namespace)
         except BodyError as error:
             unknown[name] = str(error)
-    for name, sentence in _singles_for_parts(words, read, tool).items():
-        mistakes[name] = f"{sentence} {mistakes.get(name, '')}".strip()
-    if not (mistakes or unknown):
+    advice = _singles(read, tool.input_node, _on_the_line)
+    if not (mistakes or unknown or advice):
+        return arguments
+    problems = tool.problems(arguments)
+    refused = {problem.path for problem in problems}
+    wrong = {name: sentence for name, sentence in advice.items() if (name,) in refused}
+    for name, sentence in mistakes.items():
+        wrong[name] = f"{wrong.get(name, '')} {sentence}".strip()
+    is_misread = bool(wrong)
+    wrong |= unknown
+    if not wrong:
         return arguments
     is_all = is_all and all("=" in word for word in words)
-    wrong = {**mistakes, **unknown}
-    others = [
-        str(problem)
-        for problem in tool.problems(arguments)
-        if problem.path
-        and problem.path[0] not in wrong
-        and (is_all or problem.path[0] in arguments)
-    ]
-    sentences = in_lines([*wrong.values(), *others])
-    if mistakes:
-        raise UsageError(sentences)
-    raise BodyError(sentences)
-
-
-def _singles_for_parts(
-    words: Iterable[str], arguments: Mapping[str, Any], tool: ToolDefinition[Any, Any]
-) -> dict[str, str]:
-    """Return a sentence for each number or text of *words* that *tool* refuses, as it takes parts there."""
-    accepted, sentences = tool.input_node, dict[str, str]()
-    for name, _, text in (word.partition("=") for word in words):
-        value = arguments.get(name)
-        is_single = isinstance(value, str | int | float) and not _is_variable(value)
-        if is_single and accepted.at(name).type in _WITH_PARTS:
-            typed = text
-            if isinstance(value, str):
-                typed = value
-            sentences[name] = _how_to_write_word(name, accepted, typed)
-    if not sentences:
-        return {}
-    refused = {problem.path for problem in tool.problems(dict(arguments))}
-    return {name: text for name, text in sentences.items() if (name,) in refused}
-
-
-def _is_variable(value: object) -> bool:
-    return isinstance(value, str) and bool(_VARIABLE.fullmatch(value))
+    sentences = [*wrong.values()]
+    for problem in problems:
+        top = next(iter(problem.path), None)
+        if top is not None and top not in wrong and (is_all or top in arguments):
+            sentences.append(str(problem))
+    if is_misread:
+        raise UsageError(in_lines(sentences))
+    raise BodyError(in_lines(sentences))
 
 
 def check_parts(
@@ -229,41 +180,55 @@ def check_parts(
         BodyError: If *tool* does not take a text or a number in the place of a list or an object; the
             error says all that is wrong.
     """
-    advice = dict[tuple[str | int, ...], str]()
-    hidden, _ = tool.secrecy.hide(body)
-    for name, value in body.items():
-        node = tool.input_node.at(name)
-        is_single = isinstance(value, str | int | float) and not _is_variable(value)
-        if is_single and node.type in _WITH_PARTS:
-            shown = value
-            # A secret text
-            if hidden[name] != value:
-                shown = ""
-            example = f"`{name}: {_as_yaml(shown, node)}`"
-            advice[(name,)] = _how_to_write(name, node, example)
+    singles = _singles(body, tool.input_node, _in_yaml)
+    advice: dict[tuple[str | int, ...], str] = {(name,): text for name, text in singles.items()}
     if not advice:
         return
     problems = tool.problems({**arguments, **fill_in(dict(body), namespace)})
     if any(problem.path in advice for problem in problems):
-        lines = [advice.get(problem.path, str(problem)) for problem in problems]
-        raise BodyError(in_lines(lines, "body"))
+        sentences = [advice.get(problem.path, str(problem)) for problem in problems]
+        raise BodyError(in_lines(sentences, "body"))
 
 
-def _as_yaml(value: Any, node: Node) -> str:
-    """Return an argument that has parts in YAML: *value* as a list, or an example if it is empty."""
-    from toolbench.magics.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
-        on_one_line,
-        read_yaml,
-    )
+def _singles(
+    values: Mapping[str, Any], accepted: Node, write: Callable[[str, Any], str]
+) -> dict[str, str]:
+    """Explain, by name, each of *values* that is text or a number where *accepted* has a list or an object.
 
-    parts: Any = None
-    if node.type == "array" and value != "":
-        items = True if node.items is None else node.items.schema
-        with suppress(BodyError):
-            parts = read_yaml(f"[{value}]", {"items": items})
-    if not (isinstance(parts, list) and node.fits(parts)):
-        parts = example_values(node)[0]
-    return shorten(on_one_line(parts), _EXAMPLE)
+    The sentence has what to write: the values in the text if they make a list, else an example.
+    """
+    sentences = dict[str, str]()
+    for name, value in values.items():
+        node = accepted.at(name)
+        is_single = isinstance(value, str | int | float) and not _is_variable(value)
+        if not is_single or node.type not in _WITH_PARTS:
+            continue
+        text = value
+        if not isinstance(value, str):
+            text = json.dumps(value)
+        parts = _list_of(text, node)
+        if parts is None or Secrecy(accepted.schema).hide({name: parts})[1]:
+            parts = _example_of(name, node)
+        sentences[name] = _how_to_write(name, accepted, write(name, parts))
+    return sentences
+
+
+def _is_variable(value: object) -> bool:
+    return isinstance(value, str) and bool(_VARIABLE.fullmatch(value))
+
+
+def _how_to_write(name: str, accepted: Node, example: str) -> str:
+    return f"{name} takes {NOUNS[str(accepted.at(name).type)]}: write {example}."
+
+
+def _on_the_line(name: str, value: Any) -> str:
+    return f"{name}={clip(value, _EXAMPLE)}"
+
+
+def _in_yaml(name: str, value: Any) -> str:
+    from toolbench.magics.yaml_body import on_one_line  # noqa: PLC0415 - heavy: PyYAML
+
+    return f"`{name}: {shorten(on_one_line(value), _EXAMPLE)}`"
 
 
 def in_lines(mistakes: Sequence[str], place: str = "line") -> str:
@@ -376,7 +341,7 @@ def _run(text: str, scope: dict[str, Any]) -> Any:
     Return `_NOTHING` if *text* does not end with an expression.
     """
     tree = ast.parse(text)
-    last = tree.body[-1] if tree.body else None
+    last = next(iter(tree.body[-1:]), None)
     if isinstance(last, ast.Expr):
         del tree.body[-1]
     exec(compile(tree, "<%%tool>", "exec"), scope)  # noqa: S102 - the user's own cell
@@ -413,7 +378,7 @@ def fill_in(value: Any, namespace: Mapping[str, Any]) -> Any:
     return value
 
 
-def value_of(text: str, node: Node) -> Any:
+def _value_of(text: str, node: Node) -> Any:
     """Return the value that *text* has for *node*: *text* itself where it takes text, else JSON if it can be."""
     if node.is_text:
         if text == "null" and node.takes_null:
@@ -425,21 +390,16 @@ def value_of(text: str, node: Node) -> Any:
         return text
 
 
-def names_file(text: str, node: Node) -> bool:
-    """Tell whether *text*, such as `@photo.png`, names a file whose content is the value for *node*."""
-    return node.is_bytes and text.startswith("@")
-
-
-def content_of(text: str) -> str:
+def _content_of(text: str) -> str:
     """Return the base64 of the file that *text* names, beside the notebook unless its path is absolute.
 
     Raises:
         OSError: If the file cannot be read.
     """
-    return base64_of((notebook_folder() / Path(text[1:]).expanduser()).read_bytes())
+    return base64_of((_notebook_folder() / Path(text[1:]).expanduser()).read_bytes())
 
 
-def notebook_folder() -> Path:
+def _notebook_folder() -> Path:
     """Return the folder of the notebook, wherever `%cd` led since; the current one if no server says."""
     folder = Path(os.environ.get("JPY_SESSION_NAME", "")).parent
     if folder.is_absolute() and folder.is_dir():
@@ -447,13 +407,14 @@ def notebook_folder() -> Path:
     return Path.cwd()
 
 
-def list_of(text: str, node: Node) -> list[Any] | None:
+def _list_of(text: str, node: Node) -> list[Any] | None:
     """Return the values in *text*, between commas, as a list for *node*; None if they do not fit it.
 
     *text* may have the brackets and the quotes of a list of Python.
     """
-    items = node.items
-    if node.type != "array" or (items is not None and items.format in FORMAT_EXAMPLES):
+    # A list without a schema of its items takes anything
+    items = node.items or read({})
+    if node.type != "array" or items.format in FORMAT_EXAMPLES:
         # Whether a text has its format is not known
         return None
     if text[:1] == "[" and text[-1:] == "]":
@@ -462,14 +423,13 @@ def list_of(text: str, node: Node) -> list[Any] | None:
     if any(character in text for character in "[]{}"):
         return None
     texts = [part.strip().strip("\"'") for part in text.split(",")]
-    items = node.items
-    values = [part if items is None else value_of(part, items) for part in texts if part]
+    values = [_value_of(part, items) for part in texts if part]
     if values and node.fits(values):
         return values
     return None
 
 
-def example_of(name: str, node: Node) -> Any:
+def _example_of(name: str, node: Node) -> Any:
     """Return a value of the argument *name*, with parts as *node* has them."""
     if not is_secret(name, node):
         return example_values(node)[0]

@@ -15,11 +15,13 @@ from toolbench.core.tool_advice import class_advice, has_create, remake_advice
 from toolbench.core.tool_names import ToolAddress, kind_of, tool_at
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.names import meant_by
+from toolbench.mcp.servers import way_to_tool
 from toolbench.runs.history import history
 from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.session import MCPServerSession
 
 AnyTool = ToolDefinition[Any, Any]
 _RUNTIME = {*STEMS, "execute_ipython_cell"}
@@ -171,28 +173,32 @@ class Catalog:
             ToolNotFoundError: If there is no such tool; the message suggests a similar name.
         """
         entry = self._entry(name) or self._at(name) or self._entry(meant_by(name, self.names()))
-        if entry is not None:
-            return entry.make()
-        for tool_class in self._classes():
-            if name in (str(tool_class.name), tool_class.__name__):
-                way = f" {class_advice(tool_class)}"
-                break
-        else:
-            way = self._way_to(name)
-        msg = f"There is no tool called {name!r}.{way}"
-        raise ToolNotFoundError(msg)
+        if entry is None:
+            msg = f"There is no tool called {name!r}.{self._way_to(name)}"
+            raise ToolNotFoundError(msg)
+        return entry.make()
 
     def _way_to(self, name: str) -> str:
-        of_servers, client = self._addresses().values(), self._client()
-        if of_servers or client is not None:
-            from toolbench.mcp.servers import (  # noqa: PLC0415 - not for %load_ext
-                way_to_tool,
-            )
-
-            former = {} if client is None else client.former
-            if way := way_to_tool(former, name, of_servers):
-                return way
-        return _way_to(name, self.names(name))
+        """Return advice for *name*, which no tool has."""
+        for tool_class in self._classes():
+            if name in (str(tool_class.name), tool_class.__name__):
+                return f" {class_advice(tool_class)}"
+        former: Mapping[str, MCPServerSession] = {}
+        client = self._client()
+        if client is not None:
+            former = client.former
+        if way := way_to_tool(former, name, self._addresses().values()):
+            return way
+        if name in _RUNTIME:
+            return " It is a runtime tool: register_default_tools() of toolbench.tools adds these tools."
+        if name == "history":
+            return " The runs are in toolbench.history(); %tools history shows the last ones."
+        near = did_you_mean(name, self.names(name))
+        if earlier := _earlier_run(name):
+            return f"{earlier}{near}"
+        return near or (
+            " After a restart of the kernel, run the cell that defines it again. %tools lists them all."
+        )
 
     def close(self) -> None:
         """Close the tools that the catalog made from the registry."""
@@ -231,7 +237,10 @@ class Catalog:
             yield _entry(tool, tool.source)
         for name in self._registry:
             yield Entry(
-                *(name, "registry", self._describe(name), self._kind(name)),
+                name,
+                "registry",
+                self._describe(name),
+                self._kind(name),
                 partial(self._make, name),
                 is_made=isinstance(self._registry.recipe(name), ToolDefinition),
             )
@@ -273,37 +282,20 @@ class Catalog:
         return entry.tools[0]
 
     def _forget(self, name: str) -> None:
-        entry = self._tools_by_name.pop(name, None)
-        for tool in entry.tools if entry else ():
-            if tool.executor is not None:
-                tool.executor.close()
-
-
-def _way_to(name: str, known: list[str]) -> str:
-    """Return advice for *name*, which is not in *known*, the names of all tools."""
-    if name in _RUNTIME:
-        return (
-            " It is a runtime tool: register_default_tools() of toolbench.tools adds these tools."
-        )
-    if name == "history":
-        return " The runs are in toolbench.history(); %tools history shows the last ones."
-    near = did_you_mean(name, known)
-    if earlier := _earlier_run(name):
-        return f"{earlier}{near}"
-    return near or (
-        " After a restart of the kernel, run the cell that defines it again. %tools lists them all."
-    )
+        if name in self._tools_by_name:
+            for tool in self._tools_by_name.pop(name).tools:
+                if tool.executor is not None:
+                    tool.executor.close()
 
 
 def _earlier_run(name: str) -> str:
     """Return what to do about the tool *name*, which is gone; empty if the history has no run of it."""
     for record in reversed(history()):
-        address = record.address
-        server = address.server if address else ""
-        if name == record.tool or (address and name in (str(address), address.full_name)):
+        address = record.address or ToolAddress("", record.tool)
+        if name in (record.tool, str(address), address.full_name):
             way = "run the cell that defines it"
-            if server:
-                way = f"connect its server {server!r}"
+            if address.server:
+                way = f"connect its server {address.server!r}"
             return f" It ran before (run {record.id}), and is gone: {way} again."
     return ""
 

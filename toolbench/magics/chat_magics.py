@@ -3,7 +3,6 @@
 import ast
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -14,11 +13,14 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
+# Their names are imported with their first use
+from toolbench import agent
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean, ended
+from toolbench.llm import models
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.commands import Argument, LineParser, parsed
-from toolbench.magics.line import UsageError, variable
+from toolbench.magics.line import UsageError, listed_names, variable
 from toolbench.magics.table import Listing
 from toolbench.runs.exception_text import sentence_of, without_traceback
 from toolbench.runs.input_prompt import can_ask_in_cell
@@ -62,7 +64,8 @@ CHAT = LineParser(
         Argument("--model", offers="model", help="a name that %%model gave, a variable, or a URL"),
         Argument(
             "--tools",
-            is_list=True,
+            type=listed_names,
+            metavar="A,B",
             offers="tools",
             help="the tools it may use, or servers, for all their tools; those that the notebook "
             "defines if left out",
@@ -122,15 +125,6 @@ def _why(error: Exception) -> str:
     return sentence_of(error)
 
 
-@dataclass(frozen=True)
-class NamedModel:
-    """A model that `%model` gave a name."""
-
-    model: "Model"
-    expression: str
-    """The Python expression or the URL that made the model."""
-
-
 @magics_class
 class ChatMagics(Magics):
     """The magics `%model` and `%%chat`."""
@@ -139,7 +133,7 @@ class ChatMagics(Magics):
         """Prepare the magics for *shell*; *catalog* has the tools that a model can use."""
         super().__init__(shell)
         self.catalog = catalog
-        self.models: dict[str, NamedModel] = {}
+        self.models: dict[str, Model] = {}
         self._namespace = shell.user_ns
         self._shell = shell
         self._begun: list[Conversation] = []
@@ -158,21 +152,17 @@ class ChatMagics(Magics):
             if name not in self.models:
                 msg = f"There is no model {name} yet: write %model {name} URL, or a Python expression."
                 raise UsageError(msg)
-            return self.models[name].model
-        model = NamedModel(self._model_of(expression.strip()), expression.strip())
+            return self.models[name]
+        model = self._model_of(expression.strip())
         self.models[variable(name)] = model
         return None
 
     def _listing(self) -> Listing:
-        rows = [
-            (name, model.model.name, model.model.provider) for name, model in self.models.items()
-        ]
+        rows = [(name, model.name, model.provider) for name, model in self.models.items()]
         nothing = "No models yet. Name one: %model small http://localhost:11434/v1#qwen3:4b"
         return Listing(("model", "is", "dialect"), rows, nothing)
 
     def _model_of(self, expression: str) -> "Model":
-        from toolbench.llm import models  # noqa: PLC0415 - only where a model is used
-
         value: Any = expression
         if not expression.startswith(_WEB):
             value = self._value_of(expression)
@@ -187,8 +177,6 @@ class ChatMagics(Magics):
         Raises:
             UsageError: If *expression* raises an error.
         """
-        from toolbench.llm import models  # noqa: PLC0415 - as above
-
         try:
             tree = ast.parse(expression, mode="eval")
             words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -245,21 +233,17 @@ class ChatMagics(Magics):
         conversation.send_message(message)
         publish = self._shell.display_pub.publish
         if not hasattr(self.shell, "kernel") or not can_ask_in_cell():
-            from toolbench.agent.transcript import bundle  # noqa: PLC0415 - as above
-
             # No person can press a button
             conversation.ask()
-            publish({**bundle(conversation)})
+            publish(dict(conversation._repr_mimebundle_() or {}))
             return
         panel = ConversationPanel(conversation, Variables(self._namespace))
         publish(panel._repr_mimebundle_())
         panel.step()
 
     def _conversation(self, options: Namespace) -> "Conversation":
-        from toolbench.agent import Conversation  # noqa: PLC0415 - only for a chat
-
         known = self._namespace.get(options.name)
-        is_ours = isinstance(known, Conversation) and known.agent is not None
+        is_ours = isinstance(known, agent.Conversation) and known.agent is not None
         if known is not None and not is_ours:
             raise UsageError(_not_a_chat(options.name, known, options.tools))
         if is_ours and not options.new:
@@ -278,13 +262,11 @@ class ChatMagics(Magics):
         return new
 
     def _new(self, options: Namespace) -> "Conversation":
-        from toolbench.agent import Agent, Conversation  # noqa: PLC0415 - as above
-
         if options.model:
             model = self.model_named(options.model)
         else:
             model = self._latest_model()
-        return Conversation(agent=Agent(model, self._tools(options.tools)))
+        return agent.Conversation(agent=agent.Agent(model, self._tools(options.tools)))
 
     def _latest_model(self) -> "Model":
         if not self.models:
@@ -293,7 +275,7 @@ class ChatMagics(Magics):
                 "http://localhost:11434/v1#qwen3:4b, then %%chat --model small."
             )
             raise UsageError(msg)
-        return next(reversed(self.models.values())).model
+        return next(reversed(self.models.values()))
 
     def model_named(self, name: str) -> "Model":
         """Return the model that `%model` gave *name*, or the one of the variable or address *name*.
@@ -302,7 +284,7 @@ class ChatMagics(Magics):
             UsageError: If there is no such model.
         """
         if name in self.models:
-            return self.models[name].model
+            return self.models[name]
         if name.startswith(_WEB) or name in self._namespace:
             return self._model_of(name)
         near = did_you_mean(name, self.models) or " %model lists them."
@@ -312,16 +294,16 @@ class ChatMagics(Magics):
     def _tools(self, chosen: Sequence[str] | None) -> Iterable[Any]:
         if chosen is None:
             return self.catalog.tools(source="notebook").values()
-        return [tool for name in chosen for tool in self._tools_of(name)]
+        tools: list[Any] = []
+        for name in chosen:
+            tools += self._tools_of(name)
+        return tools
 
     def _tools_of(self, name: str) -> Iterable[Any]:
         """Return the tool *name*, or all tools of the server *name*."""
-        if name in self.catalog.names():
-            return [self.catalog.find(name)]
-        entries = self.catalog.entries()
-        on_server = [each for each in entries if each.source == f"mcp:{name}"]
-        if on_server:
-            return [each.make() for each in on_server]
+        on_server = [e for e in self.catalog.entries() if e.source == f"mcp:{name}"]
+        if on_server and name not in self.catalog.names():
+            return [entry.make() for entry in on_server]
         return [self.catalog.find(name)]
 
     def close(self) -> None:

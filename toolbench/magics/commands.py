@@ -43,23 +43,18 @@ class Argument:
         `Argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the run after this time")`
     """
 
-    def __init__(
-        self, *names: str, offers: str = "", is_list: bool = False, **settings: Any
-    ) -> None:
+    def __init__(self, *names: str, offers: str = "", **settings: Any) -> None:
         """Describe the argument *names*.
 
         Args:
             names: The name of the word, or the names of the option.
-            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`, `level`.
-            is_list: Whether the value has names with commas between them.
-            settings: What `add_argument` takes.
+            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`.
+            settings: What `add_argument` takes. With `type=listed_names`, blanks may stand beside
+                the commas of the value.
         """
         self.names = names
         self.offers = offers
-        self.is_list = is_list
         self.settings = settings
-        if is_list:
-            self.settings |= {"metavar": "A,B", "type": listed_names}
 
 
 class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
@@ -117,7 +112,7 @@ class LineParser(argparse.ArgumentParser):
         for argument in arguments:
             action = self.add_argument(*argument.names, **argument.settings)
             self.offers[action.dest] = argument.offers
-            if argument.is_list:
+            if action.type is listed_names:
                 self.lists += argument.names
 
     @property
@@ -222,7 +217,7 @@ class Command:
 
     help: str
     run: Callable[[Any, Namespace], Any]
-    """What it does: a function of the magics and the parsed options; its result is the cell's."""
+    """A function of the magics and the parsed options; a string is printed, any other result is the cell's."""
     arguments: Sequence[Argument] = ()
 
 
@@ -281,10 +276,13 @@ class Family:
         if first in ("-h", "--help"):
             raise HelpWanted(self.help_text())
         refuse_moved(f"%{self.name} {first}")
-        if self.takes_other_words:
+        others = self.parsers[self.default].positional_words(words)
+        wrong = next(iter(others), first)
+        near = did_you_mean(wrong, self.commands)
+        # One word is for the default command. Of several, the first was to be a command if it is like one
+        if self.takes_other_words and not (near and len(others) > 1):
             return self.default, words
-        near = did_you_mean(first, self.commands)
-        msg = f"%{self.name} has no command {first!r}.{near} %{self.name} --help lists them all."
+        msg = f"%{self.name} has no command {wrong!r}.{near} %{self.name} --help lists them all."
         raise UsageError(msg)
 
     def run(self, magics: Any, words: Sequence[str], **more: Any) -> Any:
@@ -298,17 +296,22 @@ class Family:
         try:
             command, rest = self.command_of(words)
             options = self.parsers[command].parse_words(rest)
+            vars(options).update(more)
+            result = self.commands[command].run(magics, options)
         except HelpWanted as help_text:
-            print(help_text)  # noqa: T201 - in the cell that asked
+            result = str(help_text)
+        if isinstance(result, str):
+            print(result)  # noqa: T201 - in the cell that asked
             return None
-        vars(options).update(more)
-        return self.commands[command].run(magics, options)
+        return result
 
 
 OVERWRITE = Argument(
     "--overwrite", action="store_true", help="replace a file that has other content"
 )
 """The option of each line that writes a file which the user names."""
+SERVER = Argument("name", offers="server", help="the server")
+"""The word of a line of `%mcp` that names a server."""
 
 
 def check_overwrite(options: Namespace, option: str) -> None:

@@ -1,38 +1,35 @@
-"""IPython's matcher: complete tools, arguments, values, servers and sub-commands."""
+"""IPython's matcher: complete tools, arguments, values, servers and commands, and the body of a call."""
 
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from json import dumps
-from typing import Any
+from dataclasses import dataclass, field
+from json import dumps, loads
+from typing import Any, Literal
 
 from IPython.core.completer import (
     CompletionContext,
+    SimpleCompletion,
     SimpleMatcherResult,
     context_matcher,
 )
 
+from toolbench.errors import BodyError
 from toolbench.jsonschema.node import read
-from toolbench.magics.body_completion import (
-    offer_in_json,
-    offer_in_yaml,
-    offered,
-)
 from toolbench.magics.call_arguments import looks_like_json
-from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.commands import Family, LineParser
 from toolbench.magics.line import open_json, with_whole_lists
 from toolbench.magics.mcp_magics import MCP
-from toolbench.magics.tool_magics import TOOL
+from toolbench.magics.tool_magics import TOOL, TOOL_CALL
 from toolbench.magics.tools_magics import TOOLS
 
 IDENTIFIER = "toolbench.matcher"
 _PARSERS = {parser.prog: parser for parser in (TOOL, TOOL_CALL, MODEL, CHAT)}
 _FAMILIES = {family.name: family for family in (TOOLS, MCP)}
 _VALUE = re.compile(
-    r"""(?:^|=\s*)%{1,2}tool\s+(\S.*?\s)([\w.][\w.-]*)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
+    r"""(?:^|=\s*)%{1,2}tool(?:s\s+sweep)?\s+(\S.*?\s)([\w.][\w.-]*)=("[^"]*|'[^']*|[^\s"']*)$"""
 )
 _OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S.*)$")
 _LINE = re.compile(r"(?:^|=\s*)%{1,2}(\w+)\s+(.*\s)?(\S*)$")
@@ -63,7 +60,6 @@ def matcher_for(
         "model": ("model", lambda typed: models()),
         "server": ("server", lambda typed: servers()),
         "target": ("instance", lambda typed: targets()),
-        "level": ("value", lambda typed: _levels()),
     }
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
@@ -75,8 +71,7 @@ def matcher_for(
             return _body(catalog, body, rest)
         hit = _OBJECT.search(line)
         if hit and (text := open_json(hit[1])) is not None:
-            offered = offer_in_json(_schema(catalog, hit[1].split()), text, rest)
-            return offered or _nothing()
+            return offer_in_json(_schema(catalog, hit[1].split()), text, rest)
         if hit := _VALUE.search(line):
             return _value(catalog, hit, rest)
         if hit := _LINE.search(line):
@@ -144,14 +139,14 @@ def _keywords(
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
     head, text = match.groups()
-    form = _BODY_FORM.search(head)
-    if form and form[1] == "py":
+    schema, form = _schema(catalog, head.split()), ""
+    if option := _BODY_FORM.search(head):
+        form = option[1]
+    if form == "py":
         return _nothing()
-    is_json = looks_like_json(text) or (form and form[1] == "json")
-    schema = _schema(catalog, head.split())
-    if is_json:
-        return offer_in_json(schema, text, rest) or _nothing()
-    return offer_in_yaml(schema, text, rest) or _nothing()
+    if form == "json" or looks_like_json(text):
+        return offer_in_json(schema, text, rest)
+    return offer_in_yaml(schema, text, rest)
 
 
 def _nothing() -> SimpleMatcherResult:
@@ -159,24 +154,15 @@ def _nothing() -> SimpleMatcherResult:
 
 
 def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    """Offer values as words of the line, in the quotes that the person typed or that a value needs.
-
-    If *rest* begins with the closing quote, which the editor has added, no quote is
-    added.
-    """
-    line, argument, quote, typed = match.groups()
-    is_closed = bool(quote) and rest.startswith(quote)
-    values = [
-        text.removesuffix(quote) if is_closed else text
-        for value in _choices(catalog, line.split(), argument)
-        # A newline would end the line
-        if value.startswith(typed) and "\n" not in value
-        if (text := _quoted(value, quote)).startswith(quote) or not is_closed
-    ]
-    return offered(values, quote + typed, "value")
+    """Offer values as words of the line, in the quotes that the person typed or that a value needs."""
+    line, argument, typed = match.groups()
+    place = Place("value", (argument,), typed)
+    return _continued(place, _schema(catalog, line.split()), rest, _word_of)
 
 
-def _quoted(value: str, quote: str) -> str:
+def _word_of(value: Any, quote: str) -> str:
+    if not isinstance(value, str):
+        value = dumps(value)
     if quote and quote not in value and "\\" not in value:
         return f"{quote}{value}{quote}"
     if "'" in value and not set(value) & set('"\\$`'):
@@ -193,17 +179,204 @@ def _schema(catalog: Catalog, words: Sequence[str]) -> dict[str, Any]:
         return {}
 
 
-def _choices(catalog: Catalog, words: Sequence[str], argument: str) -> list[str]:
-    choices = read(_schema(catalog, words)).at(argument).choices
-    return [v if isinstance(v, str) else dumps(v) for v in choices]
-
-
-def _levels() -> Iterable[str]:
-    """Return the levels of a server's log."""
-    from toolbench.mcp.monitoring.log import LEVELS  # noqa: PLC0415 - brings toolbench.mcp
-
-    return LEVELS
-
-
 def _offer(candidates: Iterable[str], typed: str, kind: str) -> SimpleMatcherResult:
-    return offered([c for c in candidates if c.startswith(typed)], typed, kind)
+    return _offered([c for c in candidates if c.startswith(typed)], typed, kind)
+
+
+# --- in the JSON or YAML of a call -----------------------------------------------------------
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*("?)')
+_BARE = re.compile(r'[^\s"{}\[\],:]+')
+_YAML_NAME = re.compile(r"""(?P<typed>(["']?)[\w.-]*)$""")
+_YAML_VALUE = re.compile(r"""(["']?)(?P<name>[\w.-]+)\1:\s+(?P<typed>.*)$""")
+_YAML_KEY = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a cursor after `typed`, which is the beginning of a name or of a value."""
+
+    kind: Literal["name", "value"]
+    path: tuple[str | int, ...]
+    """The path in the arguments: to the object in which a name is typed, or to a value."""
+    typed: str
+    """The text before the cursor, with its opening quote if it has one."""
+    present: frozenset[str] = frozenset()
+    """If a name is typed: the names that the object has already."""
+
+
+@dataclass
+class _Open:
+    """An object or a list that is not closed yet."""
+
+    is_object: bool
+    key: str | int
+    present: set[str] = field(default_factory=set)
+
+
+class _JSON:
+    """A reader of the beginning of a JSON text; it takes one mark or word at a time."""
+
+    def __init__(self) -> None:
+        self.open: list[_Open] = []
+        self.wants: Literal["name", "value", "nothing"] = "value"
+
+    def mark(self, mark: str) -> None:
+        """Take one of the marks `{}[],:`."""
+        if mark in "{[":
+            self._begin(is_object=mark == "{")
+        elif mark in "}]":
+            del self.open[-1:]
+            self.wants = "nothing"
+        elif mark == ":":
+            self.wants = "value"
+        elif mark == "," and self.open:
+            here = self.open[-1]
+            self.wants = "value"
+            if here.is_object:
+                self.wants = "name"
+            if isinstance(here.key, int):
+                here.key += 1
+
+    def _begin(self, *, is_object: bool) -> None:
+        if is_object:
+            self.open.append(_Open(is_object=True, key=""))
+            self.wants = "name"
+        else:
+            self.open.append(_Open(is_object=False, key=0))
+            self.wants = "value"
+
+    def word(self, text: str) -> None:
+        """Take a whole string or number."""
+        if self.wants == "name":
+            name = _text_of(text)
+            self.open[-1].key = name
+            self.open[-1].present.add(name)
+        self.wants = "nothing"
+
+    def place(self, typed: str) -> Place | None:
+        """Return the place of a cursor after *typed*; None if nothing can be inserted there."""
+        if self.wants == "nothing" or not self.open:
+            return None
+        path = tuple(each.key for each in self.open)
+        if self.wants == "name":
+            return Place("name", path[:-1], typed, frozenset(self.open[-1].present))
+        return Place("value", path, typed)
+
+
+def place_in_json(text: str) -> Place | None:
+    """Return the place of the cursor after *text*, the beginning of a JSON object.
+
+    Return None if nothing can be inserted there.
+    """
+    reader, at = _JSON(), 0
+    while at < len(text):
+        word = _STRING.match(text, at) or _BARE.match(text, at)
+        if word is None:
+            reader.mark(text[at])
+            at += 1
+            continue
+        at = word.end()
+        if at == len(text) and not (word.re is _STRING and word[1]):
+            return reader.place(word[0])
+        reader.word(word[0])
+    return reader.place("")
+
+
+def place_in_yaml(text: str) -> Place | None:
+    """Return the place of the cursor after *text*, a block of `name: value` lines.
+
+    Return None if nothing can be inserted there, such as in indented lines.
+    """
+    line = text.rpartition("\n")[2]
+    names = frozenset(name for _, name in _YAML_KEY.findall(text))
+    if match := _YAML_NAME.match(line):
+        return Place("name", (), match["typed"], names)
+    if match := _YAML_VALUE.match(line):
+        return Place("value", (match["name"],), match["typed"])
+    return None
+
+
+def _text_of(word: str) -> str:
+    try:
+        return str(loads(word))
+    except ValueError:
+        return word
+
+
+def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult:
+    """Offer the continuations of *text*, the beginning of a JSON object.
+
+    Args:
+        schema: The schema of the arguments.
+        text: The text before the cursor.
+        rest: The text after the cursor.
+    """
+    return _continued(place_in_json(text), schema, rest, _json)
+
+
+def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult:
+    """Offer the continuations of *text*, the beginning of a YAML block; see `offer_in_json`."""
+    return _continued(place_in_yaml(text), schema, rest, _yaml)
+
+
+def _continued(
+    place: Place | None, schema: Any, rest: str, write: Callable[[Any, str], str]
+) -> SimpleMatcherResult:
+    if place is None:
+        return _nothing()
+    here = read(schema).at(*place.path)
+    quote = place.typed[:1]
+    if quote not in ('"', "'"):
+        quote = ""
+    # The editor closed it
+    is_closed = bool(quote) and rest.startswith(quote)
+    words, kind, end = here.choices, "value", ""
+    if place.kind == "name":
+        words, kind = [name for name in here.names if name not in place.present], "param"
+        if not is_closed:
+            end = ": "
+    offers = []
+    for word in words:
+        text = write(word, quote)
+        fits = text.startswith(place.typed) or text.lstrip("\"'").startswith(place.typed)
+        # A newline would end a line
+        if fits and "\n" not in text:
+            if is_closed:
+                text = text.removesuffix(quote)
+            offers.append(text + end)
+    return _offered(offers, place.typed, kind)
+
+
+def _offered(texts: list[str], typed: str, kind: str) -> SimpleMatcherResult:
+    """Return *texts* as IPython's completions of type *kind*, which replace *typed*."""
+    return {
+        "completions": [SimpleCompletion(text=text, type=kind) for text in texts],
+        "suppress": bool(texts),
+        "matched_fragment": typed,
+    }
+
+
+def _json(word: Any, quote: str) -> str:
+    return dumps(word, ensure_ascii=False)
+
+
+def _yaml(word: Any, quote: str) -> str:
+    if not isinstance(word, str) or quote == '"':
+        return dumps(word, ensure_ascii=False)
+    if quote:
+        return "'" + word.replace("'", "''") + "'"
+    if _reads_as_itself(word):
+        return word
+    return dumps(word, ensure_ascii=False)
+
+
+def _reads_as_itself(word: str) -> bool:
+    from toolbench.magics.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
+        read_yaml,
+    )
+
+    try:
+        return bool(read_yaml(f"- {word}", {}) == [word])
+    except BodyError:
+        return False

@@ -67,8 +67,7 @@ def cut_json(line: str) -> tuple[str, str | None]:
     end = _end_of_json(line, start)
     # Broken JSON: the caller reads it and raises
     if end is None:
-        closing = line.rfind("}")
-        end = closing + 1 if closing > start else len(line)
+        end = line.rfind("}", start) + 1 or len(line)
     return f"{line[:start]} {line[end:]}", line[start:end]
 
 
@@ -228,7 +227,9 @@ def hides_secrets(magic: _Magic) -> _Magic:
         try:
             return magic(self, line, *cell)
         except UsageError as error:
-            known = [*_secrets_in(line), *(s for c in cell if c for s in _members(c))]
+            known = list(_secrets_in(line))
+            for body in cell:
+                known += _members(body or "")
             raise UsageError(Redactor(known).sentence(str(error))) from None
 
     return safe  # type: ignore[return-value]  # it takes the same arguments

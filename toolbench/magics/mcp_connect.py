@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import SecretStr
-
 from toolbench.errors import ToolbenchError
 from toolbench.magics import mcp_listing
-from toolbench.magics.commands import Argument, Command
-from toolbench.magics.line import UsageError, seconds
+from toolbench.magics.commands import SERVER, Argument, Command
+from toolbench.magics.line import UsageError, listed_names, seconds
 from toolbench.magics.mcp_over_time import trust_notes
 from toolbench.magics.table import Listing
+from toolbench.mcp.client_features import root_url
+from toolbench.mcp.config.placeholders import LiveVariables, is_text, names_in, reference
 from toolbench.redaction.detect import secrets_in
 from toolbench.wording import counted
 
@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 # Module:name, as FastMCP writes it
 _IN_MODULE = re.compile(r"[\w.]+:\w+")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_OPTIONS = (
-    *("config", "only", "approve", "mode", "env", "record", "replay"),
-    *("header", "auth", "timeout", "cwd", "root"),
-)
-_OF_REPLAY = ("name", "--replay", "--mode")
-_OF_CONFIG = ("--config", "--only", "--approve", "--record", "--timeout")
+_WEB = ("http://", "https://")
 
 
 def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
@@ -89,7 +83,7 @@ def _listing(magics: "MCPMagics", session: "MCPServerSession") -> Listing:
     return mcp_listing.offer(session).noted(notes)
 
 
-def _disconnect(magics: "MCPMagics", options: Namespace) -> None:
+def _disconnect(magics: "MCPMagics", options: Namespace) -> str:
     if options.all and options.name:
         msg = "Give NAME or --all, not both."
         raise UsageError(msg)
@@ -101,10 +95,8 @@ def _disconnect(magics: "MCPMagics", options: Namespace) -> None:
         names = list(magics.client.servers)
     if options.all and options.forget:
         names = list(magics.client.known)
-    for name in names:
-        print(_disconnected(magics, name, is_forgotten=options.forget))  # noqa: T201 - in the cell that asked
-    if not names:
-        print("No server was connected.")  # noqa: T201 - as above
+    sentences = [_disconnected(magics, name, is_forgotten=options.forget) for name in names]
+    return "\n".join(sentences) or "No server was connected."
 
 
 def _disconnected(magics: "MCPMagics", name: str, *, is_forgotten: bool) -> str:
@@ -137,14 +129,12 @@ def _forget(magics: "MCPMagics", session: "MCPServerSession") -> str:
 
 def _given(options: Namespace) -> list[str]:
     """Return what the line of `connect` has: `name`, its options, the target, and `--` for a program."""
-    given = [f"--{name}" for name in _OPTIONS if getattr(options, name) not in (None, False)]
-    if options.name:
-        given.append("name")
-    if options.target:
-        given.append(options.target)
-    if options.program is not None:
-        given.append("--")
-    return given
+    written = {"name": "name", "target": options.target, "program": "--"}
+    return [
+        written.get(name, f"--{name}")
+        for name, value in vars(options).items()
+        if value not in (None, False)
+    ]
 
 
 def _check(options: Namespace) -> None:
@@ -155,21 +145,23 @@ def _check(options: Namespace) -> None:
     """
     given = _given(options)
     if options.replay:
-        ignored = [word for word in given if word not in _OF_REPLAY]
+        unfit = {*given} - {"name", "--replay", "--mode"}
         why = "--replay answers from the file and starts nothing: no {}."
     elif options.config:
-        ignored = [word for word in given if word not in _OF_CONFIG]
+        unfit = {*given} - {"--config", "--only", "--approve", "--record", "--timeout"}
         why = (
             "--config takes its servers from the file: no {}. --only NAME,... selects some of them."
         )
-    elif ignored := [word for word in given if word in ("--only", "--approve")]:
+    elif options.only or options.approve:
+        unfit = {"--only", "--approve"}
         why = "{} is for the servers of a file: add --config FILE."
     elif options.program is None:
-        ignored = [word for word in given if word in ("--cwd", "--env")]
+        unfit = {"--cwd", "--env"}
         why = "{} is for a server that a command starts: add -- and the command."
     else:
-        ignored = [word for word in given if word in ("--header", "--auth")]
+        unfit = {"--header", "--auth"}
         why = "{} is for a URL: a command takes --env NAME."
+    ignored = [word for word in given if word in unfit]
     if ignored:
         raise UsageError(why.format(" and no ".join(ignored)))
 
@@ -187,7 +179,7 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
     if any(word.startswith("-") for word in words[:2]):
         return
     target = words[1:]
-    if not target or target[0].startswith(("http://", "https://")):
+    if not target or target[0].startswith(_WEB):
         return
     if len(target) == 1 and (_bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])):
         return
@@ -195,7 +187,7 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
     msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
     if target[0].endswith(".py"):
         msg += f"To start it: {line}python {shlex.join(target)}"
-    elif len(target) > 1 or _is_program(target[0]):
+    elif len(target) > 1 or shutil.which(_own_program(target[0])):
         msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
     else:
         msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
@@ -208,25 +200,41 @@ def _bare(word: str) -> str:
 
 
 def _entry(options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return the target of `connect`: a command, a URL, or a server object."""
+    """Return the target of `connect`: a command, a URL or a server object, with what the line adds to it.
+
+    Args:
+        options: The parsed line.
+        names: The variables of the notebook.
+
+    Raises:
+        UsageError: If there is no target, or an option cannot be used for it.
+    """
     if not options.name:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
         raise UsageError(msg)
-    command = options.program
-    if command and options.target is None:
-        env = {}
-        for word in options.env or ():
-            name, equals, value = word.partition("=")
-            if not equals:
-                value = f"${{env:{name}}}"
-            env[name] = value
-        entry = {"command": _own_program(command[0]), "args": command[1:], "env": env}
-        return _entry_with(entry, options, names)
-    if options.target and not command:
+    if bool(options.target) == bool(options.program):
+        msg = f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
+        raise UsageError(msg)
+    if options.program:
+        program, *arguments = options.program
+        entry: Any = {"command": _own_program(program), "args": arguments, "env": _env(options)}
+    else:
         entry = names.get(_bare(options.target), options.target)
-        return _entry_with(entry, options, names)
-    msg = f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
-    raise UsageError(msg)
+    settings = _settings(options, names)
+    if not settings:
+        return entry
+    if isinstance(entry, str) and entry.startswith(_WEB):
+        entry = {"url": entry}
+    if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
+        option = next(name for name in ("header", "auth", "cwd") if getattr(options, name))
+        msg = f"--{option} is for a URL or a command, not for an object."
+        raise UsageError(msg)
+    before = entry.get("headers")
+    if "headers" in settings and isinstance(before, dict):
+        settings["headers"] = {**before, **settings["headers"]}
+    # A reconnect reads them again
+    variables = LiveVariables(names, names_in(settings))
+    return {**entry, **settings, "notebookVariables": variables}
 
 
 def _own_program(name: str) -> str:
@@ -237,77 +245,38 @@ def _own_program(name: str) -> str:
     return name
 
 
-def _is_program(name: str) -> bool:
-    return shutil.which(_own_program(name)) is not None
+def _env(options: Namespace) -> dict[str, str]:
+    """Return the environment of the command: values, and references to those that stand for themselves."""
+    env = {}
+    for word in options.env or ():
+        name, equals, value = word.partition("=")
+        if not equals:
+            value = f"${{env:{name}}}"
+        env[name] = value
+    return env
 
 
-def _entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return *entry* with the headers, the token and the folder that are on the line.
-
-    Args:
-        entry: A URL, a mapping, or an object.
-        options: The parsed line.
-        names: The variables of the notebook.
+def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the headers, the token and the folder that are on the line, as a configuration has them.
 
     Raises:
-        UsageError: If an option cannot be used.
+        UsageError: If one of them cannot be used.
     """
     settings: dict[str, Any] = {}
     if options.header:
-        headers = [_header(text, names) for text in options.header]
-        settings["headers"] = dict(headers)
+        settings["headers"] = dict(map(_header, options.header))
     if options.auth is not None:
         settings["auth"] = _auth(options.auth, names)
     if options.cwd is not None:
-        settings["cwd"] = _folder("--cwd", options.cwd)
-    if not settings:
-        return entry
-    if isinstance(entry, str) and entry.startswith(("http://", "https://")):
-        entry = {"url": entry}
-    if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
-        option = next(name for name in ("header", "auth", "cwd") if getattr(options, name))
-        msg = f"--{option} is for a URL or a command, not for an object."
-        raise UsageError(msg)
-    settings["notebookVariables"] = _variables(options, names)
-    before = entry.get("headers")
-    if "headers" in settings and isinstance(before, dict):
-        settings["headers"] = {**before, **settings["headers"]}
-    return {**entry, **settings}
+        folder = Path(options.cwd).expanduser().absolute()
+        if not folder.is_dir():
+            msg = f"--cwd takes a folder: there is none at {str(folder)!r}."
+            raise UsageError(msg)
+        settings["cwd"] = str(folder)
+    return settings
 
 
-def _roots_of(options: Namespace) -> list[str]:
-    """Return the folders of `--root`, as file URLs.
-
-    Raises:
-        UsageError: If a folder does not exist, or a URL is not a file URL.
-    """
-    from toolbench.mcp.client_features import root_url  # noqa: PLC0415 - loaded by now
-
-    try:
-        return [root_url(word) for word in options.root or ()]
-    except ToolbenchError as error:
-        msg = f"--root: {error}"
-        raise UsageError(msg) from None
-
-
-def _variables(options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return the variables of the notebook to which the line refers; a reconnect reads them again."""
-    from toolbench.mcp.config.placeholders import (  # noqa: PLC0415 - loaded by now
-        LiveVariables,
-        names_in,
-    )
-
-    of_auth = [options.auth, f"${{{options.auth}}}"]
-    return LiveVariables(names, names_in([*(options.header or ()), *of_auth]))
-
-
-def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:
-    from toolbench.mcp.config.placeholders import (  # noqa: PLC0415 - loaded by now
-        Reference,
-        names_in,
-        with_references,
-    )
-
+def _header(text: str) -> tuple[str, str]:
     match = _HEADER.fullmatch(text)
     if match is None or not match["value"]:
         msg = "--header takes a name and a value: --header 'X-Team: data'."
@@ -319,63 +288,37 @@ def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:
             f"a variable, and write --header '{name}: ${{VARIABLE}}'."
         )
         raise UsageError(msg)
-
-    def with_value(reference: Reference) -> str:
-        if reference.default is not None and not _is_there(reference.name, names):
-            # Its default is taken when the server is connected
-            return reference.text
-        return _value("--header", reference.name, names)
-
-    return name, with_references(value, with_value)
+    return name, value
 
 
 def _auth(word: str, names: Mapping[str, Any]) -> str:
-    from toolbench.mcp.config.placeholders import reference  # noqa: PLC0415 - loaded by now
-
     if word.lower() == "oauth":
         return "oauth"
-    variable = reference(word)
     name = word
+    variable = reference(word)
     if variable is not None:
         name = variable.name
-    if not _NAME.fullmatch(name) or not _is_there(name, names):
+    if not name.isidentifier() or not (os.environ.get(name) or is_text(names.get(name))):
         msg = (
             "--auth takes oauth, or the name of a variable that holds the token: a variable of the "
             "environment or a text of this notebook. There is no such variable; do not write "
             "the token itself into the line."
         )
         raise UsageError(msg)
-    return _value("--auth", name, names)
-
-
-def _is_there(name: str, names: Mapping[str, Any]) -> bool:
-    return bool(os.environ.get(name)) or isinstance(names.get(name), str | SecretStr)
-
-
-def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
-    """Return a reference to the variable *name*, which is needed for *option*.
-
-    A variable of the environment comes before one of the notebook.
-
-    Raises:
-        UsageError: If there is no such variable.
-    """
-    from toolbench.mcp.config.placeholders import is_text  # noqa: PLC0415 - as above
-
-    if os.environ.get(name):
-        return f"${{env:{name}}}"
-    if not is_text(names.get(name)):
-        msg = f"{option} needs the variable {name!r}: set it in the environment or in a cell."
-        raise UsageError(msg)
     return f"${{{name}}}"
 
 
-def _folder(option: str, word: str) -> str:
-    path = Path(word).expanduser().absolute()
-    if not path.is_dir():
-        msg = f"{option} takes a folder: there is none at {str(path)!r}."
-        raise UsageError(msg)
-    return str(path)
+def _roots_of(options: Namespace) -> list[str]:
+    """Return the folders of `--root`, as file URLs.
+
+    Raises:
+        UsageError: If a folder does not exist, or a URL is not a file URL.
+    """
+    try:
+        return [root_url(word) for word in options.root or ()]
+    except ToolbenchError as error:
+        msg = f"--root: {error}"
+        raise UsageError(msg) from None
 
 
 MODES = ("auto", "legacy")
@@ -393,7 +336,12 @@ COMMANDS = {
                 help="a URL, an object of the notebook, or module:name",
             ),
             Argument("--config", metavar="FILE", help="a file with mcpServers, or a server.json"),
-            Argument("--only", is_list=True, help="names from the file, with commas between them"),
+            Argument(
+                "--only",
+                type=listed_names,
+                metavar="A,B",
+                help="names from the file, with commas between them",
+            ),
             Argument(
                 "--approve",
                 action="store_true",
@@ -436,7 +384,7 @@ COMMANDS = {
     "reconnect": Command(
         "start a server again",
         _reconnect,
-        (Argument("name", offers="server", help="the server"), _MODE),
+        (SERVER, _MODE),
     ),
     "disconnect": Command(
         "stop a server, or --all",

@@ -3,13 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from os.path import commonprefix
+from typing import TYPE_CHECKING, get_args
 
 from toolbench.core.declarations import Effect
 from toolbench.display.caps import shorten
 from toolbench.llm.tokens import TokenCount
 from toolbench.magics.table import Listing
+from toolbench.mcp.monitoring.traffic import paired
 from toolbench.mcp.server_html import status_words
+from toolbench.mcp.servers import kept
 from toolbench.wording import counted, listed, words_of
 
 if TYPE_CHECKING:
@@ -37,18 +40,17 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
     The cost is in tokens. The note has the reason of a failure, or the number of tools
     that cannot be called.
     """
-    return Listing(
-        ("server", "status", "protocol", "tools", "tokens", "note"),
-        [
-            (
-                *(s.name, status_words(s.status)),
-                *(s.protocol_version or "", len(s.tools)),
-                *(bill.total.number if bill.tools else "", _note(s)),
-            )
-            for s, bill in ((s, token_bill(s)) for s in sessions)
-        ],
-        _NO_SERVERS,
-    )
+    columns = ("server", "status", "protocol", "tools", "tokens", "note")
+    rows = []
+    for session in sessions:
+        bill, tokens = token_bill(session), ""
+        if bill.tools:
+            tokens = bill.total.number
+        status, protocol = status_words(session.status), session.protocol_version or ""
+        rows.append(
+            (session.name, status, protocol, len(session.tools), tokens, _note(session)),
+        )
+    return Listing(columns, rows, _NO_SERVERS)
 
 
 def tools(session: "MCPServerSession") -> Listing:
@@ -57,18 +59,14 @@ def tools(session: "MCPServerSession") -> Listing:
     Below the table, notes name the tools that cannot be called, with the reasons.
     """
     bill = token_bill(session)
-    disabled = [
-        f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in session.tools.disabled
-    ]
+    rows = []
+    for tool in session.tools:
+        rows.append((tool.name, bill.number(tool.remote_name), _first_line(tool.description)))
     return Listing(
         (f"tool of {session.name}", "tokens", "what it does"),
-        [(t.name, bill.number(t.remote_name), _first_line(t.description)) for t in session.tools],
+        rows,
         _nothing(session, "tools"),
-        notes=[
-            *_not_for_models(session),
-            *disabled,
-            *_problems(session),
-        ],
+        notes=[*_not_for_models(session), *_disabled(session), *_problems(session)],
     )
 
 
@@ -77,20 +75,20 @@ def offer(session: "MCPServerSession") -> Listing:
 
     If it has many tools, their groups are shown. The rows are those of all tools.
     """
-    listing, disabled = tools(session), session.tools.disabled
+    listing, disabled = tools(session), _disabled(session)
     if len(listing) + len(disabled) <= _LISTED:
         return listing
     name = session.name
     overview = groups(name, list(session.tools), token_bill(session))
-    reasons = [f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in disabled]
     notes = [
         # By addresses: names may be longer here, or become so
         f"All of them: %mcp list {name}. Those of a group: %tools {name}.PATTERN",
         *_not_for_models(session),
-        *first_of(reasons, f"%mcp list {name} shows why"),
+        *first_of(disabled, f"%mcp list {name} shows why"),
         *_problems(session),
     ]
-    return listing.with_overview(overview.noted(notes))
+    listing.overview = overview.noted(notes)
+    return listing
 
 
 def first_of(notes: Sequence[str], more: str) -> list[str]:
@@ -146,8 +144,6 @@ def without_place(
 
     Another session from before keeps the place of each.
     """
-    from toolbench.mcp.servers import kept  # noqa: PLC0415 - loaded by now
-
     failures = []
     for session in added:
         if servers.get(session.name) is not session:
@@ -157,37 +153,30 @@ def without_place(
 
 def resources(session: "MCPServerSession") -> Listing:
     """Return a table of the resources of a server, and then of its resource templates."""
-    if not session.is_connected:
-        return _not_there(session)
-    return Listing(
-        ("resource", "name", "type"),
-        [
-            *((r.uri, r.title or r.name, r.mime_type) for r in session.resources),
-            *(
-                (t.uri_template, t.title or t.name, t.mime_type or "template")
-                for t in session.resources.templates
-            ),
-        ],
-        _nothing(session, "resources"),
-    )
+    rows = []
+    if session.is_connected:
+        for resource in session.resources:
+            rows.append((resource.uri, resource.title or resource.name, resource.mime_type))
+        for template in session.resources.templates:
+            kind = template.mime_type or "template"
+            rows.append((template.uri_template, template.title or template.name, kind))
+    return Listing(("resource", "name", "type"), rows, _nothing(session, "resources"))
 
 
 def prompts(session: "MCPServerSession") -> Listing:
     """Return a table of the prompts of a server, and of the arguments of each prompt."""
-    if not session.is_connected:
-        return _not_there(session)
-    return Listing(
-        ("prompt", "arguments", "what it does"),
-        [
-            (
-                prompt.name,
-                ", ".join(a.name if a.required else f"[{a.name}]" for a in prompt.arguments),
-                _first_line(prompt.description),
-            )
-            for prompt in session.prompts
-        ],
-        _nothing(session, "prompts"),
-    )
+    rows = []
+    if session.is_connected:
+        for prompt in session.prompts:
+            names = []
+            for argument in prompt.arguments:
+                name = argument.name
+                if not argument.required:
+                    name = f"[{name}]"
+                names.append(name)
+            rows.append((prompt.name, ", ".join(names), _first_line(prompt.description)))
+    columns = ("prompt", "arguments", "what it does")
+    return Listing(columns, rows, _nothing(session, "prompts"))
 
 
 def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
@@ -205,8 +194,6 @@ def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listin
 
     With *only_failed*, the table has the failed requests and calls, and the noise.
     """
-    from toolbench.mcp.monitoring.traffic import paired  # noqa: PLC0415 - loaded by now
-
     exchanges = paired(session.traffic)
     if only_failed:
         exchanges = [exchange for exchange in exchanges if exchange.is_failed]
@@ -233,8 +220,15 @@ def token_bill(session: "MCPServerSession") -> "TokenBill":
 def _not_for_models(session: "MCPServerSession") -> list[str]:
     """Return a sentence about the tools that no model gets, as a list; empty if there are none."""
     names = [tool.name for tool in session.tools if not tool.is_for_models]
+    if not names:
+        return []
     what = f"{counted(len(names), 'tool')} that the server keeps for its app"
-    return [f"No model gets {what}: {listed(names, _NAMES)}"] if names else []
+    return [f"No model gets {what}: {listed(names, _NAMES)}"]
+
+
+def _disabled(session: "MCPServerSession") -> list[str]:
+    """Return a sentence about each tool that cannot be called, with the reason."""
+    return [f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in session.tools.disabled]
 
 
 def _problems(session: "MCPServerSession") -> list[str]:
@@ -247,15 +241,13 @@ def _problems(session: "MCPServerSession") -> list[str]:
 
 
 def _note(session: "MCPServerSession") -> str:
+    from toolbench.mcp.errors import short_reason  # noqa: PLC0415 - loaded with the first session
+
     if session.status == "closed":
         return f"%mcp reconnect {session.name} brings it back"
-    disabled = session.tools.disabled
     if session.error:
-        from toolbench.mcp.errors import (  # noqa: PLC0415 - loaded by now
-            short_reason,
-        )
-
         return short_reason(session.name, session.error)
+    disabled = session.tools.disabled
     if not disabled:
         return ""
     what = counted(len(disabled), "tool")
@@ -270,10 +262,6 @@ def _nothing(session: "MCPServerSession", what: str) -> str:
     if not session.is_connected or (what == "tools" and session.error):
         return _why(session)
     return f"{session.name} has no {what}."
-
-
-def _not_there(session: "MCPServerSession") -> Listing:
-    return Listing((), (), _why(session))
 
 
 def _why(session: "MCPServerSession") -> str:
@@ -303,42 +291,38 @@ def groups(server: str, tools: Tools, bill: "TokenBill") -> Listing:
     grouped, others = _grouped(tools)
     notes = []
     if others:
-        grouped = [*grouped, ("other names", others)]
+        grouped.append(("other names", others))
         names = [_short(tool.name) for tool in others]
         notes = [f"Other names: {listed(names, _NAMES)}"]
-    counts = Counter(tool.hints.effect for tool in tools)
-    effects: list[Effect] = [effect for effect in get_args(Effect) if counts[effect]]
-    rows = [
-        (
-            _short(pattern),
-            f"{len(members):,}",
-            _cost(members, bill),
-            *_numbers(members, effects),
-        )
-        for pattern, members in grouped
-    ]
+    known = {tool.hints.effect for tool in tools}
+    effects: list[Effect] = [effect for effect in get_args(Effect) if effect in known]
+    rows = []
+    for pattern, members in grouped:
+        counts = Counter(tool.hints.effect for tool in members)
+        numbers = [counts[effect] or "" for effect in effects]
+        rows.append((_short(pattern), len(members), _cost(members, bill), *numbers))
     columns = (f"tools of {server}", "number", "tokens", *effects)
     return Listing(columns, rows, f"{server} has no tools.", notes=notes)
 
 
 def _grouped(tools: Tools) -> tuple[list[tuple[str, Tools]], Tools]:
     """Return groups of *tools*, each with its pattern, the largest first; and the other tools."""
-    if not tools:
-        return [], []
-    first = _same_beginning([words_of(tool.name) for tool in tools])
+    # Of words, not of paths
+    first = len(commonprefix([words_of(tool.name) for tool in tools]))  # noqa: RUF071
     by_beginning: dict[str, list[MCPToolDefinition]] = {}
     for tool in tools:
         by_beginning.setdefault(_beginning(tool.name, first + 1), []).append(tool)
     ordered = sorted(by_beginning.items(), key=lambda item: -len(item[1]))
     shown = ordered
     if len(ordered) > _ROWS:
-        shown = [item for item in ordered[: _ROWS - 1] if len(item[1]) > 1]
+        shown = [group for group in ordered[: _ROWS - 1] if len(group[1]) > 1]
     if first and not shown:
         # After the words of all, each name goes on in its own way
-        shown = [(_beginning(tools[0].name, first), list(tools))]
-        ordered = shown
-    others = [tool for _, members in ordered[len(shown) :] for tool in members]
-    return [(_pattern(beginning, members), members) for beginning, members in shown], others
+        shown = ordered = [(_beginning(tools[0].name, first), list(tools))]
+    others: list[MCPToolDefinition] = []
+    for _, members in ordered[len(shown) :]:
+        others += members
+    return [(_pattern(*group), group[1]) for group in shown], others
 
 
 def _beginning(name: str, words: int) -> str:
@@ -350,21 +334,13 @@ def _beginning(name: str, words: int) -> str:
     return name
 
 
-def _same_beginning(names: Sequence[Any]) -> int:
-    """Return how many items at the beginning of all *names*, texts or lists of words, are the same."""
-    lowest, highest = min(names), max(names)
-    for place, (one, other) in enumerate(zip(lowest, highest, strict=False)):
-        if one != other:
-            return place
-    return len(lowest)
-
-
 def _pattern(beginning: str, members: Tools) -> str:
     """Return the pattern of the names of *members*, which have this *beginning*."""
     names = [tool.name for tool in members]
     if len(names) == 1:
         return names[0]
-    end, shared = len(beginning), _same_beginning(names)
+    end = len(beginning)
+    shared = len(commonprefix(names))  # noqa: RUF071 - of names, not of paths
     # With the sign before the next word
     while end < shared and not names[0][end].isalnum():
         end += 1
@@ -376,14 +352,12 @@ def _short(name: str) -> str:
 
 
 def _cost(members: Tools, bill: "TokenBill") -> str:
-    costs = [bill.tools[tool.remote_name] for tool in members if tool.remote_name in bill.tools]
-    if not costs:
+    tokens, exact = 0, True
+    for tool in members:
+        # None for a tool that the server keeps for its app
+        if cost := bill.tools.get(tool.remote_name):
+            tokens += cost.tokens
+            exact = exact and cost.exact
+    if not tokens:
         return ""
-    tokens = sum(cost.tokens for cost in costs)
-    return TokenCount(tokens, exact=all(cost.exact for cost in costs)).number
-
-
-def _numbers(members: Tools, effects: Sequence[Effect]) -> list[str]:
-    """Return how many of *members* have each of *effects*; empty for none."""
-    counts = Counter(tool.hints.effect for tool in members)
-    return [f"{counts[effect]:,}" if counts[effect] else "" for effect in effects]
+    return TokenCount(tokens, exact=exact).number

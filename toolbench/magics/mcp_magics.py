@@ -1,6 +1,5 @@
 """%mcp: connect, list, inspect and disconnect servers."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
+# Their names are imported with their first use
+from toolbench import mcp, serving, widgets
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
 from toolbench.magics.catalog import AnyTool, Catalog
-from toolbench.magics.commands import OVERWRITE, Argument, Command, Family
+from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
 from toolbench.magics.line import (
     UsageError,
     hides_secrets,
@@ -25,6 +26,7 @@ from toolbench.magics.line import (
 )
 from toolbench.magics.settings import Toolbench
 from toolbench.magics.table import Listing
+from toolbench.mcp.monitoring.log import LEVELS
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -77,19 +79,10 @@ class MCPMagics(Magics):
         elif dashes:
             msg = f"Only %mcp connect takes a command after --, not %mcp {' '.join(words[:1])}."
             raise UsageError(msg)
-        self._warm()
-        try:
-            return MCP.run(self, words, program=program)
-        finally:
-            # A server that failed is in the lists too
-            refresh_explorers()
-
-    def _warm(self) -> None:
-        """Load FastMCP in a thread at the first command: the user can go on typing meanwhile."""
+        # FastMCP loads while the user goes on typing
         if self._warming is None:
-            from toolbench.mcp import warm  # noqa: PLC0415 - not for %load_ext
-
-            self._warming = warm()
+            self._warming = mcp.warm()
+        return MCP.run(self, words, program=program)
 
     @property
     def client(self) -> "MCPClient":
@@ -119,9 +112,7 @@ def _explore(magics: MCPMagics, options: Namespace) -> Any:
     # A terminal shows no widgets
     if not hasattr(magics.shell, "kernel"):
         return mcp_listing.servers(client.known.values())
-    from toolbench.widgets.explorer import Explorer  # noqa: PLC0415 - brings toolbench.mcp
-
-    return Explorer(client, options.name)
+    return widgets.Explorer(client, options.name)
 
 
 def _list(magics: MCPMagics, options: Namespace) -> Listing:
@@ -213,10 +204,10 @@ def _roots(magics: MCPMagics, options: Namespace) -> Listing:
     )
 
 
-def _save(magics: MCPMagics, options: Namespace) -> None:
+def _save(magics: MCPMagics, options: Namespace) -> str:
     text, notes = config_text(magics.client.servers.values())
     path = write_named(options.file, text, overwrite=options.overwrite)
-    print("\n".join([f"Wrote {path}.", *notes]))  # noqa: T201 - in the cell that asked
+    return "\n".join([f"Wrote {path}.", *notes])
 
 
 def config_text(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
@@ -244,12 +235,11 @@ def config_text(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]
     return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
 
-def _serve(magics: MCPMagics, options: Namespace) -> "Served | None":
+def _serve(magics: MCPMagics, options: Namespace) -> "Served | str":
     # People write commas too
     names = listed_names(",".join(options.names))
     if options.stop:
-        _stop_serving(magics, names)
-        return None
+        return _stop_serving(magics, names)
     for name in names:
         magics.catalog.find(name)
     if not names and not _own_tools(magics.catalog):
@@ -258,15 +248,13 @@ def _serve(magics: MCPMagics, options: Namespace) -> "Served | None":
             "serve: %mcp serve NAME ..."
         )
         raise UsageError(msg)
-    from toolbench.serving.served_tools import serve  # noqa: PLC0415 - FastMCP takes seconds
-
     if magics.served is not None:
         magics.served.close()
-    magics.served = serve(names or (lambda: _own_tools(magics.catalog)))
+    magics.served = serving.serve(names or (lambda: _own_tools(magics.catalog)))
     return magics.served
 
 
-def _stop_serving(magics: MCPMagics, names: list[str]) -> None:
+def _stop_serving(magics: MCPMagics, names: list[str]) -> str:
     if names:
         msg = f"--stop stops the whole server: leave out {' '.join(names)}."
         raise UsageError(msg)
@@ -274,7 +262,7 @@ def _stop_serving(magics: MCPMagics, names: list[str]) -> None:
         msg = "Nothing is served by %mcp serve."
         raise UsageError(msg)
     magics.served.close()
-    print(f"{magics.served.name!r} is not served any more.")  # noqa: T201 - in the cell that asked
+    return f"{magics.served.name!r} is not served any more."
 
 
 def _own_tools(catalog: Catalog) -> list[AnyTool]:
@@ -297,7 +285,6 @@ def _discover(magics: MCPMagics, options: Namespace) -> Listing:
     return mcp_listing.discovered_servers(discover())
 
 
-_NAME = Argument("name", offers="server", help="the server")
 _ANY_NAME = Argument("name", nargs="?", offers="server", help="one server")
 MCP = Family(
     "mcp",
@@ -305,16 +292,16 @@ MCP = Family(
         "explore": Command("browse and try tools, resources and prompts", _explore, (_ANY_NAME,)),
         **mcp_connect.COMMANDS,
         "list": Command("the servers; with NAME, its tools", _list, (_ANY_NAME,)),
-        "resources": Command("its resources and resource templates", _resources, (_NAME,)),
+        "resources": Command("its resources and resource templates", _resources, (SERVER,)),
         "read": Command(
-            "read a resource, listed or linked to", _read, (_NAME, Argument("uri", help="which"))
+            "read a resource, listed or linked to", _read, (SERVER, Argument("uri", help="which"))
         ),
-        "prompts": Command("its prompts", _prompts, (_NAME,)),
+        "prompts": Command("its prompts", _prompts, (SERVER,)),
         "skills": Command(
             "its skills; with a SKILL, read it",
             _skills,
             (
-                _NAME,
+                SERVER,
                 Argument("skill", nargs="?", help="the name of a skill"),
                 Argument("file", nargs="?", default="SKILL.md", help="a file of it"),
             ),
@@ -323,7 +310,7 @@ MCP = Family(
             "what it logged, wrote to stderr, or sent and received",
             _log,
             (
-                _NAME,
+                SERVER,
                 Argument("--stderr", action="store_true", help="what it wrote to stderr"),
                 Argument(
                     "--traffic",
@@ -337,20 +324,20 @@ MCP = Family(
                 ),
                 Argument(
                     "--level",
-                    offers="level",
+                    choices=LEVELS,
                     metavar="LEVEL",
                     help="ask the server for log messages of this level and above",
                 ),
             ),
         ),
-        "review": Command("its tools, tokens, risks and lint findings", _review, (_NAME,)),
+        "review": Command("its tools, tokens, risks and lint findings", _review, (SERVER,)),
         **mcp_over_time.COMMANDS,
-        "tasks": Command("the tasks that calls of this session started", _tasks, (_NAME,)),
+        "tasks": Command("the tasks that calls of this session started", _tasks, (SERVER,)),
         "roots": Command(
             "the folders it may ask for; DIR... or --none replaces them",
             _roots,
             (
-                _NAME,
+                SERVER,
                 Argument("folders", nargs="*", metavar="DIR", help="the folders"),
                 Argument("--none", action="store_true", help="remove all of them"),
             ),
@@ -416,15 +403,6 @@ def _is_server(value: Any) -> bool:
     with suppress(Exception):
         return any(base.__name__ in _CLASSES for base in kind.__mro__)
     return False
-
-
-def refresh_explorers() -> None:
-    """Update the list of servers in the open explorers."""
-    module = sys.modules.get("toolbench.widgets.explorer.explorer")
-    if module is None:
-        return
-    for explorer in list(module.open_explorers):
-        explorer.look()
 
 
 MCPMagics.mcp.__doc__ = MCP.help_text()

@@ -2,13 +2,15 @@
 
 import shlex
 from argparse import Namespace
-from collections.abc import Mapping
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+# Their names are imported with their first use
+from toolbench import evals, export, llm, mcp
 from toolbench.errors import ServerError
 from toolbench.files import write_named
-from toolbench.magics.commands import OVERWRITE, Argument, Command, check_overwrite
+from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, check_overwrite
 from toolbench.magics.line import UsageError
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from toolbench.llm.models import Model
     from toolbench.magics.mcp_magics import MCPMagics
     from toolbench.mcp.session import MCPServerSession
-    from toolbench.mcp.snapshots.diff import Change
     from toolbench.mcp.snapshots.snapshot import Snapshot
     from toolbench.mcp.tool import MCPToolDefinition
     from toolbench.mcp.trust.trust import Offer
@@ -28,29 +29,25 @@ if TYPE_CHECKING:
 _SHOWN_CALLS = 10
 
 
-def _snapshot(magics: "MCPMagics", options: Namespace) -> None:
+def _snapshot(magics: "MCPMagics", options: Namespace) -> str:
     session = magics.server(options.name)
     file = options.file or f"{options.name}.snapshot.json"
     path = session.snapshot().write(file, overwrite=options.overwrite)
     tools = counted(len(session.tools), "tool")
-    print(f"{path}: {tools}. %mcp diff {options.name} {path} compares.")  # noqa: T201 - in the cell that asked
+    return f"{path}: {tools}. %mcp diff {options.name} {path} compares."
 
 
-def _stubs(magics: "MCPMagics", options: Namespace) -> None:
-    from toolbench.export import export_stubs  # noqa: PLC0415 - only for this line
-
+def _stubs(magics: "MCPMagics", options: Namespace) -> str:
     session = magics.server(options.name)
-    path = export_stubs(session, options.file, overwrite=options.overwrite)
+    path = export.export_stubs(session, options.file, overwrite=options.overwrite)
     functions = counted(len(session.tools), "function")
-    print(f"{path}: {functions}, which call {options.name!r} while it is connected.")  # noqa: T201 - as above
+    return f"{path}: {functions}, which call {options.name!r} while it is connected."
 
 
 def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
-    from toolbench.mcp.snapshots.check_calls import (  # noqa: PLC0415 - heavy
-        check_calls,
-        older_side,
-    )
-    from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415 - the same
+    # They bring what compares schemas
+    from toolbench.mcp.snapshots.check_calls import older_side  # noqa: PLC0415
+    from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415
     from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
 
     check_overwrite(options, "--html")
@@ -61,8 +58,12 @@ def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
     before, calls = older_side(session, options.other)
     after = session.snapshot()
     changes = by_severity(before.diff(after))
-    checked = check_calls(after, calls, before=before)
-    notes = [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
+    notes = []
+    if changes:
+        counts = Counter(change.severity for change in changes)
+        notes = [", ".join(f"{number} {severity}" for severity, number in counts.items()) + "."]
+    checked = mcp.check_calls(after, calls, before=before)
+    notes += [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
     if options.html:
         page = changes_page(changes, before=options.other, after=options.name)
         path = write_named(options.html, page, overwrite=options.overwrite)
@@ -73,36 +74,25 @@ def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
         notes += _evals(before, after, options.eval, magics.model_named(options.model))
     return Listing(
         ("meaning", "where", "what changed"),
-        [(c.severity, c.where, c.text) for c in changes],
+        [(change.severity, change.where, change.text) for change in changes],
         f"{options.name} offers the same as {options.other}.",
-        notes=[_total(changes), *notes] if changes else notes,
+        notes=notes,
     )
-
-
-def _total(changes: "list[Change]") -> str:
-    from toolbench.mcp.snapshots.diff import SEVERITIES  # noqa: PLC0415 - heavy
-
-    counts = {s: sum(c.severity == s for c in changes) for s in SEVERITIES}
-    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) + "."
 
 
 def _lint(before: "Snapshot", after: "Snapshot") -> list[str]:
     """Return sentences about findings of lint that only one of the two snapshots has."""
     old, new = _findings(before), _findings(after)
-    return [
-        *(f"Lint, new: {text}" for text in new if text not in old),
-        *(f"Lint, gone: {text}" for text in old if text not in new),
-    ] or ["Lint finds the same on both sides."]
+    notes = [f"Lint, new: {text}" for text in new if text not in old]
+    notes += [f"Lint, gone: {text}" for text in old if text not in new]
+    return notes or ["Lint finds the same on both sides."]
 
 
 def _findings(snapshot: "Snapshot") -> list[str]:
-    from toolbench.llm.lint import lint_tool  # noqa: PLC0415 - heavy
-
-    return [
-        f"{tool.name}: {finding.message}"
-        for tool in _tools(snapshot)
-        for finding in lint_tool(tool)
-    ]
+    found = []
+    for tool in _tools(snapshot):
+        found += [f"{tool.name}: {finding.message}" for finding in llm.lint_tool(tool)]
+    return found
 
 
 def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") -> list[str]:
@@ -110,10 +100,8 @@ def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") ->
 
     No tool is called.
     """
-    from toolbench.evals import Cases, evaluate  # noqa: PLC0415 - heavy
-
-    questions = Cases.read(cases)
-    old, new = (evaluate(model, _tools(side), questions) for side in (before, after))
+    questions = evals.Cases.read(cases)
+    old, new = (evals.evaluate(model, _tools(side), questions) for side in (before, after))
     [change] = new.compare(old) or [None]
     if change is None:
         return ["Evals: the model gave no answer on one of the sides."]
@@ -126,14 +114,11 @@ def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") ->
 
 def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
     """Return the tools of *snapshot* for reading only: they cannot call a server."""
-    from toolbench.mcp.results import MCPToolObservation  # noqa: PLC0415 - the same
-    from toolbench.mcp.tool import MCPToolDefinition  # noqa: PLC0415 - heavy
-
     return [
-        MCPToolDefinition(
+        mcp.MCPToolDefinition(
             name=name,
             description=str(entry.get("description") or ""),
-            observation_type=MCPToolObservation,
+            observation_type=mcp.MCPToolObservation,
             server="",
             remote_name=name,
             schema=entry.get("inputSchema") or {},
@@ -142,7 +127,7 @@ def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
     ]
 
 
-def _record(magics: "MCPMagics", options: Namespace) -> Listing | None:
+def _record(magics: "MCPMagics", options: Namespace) -> Listing | str:
     session = magics.server(options.name)
     check_overwrite(options, "--as-notebook")
     if sum(map(bool, (options.file, options.stop, options.as_notebook))) > 1:
@@ -150,11 +135,10 @@ def _record(magics: "MCPMagics", options: Namespace) -> Listing | None:
         raise UsageError(msg)
     if options.file:
         path = session.start_recording(options.file)
-        print(  # noqa: T201 - in the cell that asked
+        return (
             f"{options.name} is recorded in {path} from now on. "
             f"%mcp record {options.name} --stop ends it."
         )
-        return None
     if session.recording is None:
         msg = (
             f"Server {options.name!r} is not recorded. "
@@ -162,55 +146,44 @@ def _record(magics: "MCPMagics", options: Namespace) -> Listing | None:
         )
         raise ServerError(msg)
     if options.stop:
-        _stop_recording(session)
-        return None
+        return _stop_recording(session)
     return _recorded(session, session.recording, options)
 
 
-def _stop_recording(session: "MCPServerSession") -> None:
+def _stop_recording(session: "MCPServerSession") -> str:
     path = session.stop_recording()
     if path is None:
         msg = f"Server {session.name!r} is replayed from {str(session.recording)!r}, not recorded."
         raise ServerError(msg)
-    print(  # noqa: T201 - as above
-        f"{path} is complete. %mcp connect {session.name} --replay {path} answers from it."
-    )
+    return f"{path} is complete. %mcp connect {session.name} --replay {path} answers from it."
 
 
-def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Listing | None:
-    """Show the recorded calls of *session*, or write the notebook that repeats them."""
-    from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - heavy
-    from toolbench.mcp.recording.notebook import write_notebook  # noqa: PLC0415
-    from toolbench.mcp.recording.recording import Recording  # noqa: PLC0415
+def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Listing | str:
+    """Return the recorded calls of *session*, or write the notebook that repeats them."""
+    from toolbench.mcp.recording.notebook import write_notebook  # noqa: PLC0415 - heavy
+    from toolbench.mcp.recording.recording import Recording  # noqa: PLC0415 - the same
 
     recording = Recording.read(path)
     name = recording.recorded_name(session.name)
     if options.as_notebook:
-        with MCPClient() as client:
+        with mcp.MCPClient() as client:
             replay = client.connect(name or session.name, replay=path)
             book = write_notebook(replay, options.as_notebook, overwrite=options.overwrite)
         # With `-p nbval` also where a folder's settings say `-p no:nbval`, as those of toolbench do
         command = shlex.join(["pytest", "-p", "nbval", "--nbval", str(book)])
-        print(f"{book}: {command} replays it.")  # noqa: T201 - as above
-        return None
-    return Listing(
-        (f"call of {options.name}", "arguments", "result"),
-        [
-            (c.tool, dict(c.arguments), _outcome(c.result))
-            for c in recording.calls
-            if c.server == name
-        ],
-        f"No call yet. The recording is {path}.",
-    )
+        return f"{book}: {command} replays it."
+    rows = []
+    for call in recording.calls:
+        if call.server == name:
+            outcome = "ok"
+            if call.result is None or call.result.get("isError"):
+                outcome = "error"
+            rows.append((call.tool, dict(call.arguments), outcome))
+    heads = (f"call of {options.name}", "arguments", "result")
+    return Listing(heads, rows, f"No call yet. The recording is {path}.")
 
 
-def _outcome(result: Mapping[str, Any] | None) -> str:
-    if result is None or result.get("isError"):
-        return "error"
-    return "ok"
-
-
-def _approve(magics: "MCPMagics", options: Namespace) -> None:
+def _approve(magics: "MCPMagics", options: Namespace) -> str:
     session = magics.server(options.name)
     trust = session.trust
     if trust is None:
@@ -222,7 +195,7 @@ def _approve(magics: "MCPMagics", options: Namespace) -> None:
         _ask_to_approve(options.name, offer)
     trust.approve(offer)
     tools = counted(len(session.tools), "tool")
-    print(f"{options.name}: {tools} approved as they are now.")  # noqa: T201 - as above
+    return f"{options.name}: {tools} approved as they are now."
 
 
 def _ask_to_approve(server: str, offer: "Offer") -> None:
@@ -234,12 +207,14 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
     lines = _lines_of(offer)
     whole = "\n".join(lines)
     shown = "\n".join(first_of(lines, f"%mcp review {server} lists them all"))
+    if whole == shown:
+        whole = ""
     question = Question(
         f"Server {server!r} changed since it was approved here:\n{shown}\n"
         "A yes lets its tools be called as they are now.",
         YES_OR_NO,
         consent=ConsentLabels(act="Approve", refusal="Don't approve"),
-        whole=whole if whole != shown else "",
+        whole=whole,
     )
     require_yes(
         question,
@@ -281,13 +256,12 @@ def _on_one_line(note: str) -> str:
     return " ".join(note.split())
 
 
-_NAME = Argument("name", offers="server", help="the server")
 COMMANDS = {
     "snapshot": Command(
         "write what a server offers into a file, to compare it later",
         _snapshot,
         (
-            _NAME,
+            SERVER,
             Argument("file", nargs="?", help="NAME.snapshot.json if left out"),
             OVERWRITE,
         ),
@@ -296,7 +270,7 @@ COMMANDS = {
         "show what changed in a server, and which calls fail now",
         _diff,
         (
-            _NAME,
+            SERVER,
             Argument(
                 "other",
                 offers="server",
@@ -316,16 +290,16 @@ COMMANDS = {
     "stubs": Command(
         "write a typed Python module with a function for each tool",
         _stubs,
-        (_NAME, Argument("file", help="the module, as in my_server.py"), OVERWRITE),
+        (SERVER, Argument("file", help="the module, as in my_server.py"), OVERWRITE),
     ),
     "approve": Command(
-        "accept the changed tools of a server, so that they can be called", _approve, (_NAME,)
+        "accept the changed tools of a server, so that they can be called", _approve, (SERVER,)
     ),
     "record": Command(
         "write the messages of a connected server into a file from now on, or list the recorded calls",
         _record,
         (
-            _NAME,
+            SERVER,
             Argument("file", nargs="?", help="the recording; without it, list the recorded calls"),
             Argument("--stop", action="store_true", help="end the recording"),
             Argument(

@@ -7,6 +7,7 @@ from traitlets import Enum, Float, Int, TraitError, observe, validate
 from traitlets.config import Configurable
 
 from toolbench.display.render import measures
+from toolbench.runs.control import limits
 from toolbench.runs.policy import policy
 
 _ALL = ("allow", "ask", "deny")
@@ -36,7 +37,8 @@ class Toolbench(Configurable):
     timeout = Float(
         None,
         allow_none=True,
-        help="Seconds after which a run of %tool, %%tool or a panel that a cell opens is cancelled.",
+        help="Seconds after which a run that you start by a line or in a panel is cancelled. "
+        "The calls of a sweep, of an agent and of Python code have no such limit.",
     ).tag(config=True)
     connect_timeout = Float(
         None,
@@ -53,6 +55,11 @@ class Toolbench(Configurable):
         measures.width, min=_NARROWEST, help="Characters per line of tables and panels."
     ).tag(config=True)
 
+    def reset(self) -> None:
+        """Forget what holds for this process beside the policy, whose rules stay."""
+        self.timeout = None
+        self.width = Toolbench.width.default_value
+
     @validate("timeout", "connect_timeout")
     def _check_seconds(self, proposal: Any) -> float | None:
         value: float | None = proposal["value"]
@@ -61,6 +68,10 @@ class Toolbench(Configurable):
             msg = f"Toolbench.{name} takes seconds above 0, as in 300, or None, not {value}."
             raise TraitError(msg)
         return value
+
+    @observe("timeout")
+    def _set_timeout(self, change: Any) -> None:
+        limits.seconds = change["new"]
 
     @observe("width")
     def _set_width(self, change: Any) -> None:

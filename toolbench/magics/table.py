@@ -1,48 +1,52 @@
 """A table that a notebook, a terminal and a saved file can show."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from toolbench.display.render import bundle
+from toolbench.display.escape import escape
+from toolbench.display.render import bundle, to_text
 from toolbench.display.tables import listing_html
 from toolbench.values import str_of
 
 
 class Listing:
-    """A table with column names and notes; many magics return it."""
+    """A table with column names and notes; many magics return it.
+
+    Attributes:
+        overview: A table that is shown in place of the rows, which a program gets; None if there is none.
+    """
 
     def __init__(
         self,
         columns: Sequence[str],
         rows: Sequence[Sequence[object]],
-        empty: str,
+        empty: str = "",
         *,
+        head: str = "",
         notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, and *notes* below them. If there are no rows, show the sentence *empty* instead."""
+        """Show *rows*, with the sentence *head* above them and *notes* below.
+
+        If there are no rows, show the sentence *empty* in their place.
+        """
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
         self._empty = empty
+        self._head = head
         self.notes = tuple(notes)
-        self._overview: Listing | None = None
+        self.overview: Listing | None = None
 
-    def noted(self, notes: Sequence[str]) -> "Listing":
-        """Return a copy of the listing with *notes* added below its own notes."""
-        listing = Listing(self.columns, self.rows, self._empty, notes=[*self.notes, *notes])
-        if self._overview is None:
-            return listing
-        return listing.with_overview(self._overview.noted(notes))
-
-    def with_overview(self, overview: "Listing") -> "Listing":
-        """Return a copy that shows *overview* in place of its rows; a program gets the rows."""
-        listing = Listing(self.columns, self.rows, self._empty, notes=self.notes)
-        listing._overview = overview
-        return listing
+    def noted(self, notes: Sequence[str]) -> Self:
+        """Add *notes* below those that are there, and return the listing."""
+        self.notes += tuple(notes)
+        if self.overview is not None:
+            self.overview.noted(notes)
+        return self
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -54,21 +58,18 @@ class Listing:
         return self._repr_mimebundle_()["text/plain"]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        if self._overview is not None:
-            return self._overview._repr_mimebundle_()
+        if self.overview is not None:
+            return self.overview._repr_mimebundle_()
         if not self.rows:
-            return bundle("\n".join([self._empty, *self.notes]))
-        html = listing_html(self.columns, self.rows, self.notes)
-        return {"text/plain": bundle(self._text)["text/plain"], "text/html": html}
-
-    @property
-    def _text(self) -> Any:
-        """The table for a terminal and a saved file."""
+            return bundle("\n".join(filter(None, [self._head, self._empty, *self.notes])))
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             table.add_column(Text(column))
         for row in self.rows:
             table.add_row(*(Text(str_of(cell)) for cell in row))
-        if not self.notes:
-            return table
-        return Group(table, *map(Text, self.notes))
+        parts: list[Any] = [table, *map(Text, self.notes)]
+        html = str(listing_html(self.columns, self.rows, self.notes))
+        if self._head:
+            parts.insert(0, Text(self._head))
+            html = f"<div>{escape(self._head)}</div>{html}"
+        return {"text/plain": to_text(Group(*parts)), "text/html": html}

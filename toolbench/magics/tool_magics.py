@@ -1,25 +1,32 @@
-"""%tool and %%tool: open a tool's panel, or run the tool."""
+"""%tool and %%tool open a tool's panel, or run the tool; %%tool_call shows the calls in a model's message."""
 
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic import (
+    Magics,
+    cell_magic,
+    line_cell_magic,
+    magics_class,
+    no_var_expand,
+)
 
-# Its names are imported with their first use
-from toolbench import widgets
-from toolbench.core.tool import ToolDefinition
+# Their names are imported with their first use
+from toolbench import llm, widgets
 from toolbench.core.tool_advice import remake_advice
 from toolbench.errors import BodyError, ToolbenchError, ToolFailedError, ToolStoppedError
+from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import (
     FORMS,
+    Format,
     arguments_in,
     check_parts,
     fill_in,
     from_text,
     looks_like_json,
 )
-from toolbench.magics.catalog import Catalog
+from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import Argument, LineParser, parsed
 from toolbench.magics.line import (
     UsageError,
@@ -29,11 +36,12 @@ from toolbench.magics.line import (
     seconds,
     variable,
 )
-from toolbench.magics.settings import Toolbench
 from toolbench.runs.perform import perform
 from toolbench.runs.run import run_here
 
-AnyTool = ToolDefinition[Any, Any]
+if TYPE_CHECKING:
+    from toolbench.widgets.tool_calls import CallsView
+
 
 YES = Argument("--yes", action="store_true", help="say yes in advance: do not ask before running")
 OUT = Argument(
@@ -85,15 +93,38 @@ TOOL = LineParser(
 )
 
 
+TOOL_CALL = LineParser(
+    "tool_call",
+    (
+        Argument(
+            "-p",
+            "--provider",
+            choices=tuple(WIRES),
+            help="the provider of the message, if its form does not show it",
+        ),
+        Argument(
+            "-o", "--out", metavar="VAR", type=variable, help="keep the calls in the variable VAR"
+        ),
+    ),
+    mark="%%",
+    description="Paste what a model sent: each of its calls is shown as a filled "
+    "panel, with what was repaired, what is wrong, and the answer for the model. "
+    "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
+    examples=(
+        '%%tool_call\n  {"name": "split_bill", "arguments": {"total": 84}}',
+        "%%tool_call -p gemini -o calls\n  ${response}",
+    ),
+)
+
+
 @magics_class
 class ToolMagics(Magics):
-    """The magics `%tool` and `%%tool`."""
+    """The magics `%tool`, `%%tool` and `%%tool_call`."""
 
-    def __init__(self, shell: Any, catalog: Catalog, settings: Toolbench) -> None:
-        """Prepare the magics for *shell*; *catalog* has the tools, *settings* the time limit."""
+    def __init__(self, shell: Any, catalog: Catalog) -> None:
+        """Prepare the magics for *shell*; *catalog* has the tools."""
         super().__init__(shell)
         self.catalog = catalog
-        self.settings = settings
         self._namespace = shell.user_ns
 
     @no_var_expand
@@ -109,7 +140,6 @@ class ToolMagics(Magics):
             msg = "Which tool? %tool NAME opens one; %tools lists them all."
             raise UsageError(msg)
         tool = self.catalog.find(options.name)
-        options.timeout = options.timeout or self.settings.timeout
         if options.format and cell is None:
             msg = "-f is the format of the body of %%tool, but %tool has no body."
             raise UsageError(msg)
@@ -117,36 +147,37 @@ class ToolMagics(Magics):
             msg = "-o keeps the result of a run, --bg does not wait for it: give only one of them."
             raise UsageError(msg)
         arguments = self._arguments(tool, options, literal, cell)
-        if arguments is None:
+        asks_to_run = options.bg or options.out or options.yes
+        if not (arguments or asks_to_run) and literal is None and cell is None:
             return widgets.ToolPanel(tool, timeout=options.timeout)
         return self._run(tool, arguments, options)
 
     def _arguments(
         self, tool: AnyTool, options: Namespace, literal: str | None, cell: str | None
-    ) -> dict[str, Any] | None:
-        """Return the arguments of the call; None if the line asks for the panel."""
+    ) -> dict[str, Any]:
+        """Return the arguments of the call: those of the words, the JSON of the line, and the body."""
         namespace: Mapping[str, Any] = self._namespace
         is_all = cell is None and literal is None
-        arguments: dict[str, Any] = arguments_in(options.arguments, tool, namespace, is_all=is_all)
-        if cell is not None:
-            body = from_text(cell, options.format, namespace, tool.input_schema)
-            _check_once(arguments, body)
-            if options.format in (None, "yaml") and not looks_like_json(cell):
-                check_parts(body, arguments, tool, namespace)
+        arguments = arguments_in(options.arguments, tool, namespace, is_all=is_all)
+        texts: tuple[tuple[str | None, Format | None], ...] = (
+            (literal, "json"),
+            (cell, options.format),
+        )
+        for text, form in texts:
+            if text is None:
+                continue
+            given = from_text(text, form, namespace, tool.input_schema)
+            for name in given:
+                if name in arguments:
+                    msg = f"{name!r} is given twice: as a word of the line, and in the object."
+                    raise BodyError(msg)
+            if form in (None, "yaml") and not looks_like_json(text):
+                check_parts(given, arguments, tool, namespace)
             # Python has the variables already
-            if options.format != "py":
-                body = fill_in(body, namespace)
-            arguments.update(body)
-            return arguments
-        if literal is not None:
-            body = from_text(literal, "json", namespace, tool.input_schema)
-            _check_once(arguments, body)
-            body = fill_in(body, namespace)
-            arguments.update(body)
-            return arguments
-        if arguments or options.bg or options.out or options.yes:
-            return arguments
-        return None
+            if form != "py":
+                given = fill_in(given, namespace)
+            arguments.update(given)
+        return arguments
 
     def _run(self, tool: AnyTool, arguments: dict[str, Any], options: Namespace) -> Any:
         if tool.executor is None:
@@ -175,6 +206,24 @@ class ToolMagics(Magics):
             return None
         return masked
 
+    @no_var_expand
+    @cell_magic
+    def tool_call(self, line: str, cell: str) -> "CallsView | None":
+        """Show the calls of a message."""
+        options = parsed(TOOL_CALL, line)
+        if options is None:
+            return None
+        message = fill_in(cell.strip(), self._namespace)
+        # A person looks at them before one runs
+        calls = llm.parse_tool_calls(
+            message, self.catalog.tools(), provider=options.provider, written_calls=True
+        )
+        if options.out:
+            self._namespace[options.out] = calls
+        from toolbench.widgets.tool_calls import CallsView  # noqa: PLC0415 - heavy
+
+        return CallsView(calls)
+
 
 def tell_if_outdated(tool: AnyTool) -> None:
     """Print a sentence if *tool* uses a class that was defined again since."""
@@ -183,16 +232,5 @@ def tell_if_outdated(tool: AnyTool) -> None:
         print(advice)  # noqa: T201 - in the cell that asked
 
 
-def _check_once(values: Mapping[str, Any], others: Mapping[str, Any]) -> None:
-    """Check that *others*, the arguments of the body, are not in *values*, the arguments of the line.
-
-    Raises:
-        BodyError: If an argument is given twice.
-    """
-    for name in others:
-        if name in values:
-            msg = f"{name!r} is given twice: as a word of the line, and in the object."
-            raise BodyError(msg)
-
-
 ToolMagics.tool.__doc__ = TOOL.help_text()
+ToolMagics.tool_call.__doc__ = TOOL_CALL.help_text()

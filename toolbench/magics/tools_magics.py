@@ -3,18 +3,22 @@
 import json
 import re
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
+# Their names are imported with their first use
+from toolbench import evals, export, llm
+from toolbench.errors import did_you_mean
 from toolbench.files import write_named
 from toolbench.jsonschema.node import Node
 from toolbench.llm.formats import to_format
 from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import fill_in, from_words, in_lines
-from toolbench.magics.catalog import Catalog, matching
+from toolbench.magics.catalog import AnyTool, Catalog, matching
 from toolbench.magics.commands import (
     OVERWRITE,
     Argument,
@@ -28,10 +32,12 @@ from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
 from toolbench.runs.history import HEADS, history, rows_of
 from toolbench.runs.perform import perform
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.magics.lint_report import LintReport
+    from toolbench.llm.lint import Finding, Severity
 
+_SEVERITIES: "tuple[Severity, ...]" = ("error", "warning", "hint")
 # Runs that a line without a count shows
 _LAST = 20
 
@@ -69,15 +75,19 @@ class ToolsMagics(Magics):
             msg = f"No tools come from {kind!r}: --source takes {' or '.join(sources)}."
             raise UsageError(msg)
 
+    def nothing_like(self, asked: str) -> str:
+        """Return the sentence for a pattern, or an option, that no tool fits; it may have been a command."""
+        near = did_you_mean(asked, [*TOOLS.commands, *self.catalog.names(asked)])
+        return f"No tool matches {asked!r}.{near} %tools lists them all."
+
 
 def _list(magics: ToolsMagics, options: Namespace) -> Listing:
     magics.check_source(options.source)
     catalog = magics.catalog
     entries = catalog.entries(options.pattern, options.source)
     nothing = "No tools yet. Define one with @tool, or connect a server with %mcp."
-    if options.pattern or options.source:
-        asked = options.pattern or f"--source {options.source}"
-        nothing = f"No tool matches {asked!r}. %tools lists them all."
+    if not entries and (options.pattern or options.source):
+        nothing = magics.nothing_like(options.pattern or f"--source {options.source}")
     return Listing(
         ("tool", "from", "what it does"),
         [(entry.name, entry.source, entry.summary) for entry in entries],
@@ -90,7 +100,7 @@ def _list(magics: ToolsMagics, options: Namespace) -> Listing:
     )
 
 
-def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | None:
+def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | str:
     check_overwrite(options, "--to")
     tool = magics.catalog.find(options.name)
     tell_if_outdated(tool)
@@ -99,28 +109,58 @@ def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | None:
         return schema
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     path = write_named(options.to, text, overwrite=options.overwrite)
-    print(f"Wrote {path}.")  # noqa: T201 - in the cell that asked
-    return None
+    return f"Wrote {path}."
 
 
 def _lint(magics: ToolsMagics, options: Namespace) -> "LintReport":
-    from toolbench.magics.lint_report import LintReport  # noqa: PLC0415 - heavy
-
     magics.check_source(options.source)
     tools = magics.catalog.tools(options.pattern, options.source)
     if options.pattern and not tools:
-        msg = f"No tool matches {options.pattern!r}. %tools lists them all."
-        raise UsageError(msg)
+        raise UsageError(magics.nothing_like(options.pattern))
     return LintReport(tools.values())
 
 
-def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
-    from toolbench.evals import sweep  # noqa: PLC0415 - only for a sweep
+class LintReport:
+    """A sequence of the findings of several tools, the worst first."""
 
+    def __init__(self, tools: Iterable[AnyTool]) -> None:
+        """Lint *tools*, each alone and all together."""
+        looked_at = list(tools)
+        self.findings: list[Finding] = sorted(
+            llm.lint.lint_tools(looked_at), key=lambda finding: _SEVERITIES.index(finding.severity)
+        )
+        self.cost = llm.lint.cost_of(looked_at)
+        """The cost, in each request, of offering the tools to a model."""
+        self._count = len(looked_at)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, index: int) -> "Finding":
+        return self.findings[index]
+
+    def __repr__(self) -> str:
+        return self._repr_mimebundle_()["text/plain"]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        times = Counter(finding.severity for finding in self.findings)
+        kinds = [counted(times[kind], kind) for kind in _SEVERITIES if times[kind]]
+        found = ", ".join(kinds) or "Nothing to remark"
+        tools = counted(self._count, "tool")
+        summary = f"{found} in {tools}. Offering them costs {self.cost} in every request."
+        rows = []
+        for finding in self.findings:
+            advice = f"{finding.message} {finding.fix}"
+            rows.append((finding.tool, finding.severity, finding.where, advice, finding.rule))
+        columns = ("tool", "severity", "where", "issue and fix", "rule")
+        return Listing(columns, rows, "", head=summary)._repr_mimebundle_()
+
+
+def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
     tool = magics.catalog.find(options.name)
     grid = fill_in(grid_from_words(options.arguments, tool.input_node), magics.namespace)
     tell_if_outdated(tool)
-    report = sweep(tool, grid, confirm=not options.yes)
+    report = evals.sweep(tool, grid, confirm=not options.yes)
     if not options.out:
         return report
     magics.namespace[options.out] = report
@@ -135,15 +175,14 @@ def _cells(text: str) -> list[int]:
         raise UsageError(msg) from None
 
 
-def _export(magics: ToolsMagics, options: Namespace) -> None:
+def _export(magics: ToolsMagics, options: Namespace) -> str:
     from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
         how_to_install_for_openhands,
         how_to_install_from_a_cell,
     )
-    from toolbench.export.package import export_package  # noqa: PLC0415 - as above
 
     tools = [magics.catalog.find(name) for name in options.names]
-    package = export_package(
+    package = export.export_package(
         tools,
         options.to,
         cells=options.cells,
@@ -154,8 +193,7 @@ def _export(magics: ToolsMagics, options: Namespace) -> None:
     if options.openhands:
         how_to = how_to_install_for_openhands
     names = ", ".join(tool.name for tool in tools)
-    text = f"Wrote the package {package} with {names}. {how_to(package)}{package.to_look_at()}"
-    print(text)  # noqa: T201 - in the cell that asked
+    return f"Wrote the package {package} with {names}. {how_to(package)}{package.to_look_at()}"
 
 
 def _history(magics: ToolsMagics, options: Namespace) -> Any:
@@ -237,9 +275,11 @@ def _values(name: str, text: str, node: Node) -> list[Any] | None:
 
 def _item(name: str, item: Any, node: Node) -> Any:
     """Return *item* as the value that the argument *name* takes."""
-    if not isinstance(item, str):
-        return str(item) if node.at(name).is_text and item is not None else item
-    return from_words([f"{name}={item}"], node)[name]
+    if isinstance(item, str):
+        return from_words([f"{name}={item}"], node)[name]
+    if node.at(name).is_text and item is not None:
+        return str(item)
+    return item
 
 
 def _range(name: str, first: str, last: str, step: str | None) -> list[Any]:

@@ -461,3 +461,25 @@ class BackgroundRuns:
 
 active = BackgroundRuns()
 """The background runs of this process."""
+
+
+class Limits:
+    """The limits of the runs that a person starts, by a button or a magic.
+
+    Attributes:
+        seconds: Seconds after which such a run is cancelled; None means no limit.
+    """
+
+    def __init__(self) -> None:
+        """Set no limit."""
+        self.seconds: float | None = None
+
+    def seconds_of(self, run: "Run", timeout: float | None) -> float | None:
+        """Return the seconds after which *run* is cancelled: *timeout*, or if that is None, our limit."""
+        if timeout is None and run.source in ("button", "magic"):
+            return self.seconds
+        return timeout
+
+
+limits = Limits()
+"""The limits of this process; `%config Toolbench.timeout` sets them."""

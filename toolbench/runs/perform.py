@@ -26,6 +26,7 @@ from toolbench.runs.control import (
     Stop,
     StopCause,
     active,
+    limits,
     stop,
 )
 from toolbench.runs.current_run import run_of_code
@@ -174,14 +175,14 @@ def perform(
     Args:
         run: The run.
         confirm: Ask the person first if the policy requires it; plain Python calls never ask.
-        timeout: Seconds after which the run is cancelled; None means no limit.
+        timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
         work: The function that executes the tool; by default `execute`.
     """
     __tracebackhide__ = True
     replaced: Exception | None = None
     run.begin()
     try:
-        with _current(run, timeout):
+        with _current(run, limits.seconds_of(run, timeout)):
             run.control.work.carry_out(partial(_carry_out, run, work, confirm=confirm))
     except BaseException as error:
         # Any error becomes an observation
@@ -406,7 +407,7 @@ def start(
 
     Args:
         run: The run.
-        timeout: Seconds after which the run is cancelled; None means no limit.
+        timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
         confirm: Ask the person first if the policy requires it.
         work: The function that executes the tool; by default `execute`.
         then: A function that is called with the run when the run is over, in the thread of the run.
@@ -421,7 +422,8 @@ def start(
         judge = partial(_judge, confirm=confirm)
         try:
             with redirect_to(run.output):
-                outcome = await outcome_of(run, judge=judge, timeout=timeout)
+                seconds = limits.seconds_of(run, timeout)
+                outcome = await outcome_of(run, judge=judge, timeout=seconds)
                 perform(run, confirm=confirm, work=outcome)
         finally:
             afterwards()

@@ -15,17 +15,13 @@ _KIND = type(ToolDefinition)
 class CellViews:
     """Makes one IPython shell show toolbench's views."""
 
-    def __init__(self, shell: Any, timeout: Callable[[], float | None]) -> None:
-        """Prepare views for *shell*, but change nothing yet: see `load`.
-
-        *timeout* returns the seconds after which a run in the panel of a tool is cancelled.
-        """
+    def __init__(self, shell: Any) -> None:
+        """Prepare views for *shell*, but change nothing yet: see `load`."""
         self._shell = shell
-        self._timeout = timeout
         self._displaced_text: Any = None
         # By name: `%load_ext` must not import these modules
         self._formats: dict[tuple[str, str], Callable[..., Any]] = {
-            ("toolbench.core.tool", "ToolDefinition"): self._in_a_page(self._panel),
+            ("toolbench.core.tool", "ToolDefinition"): self._in_a_page(_panel),
             ("toolbench.agent.conversation", "Conversation"): self._in_a_page(_conversation),
             ("toolbench.evals.report", "EvalReport"): self._in_a_page(_report),
             ("toolbench.evals.sweep_report", "SweepReport"): self._in_a_page(_sweep),
@@ -68,17 +64,18 @@ class CellViews:
 
         return show
 
-    def _panel(self, tool: ToolDefinition[Any, Any]) -> Any:
-        from toolbench.widgets.panel.panel import ToolPanel  # noqa: PLC0415 - at its first use
-
-        return ToolPanel(tool, timeout=self._timeout())
-
 
 def _print_class(print_as_before: Any, kind: type, printer: Any, cycle: Any) -> None:
     """Print *kind* as before. If it is a tool class, and all that is shown, say how to make its tool."""
     print_as_before(kind, printer, cycle)
     if len(printer.stack) == 1 and issubclass(kind, ToolDefinition):
         printer.text(f"\n{class_advice(kind)}")
+
+
+def _panel(tool: ToolDefinition[Any, Any]) -> Any:
+    from toolbench.widgets.panel.panel import ToolPanel  # noqa: PLC0415 - at its first use
+
+    return ToolPanel(tool)
 
 
 def _conversation(conversation: Any) -> Any:
