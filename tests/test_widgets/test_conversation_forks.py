@@ -203,3 +203,14 @@ def test_what_streamed_in_is_gone_once_it_is_a_row(monkeypatch):
     assert not any("All **done**" in value for value in texts)
     assert sum("All <strong>done</strong>" in value for value in texts) == 1
     panel.close()
+
+
+def test_a_closed_panel_makes_no_more_widgets(monkeypatch, wire):
+    """Though the last look at its work comes when its cell has run again."""
+    monkeypatch.setattr(ticker, "watch", lambda tick: None)
+    panel = ConversationPanel(talk([calls(call("add"))]), Variables({}))
+    labelled(panel, "Step")[0].click()
+    eventually(lambda: not panel.is_busy)
+    panel.close()
+    panel.refresh()
+    assert wire.live == set()

@@ -40,7 +40,7 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
         ToolbenchError: If *tools* has no tool.
         ToolNotFoundError: If there is no tool of a name.
     """
-    all_tools = [tool for item in tools for tool in _tools(item)]
+    all_tools = _tools(tools)
     if not all_tools:
         msg = "A bench needs at least one tool: bench(my_tool), bench(client)."
         raise ToolbenchError(msg)
@@ -55,7 +55,10 @@ def _tools(value: Any) -> list[AnyTool]:
     if isinstance(value, Tool | str):
         return find_tools(value)[0]
     if isinstance(value, Iterable):
-        return [tool for item in value for tool in _tools(item)]
+        found = []
+        for item in value:
+            found += _tools(item)
+        return found
     msg = f"{value!r} is not a tool: pass a ToolDefinition, a name, or several of them."
     raise ToolbenchError(msg)
 

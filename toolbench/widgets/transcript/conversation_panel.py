@@ -1,6 +1,6 @@
 """The panel of a conversation: its transcript, the waiting calls, and buttons to run or stop."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from threading import RLock, Thread
@@ -235,11 +235,12 @@ class ConversationPanel(LiveView):
                 return
             self._state = state
             put(self._head, head_html(self._conversation))
-            waiting = () if is_busy else self._conversation.pending
-            self._rows.show(events, {call.id for call in waiting}, asking)
-            self._show_waiting(waiting)
+            waiting: Sequence[ActionEvent] = ()
             if not is_busy:
+                waiting = self._conversation.pending
                 self._show_foot()
+            self._rows.show(events, {call.id for call in waiting}, asking)
+            self._show_waiting(waiting, call_numbers(events))
 
     def _show_stream(self) -> None:
         if self._coming.is_empty:
@@ -250,16 +251,17 @@ class ConversationPanel(LiveView):
             style = "white-space:pre-wrap;overflow-wrap:anywhere"
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 
-    def _show_waiting(self, pending: Sequence[ActionEvent]) -> None:
-        calls = {call.id: call for call in pending}
-        old = [self._calls.pop(id_) for id_ in [*self._calls] if id_ not in calls]
-        numbers = call_numbers(self._log.after(0))
-        for id_, call in calls.items():
-            if id_ not in self._calls:
-                self._calls[id_] = WaitingCall(call, numbers[id_], self._conversation, self.decide)
-        self._waiting.children = [self._calls[id_].widget for id_ in calls]
-        for widget in old:
-            widget.close()
+    def _show_waiting(self, pending: Sequence[ActionEvent], numbers: Mapping[int, int]) -> None:
+        """Show the *pending* calls, and close the views of those that wait no more."""
+        old, self._calls = self._calls, {}
+        for call in pending:
+            view = old.pop(call.id, None)
+            if view is None:
+                view = WaitingCall(call, numbers[call.id], self._conversation, self.decide)
+            self._calls[call.id] = view
+        self._waiting.children = [view.widget for view in self._calls.values()]
+        for view in old.values():
+            view.close()
 
     def _show_foot(self) -> None:
         request = self._conversation.next_request
