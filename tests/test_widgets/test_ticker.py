@@ -8,7 +8,7 @@ from time import monotonic
 
 from patience import PATIENCE, eventually, join
 
-from toolbench.widgets.kit.ticker import PacedUpdate, Ticker, ticker
+from toolbench.widgets.kit.ticker import Ticker
 
 
 class SeveralRuns:
@@ -116,20 +116,3 @@ class TestTicker:
             join(thread)
         assert ticker.wait_idle(PATIENCE)
         assert sorted(numbers) == list(range(100))
-
-
-class TestPacedUpdate:
-    def test_makes_one_call_of_changes_that_come_together(self):
-        """The next call waits for the pause; at rest, and after the end, nothing ticks."""
-        calls = []
-        updates = PacedUpdate(lambda: calls.append(1), pause=3600)
-        for _ in range(100):
-            updates.change()
-        assert ticker.wait_idle(PATIENCE)
-        assert len(calls) == 1
-        updates.change()
-        assert not ticker.wait_idle(0)
-        updates.close()
-        updates.change()
-        assert ticker.wait_idle(PATIENCE)
-        assert len(calls) == 1

@@ -14,8 +14,6 @@ from toolbench.threads import daemon_thread, have_threads
 
 # Seconds
 PERIOD = 0.1
-# Seconds between two updates of a list
-PAUSE = 0.5
 # Times: while runs end, there may be more ticks, but at most 5 times more
 _FASTER = 5
 _log = logging.getLogger(__name__)
@@ -106,39 +104,3 @@ def _look(watcher: Callable[[], bool]) -> bool:
 
 ticker = Ticker()
 """The ticker of this process."""
-
-
-class PacedUpdate:
-    """Calls a function in the ticker's thread after changes. Changes that come together make one call."""
-
-    def __init__(self, show: Callable[[], object], pause: float = PAUSE) -> None:
-        """Call *show* after each change, but wait *pause* seconds from one call to the next."""
-        self._show, self._pause = show, pause
-        self._shown_at = -pause
-        self._is_due = self._is_closed = False
-        self._lock = Lock()
-
-    def change(self) -> None:
-        """Call the function soon. Any thread may call this, also while it holds other locks."""
-        with self._lock:
-            if self._is_due or self._is_closed:
-                return
-            self._is_due = True
-        ticker.watch(self._look)
-
-    def _look(self) -> bool:
-        now = time.monotonic()
-        with self._lock:
-            if self._is_closed:
-                return False
-            if now - self._shown_at < self._pause:
-                return True
-            self._is_due = False
-        self._shown_at = now
-        self._show()
-        return False
-
-    def close(self) -> None:
-        """Do not call the function any more, except for a call that has begun."""
-        with self._lock:
-            self._is_closed = True

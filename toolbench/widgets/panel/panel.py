@@ -193,7 +193,14 @@ class ToolPanel(LiveView):
         self._bar.children = (*self._bar.children, widget)
 
     def _head_html(self, remark: str = "") -> Html:
-        return Html(PANEL + _head_html(self.tool, self._risk) + remark)
+        """Return the head with *remark*. If a model may get the tool, the head shows its tokens."""
+        cost = ""
+        try:
+            if self.tool.is_for_models:
+                cost = str(quick_count(offer_of(self.tool)))
+        except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error
+            cost = ""
+        return Html(PANEL + tool_html(self.tool, self._risk, cost=cost) + remark)
 
     # --- what was typed and sent before -------------------------------------------------
 
@@ -407,17 +414,6 @@ class ToolPanel(LiveView):
     def __repr__(self) -> str:
         # ipywidgets would write out every child
         return f"<ToolPanel of {self.tool.name}>"
-
-
-def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of the panel of *tool*. If a model may get the tool, the head shows its tokens."""
-    cost = ""
-    try:
-        if tool.is_for_models:
-            cost = str(quick_count(offer_of(tool)))
-    except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error
-        cost = ""
-    return tool_html(tool, risk, cost=cost)
 
 
 def _limits_html(tool: ToolDefinition[Any, Any]) -> Html:

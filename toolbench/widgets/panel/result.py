@@ -79,13 +79,15 @@ class RunResult:
         run: The run.
         html: The result; None until it is prepared.
         is_more: Whether a part of the output or the result was left out.
+        is_old: Whether the tool was defined again after the run.
+        is_of_others: Whether the form has other arguments now than those of the run.
     """
 
     def __init__(self, run: Run) -> None:
         """Expect the result of *run*."""
         self.run = run
         self.html: Html | None = None
-        self.is_more = False
+        self.is_more = self.is_old = self.is_of_others = False
 
     def prepare(self) -> None:
         """Make the HTML, after the end of the run.
@@ -132,7 +134,6 @@ class RunReport:
         # The result that is seen, perhaps of an earlier run
         self._seen: RunResult | None = None
         self._last_state: tuple[int, bool] | None = None
-        self._is_over = self._is_old = self._is_of_others = False
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
         self.widget = parts.column(kind="toolbench-report")
@@ -166,20 +167,14 @@ class RunReport:
 
         Return the result to prepare when *run* has ended.
         """
-        result = RunResult(run)
-        self._expect(result)
-        return result
-
-    def _expect(self, result: RunResult) -> None:
-        self._latest, self._last_state = result, None
-        self._is_over = self._is_old = self._is_of_others = False
+        self._latest, self._last_state = RunResult(run), None
+        return self._latest
 
     def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
         """Let `show` show the run of *earlier*; it is of the earlier code if it is not a run of *tool*."""
-        if earlier._latest is not None:
-            self._expect(earlier._latest)
-            if earlier._latest.run.tool is not tool:
-                self.outdate()
+        latest = self._latest = earlier._latest
+        if latest is not None and latest.run.tool is not tool:
+            self.outdate()
 
     def begin(self) -> None:
         """Remove the result of the earlier run, and show that the run goes on."""
@@ -201,10 +196,9 @@ class RunReport:
         if latest is None:
             return
         run = latest.run
-        self._is_over = over
-        self._show_age()
+        self._show_age(latest)
         put(self._state, _state_html(run, over=over))
-        put(self._clock, self._clock_html(run))
+        put(self._clock, _clock_html(latest, over=over))
         state = run.version, over
         if state == self._last_state and over:
             return
@@ -286,47 +280,56 @@ class RunReport:
 
     def outdate(self) -> None:
         """Mark the shown run, if there is one, as a run of the tool's earlier code."""
-        run = self.run
-        if run is not None:
-            self._is_old = True
-            self._show_age()
-            put(self._clock, self._clock_html(run))
+        if self._latest is not None:
+            self._latest.is_old = True
+            self._renew_remarks(self._latest)
 
-    def _show_age(self) -> None:
-        """Show the result grey, below a line that says so, if it is of the tool's earlier code."""
-        if self._about is None:
-            if not self._is_old:
-                return
+    def _renew_remarks(self, result: RunResult) -> None:
+        self._show_age(result)
+        put(self._clock, _clock_html(result, over=self._is_over))
+
+    def _show_age(self, result: RunResult) -> None:
+        """Show *result* grey, below a line that says so, if it is of the tool's earlier code."""
+        about = Html("")
+        if result.is_old:
+            about = _ABOUT
+        if about and self._about is None:
             self._about = self._parts.html()
             self._arrange()
-        about = Html("")
-        if self._is_old:
-            about = _ABOUT
-        put(self._about, about)
+        if self._about is not None:
+            put(self._about, about)
         for part in (self.widget, self._state):
-            mark(part, _EARLIER, is_marked=self._is_old)
+            mark(part, _EARLIER, is_marked=result.is_old)
 
     def compare(self, arguments: dict[str, Any]) -> None:
         """Say whether the form's *arguments* differ from the arguments of the shown run."""
         with self._lock:
-            run = self.run
-            if run is not None:
-                self._is_of_others = not same_json(run.arguments, arguments)
-                put(self._clock, self._clock_html(run))
+            latest = self._latest
+            if latest is not None:
+                latest.is_of_others = not same_json(latest.run.arguments, arguments)
+                self._renew_remarks(latest)
 
-    def _clock_html(self, run: Run) -> Html:
-        if self._is_over:
-            words = _words_of_end(run)
-            if self._is_of_others:
-                words.append(_OTHER_ARGUMENTS)
-        elif run.seconds < _TENTHS:
-            words = [f"{run.seconds:.1f} s", run.progress_view.state.text]
-        else:
-            words = [f"{run.seconds:.0f} s", run.progress_view.state.text]
-        if self._is_old:
-            words.append("from the earlier code")
-        text = " · ".join(filter(None, words))
-        return Html(f'<span style="{REMARK}">{escape(text)}</span>')
+    @property
+    def _is_over(self) -> bool:
+        """Whether the page says that the run is over."""
+        return self._last_state is not None and self._last_state[1]
+
+
+def _clock_html(result: RunResult, *, over: bool) -> Html:
+    """Return how long the run of *result* goes on or took, and what a person must know of it."""
+    run = result.run
+    if over:
+        words = _words_of_end(run)
+        if result.is_of_others:
+            words.append(_OTHER_ARGUMENTS)
+    elif run.seconds < _TENTHS:
+        words = [f"{run.seconds:.1f} s", run.progress_view.state.text]
+    else:
+        words = [f"{run.seconds:.0f} s", run.progress_view.state.text]
+    if result.is_old:
+        words.append("from the earlier code")
+    text = " · ".join(filter(None, words))
+    return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 
 
 def _words_of_end(run: Run) -> list[str]:

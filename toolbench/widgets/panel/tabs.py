@@ -4,9 +4,7 @@ The views are the tool in providers' formats, the call as code, and the earlier 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Callable, Mapping
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +26,7 @@ from toolbench.runs.record import RunRecord, state_tone, state_words
 from toolbench.values import as_sent, clip
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
-from toolbench.widgets.kit.ticker import PacedUpdate
+from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted, estimate_tokens
 
@@ -58,8 +56,8 @@ class PanelTabs:
         """
         self._panel = panel
         self._views: dict[str, View] = {}
-        # Ends the updates of the open tab History
-        self._following = ExitStack()
+        self._stop_following: Callable[[], object] = lambda: None
+        self._is_due = False
         boxes = [panel.form.widget, *(parts.column() for _ in TABS[1:])]
         state = {"children": boxes, "titles": self._titles()}
         self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
@@ -106,7 +104,7 @@ class PanelTabs:
         """Make the content of the open tab, or update it."""
         title, box = self._title, self.widget.children[self.widget.selected_index or 0]
         with self._panel.lock:
-            self._following.close()
+            self._stop_following()
             show_if(self._panel.runs.report.widget, is_shown=self.is_at_call)
             if title == "JSON" and not box.children:
                 box.children = [self._panel.form.json_widget]
@@ -116,26 +114,29 @@ class PanelTabs:
                 view = self._views[title] = VIEWS[title](self._panel)
                 box.children = [view.widget]
             if title == "History":
-                self._follow(self._views[title])
                 # Runs of other panels are in the list as well
                 self.update_titles()
+                self._stop_following = history().observe(self._panel.tool, self._ran)
 
-    def _follow(self, view: "View") -> None:
-        """Update *view*, which is the open tab History, after each run of the tool."""
-        updates = PacedUpdate(partial(self._show_runs, view))
-        self._following.callback(updates.close)
-        stop = history().observe(self._panel.tool, updates.change)
-        self._following.callback(stop)
+    def _ran(self) -> None:
+        """Show the runs of the tool at the next tick. Any thread may call this, also while it holds locks."""
+        if not self._is_due:
+            self._is_due = True
+            ticker.watch(self._show_runs)
 
-    def _show_runs(self, view: "View") -> None:
+    def _show_runs(self) -> bool:
+        """Update the tab History, if it is open. Return False, which ends a watch of the ticker."""
+        self._is_due = False
         with self._panel.lock:
-            if self._views.get(self._title) is view:
+            view = self._views.get(self._title)
+            if isinstance(view, HistoryView):
                 view.follow()
                 self.update_titles()
+        return False
 
     def close(self) -> None:
         """Close the views in the tabs that were opened, such as History."""
-        self._following.close()
+        self._stop_following()
         for view in self._views.values():
             view.close()
         self._views.clear()
@@ -153,10 +154,6 @@ class View(ABC):
     @abstractmethod
     def refresh(self) -> None:
         """Update the content."""
-
-    def follow(self) -> None:
-        """Update the content while a person looks at it; what the person has chosen stays chosen."""
-        self.refresh()
 
     def close(self) -> None:
         """Close every widget of the view."""
@@ -230,7 +227,7 @@ class CodeView(View):
         self.refresh()
 
     def _chosen(self) -> None:
-        self._panel.copy_button.kind = self._kind.value
+        self._panel.copy_button.choose(self._kind.value)
         self.refresh()
 
     def refresh(self) -> None:
@@ -270,35 +267,28 @@ class CopyButton:
 
     After a click, the kernel sends the call by the button, and our JavaScript module copies it.
     Without the module the button is hidden.
+
+    Attributes:
+        button: The button to show.
+        kind: The kind of text that the button copies.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Make the button for *panel*."""
         self._panel = panel
-        self._kind = next(iter(SNIPPETS))
         self.button = parts.button("Copy call", kind="toolbench-copy-call")
-        self.button.tooltip = self._tip
-        """The button to show."""
         self.button.on_click(lambda _: self._send())
+        self.choose(next(iter(SNIPPETS)))
 
-    @property
-    def kind(self) -> str:
-        """The kind of text that the button copies, one of `SNIPPETS`; at first Python."""
-        return self._kind
-
-    @kind.setter
-    def kind(self, kind: str) -> None:
-        self._kind = kind
-        self.button.tooltip = self._tip
-
-    @property
-    def _tip(self) -> str:
-        return f"Copy the call as {self._kind}; choose another kind in the tab Code"
+    def choose(self, kind: str) -> None:
+        """Let the button copy this *kind* of text, one of `SNIPPETS`; at first it is Python."""
+        self.kind = kind
+        self.button.tooltip = f"Copy the call as {kind}; choose another kind in the tab Code"
 
     def _send(self) -> None:
         """Send the call for the module to copy."""
         try:
-            call = SNIPPETS[self._kind](self._panel.tool, _arguments(self._panel.form))
+            call = SNIPPETS[self.kind](self._panel.tool, _arguments(self._panel.form))
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
         self.button.send({"copy": call})
