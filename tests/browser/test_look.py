@@ -117,9 +117,8 @@ def question_is_one_column(lab: NotebookPage, panel: Locator) -> None:
     expect(accept).to_be_visible()
     expect(keys).to_be_hidden()
     text = question.get_by_role("alert").filter(has_text="What do you think?")
-    more = question.get_by_role("button", name="Advanced input")
     grade = question.get_by_text("grade", exact=True)
-    parts = (text, grade, more, accept)
+    parts = (text, grade, accept)
     eventually(lambda: len({*map(left, parts)}) == 1, what="all of it begins at one edge")
     lab.click("Cancel question", within=question)
     expect(accept).to_have_count(0)
@@ -156,16 +155,15 @@ def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
     hint = panel.get_by_text("read-only", exact=True)
     cost = panel.get_by_text("tokens")
     eventually(lambda: abs(middle(hint) - middle(cost)) < 2, what="both stand in one line")
-    run, *others = (
+    run, copy = (
         panel.get_by_role("button", name=name, exact=True)
-        for name in ("Run", "Copy call", "Advanced input")
+        for name in ("Run", "Copy call")
     )
     state = panel.get_by_role("status").filter(has_text="succeeded")
 
     def in_lines() -> bool:
-        heights = {middle(part) for part in others}
-        below = max(heights) - middle(run)
-        return len(heights) == 1 and abs(middle(state) - middle(run)) < 4 < below
+        below = middle(copy) - middle(run)
+        return abs(middle(state) - middle(run)) < 4 < below
 
     eventually(in_lines, what="state and buttons stand in two lines")
     lab.picture("history-narrow")

@@ -1,5 +1,6 @@
 """The JSON text of a form: a second view of its value, and a draft while it is typed."""
 
+import json
 from typing import Any
 
 import ipywidgets as w
@@ -31,6 +32,15 @@ class TestJsonText:
         assert named(form.widget, "n").value == "1.0"
         # As typed
         assert form.json == '{"n": 1.0, "a": "b"}'
+
+    def test_it_says_what_fields_cannot(self):
+        """Null, an empty text or list, and keys that nobody declared; and it takes them back."""
+        texts = {"type": "array", "items": {"type": "string"}}
+        form = SchemaForm(_object(q={"type": ["string", "null"]}, tags=texts))
+        area = named(form.json_widget, "Arguments as JSON")
+        for value in ({"q": None, "tags": []}, {"q": ""}, {"zz": True}, {}):
+            receive(area, value=json.dumps(value))
+            assert form.value == value
 
     @pytest.mark.parametrize(
         ("text", "sentence"),

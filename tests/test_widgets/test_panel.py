@@ -464,5 +464,5 @@ def _markup(panel):
 def test_the_helpers_find_what_they_look_for():
     """A test that finds no button by mistake would pass for the wrong reason."""
     panel = ToolPanel(add)
-    assert set(buttons(panel)) >= {"Run", "Advanced input"}
+    assert set(buttons(panel)) >= {"Run", "Copy call"}
     assert named(panel, "Run") is buttons(panel)["Run"]

@@ -47,7 +47,7 @@ def test_has_each_button_once():
     """No button of the form stands in the panel a second time."""
     panel = ToolPanel(speak)
     labels = [part.description for part in walk(panel) if isinstance(part, Button)]
-    assert "Advanced input" in labels
+    assert "Copy call" in labels
     assert len(labels) == len(set(labels))
 
 

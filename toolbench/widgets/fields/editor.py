@@ -72,14 +72,7 @@ class Editor(ABC):
         """Whether a person must add something to an empty value."""
         return True
 
-    def send_empty(self) -> bool:
-        """Set the empty value, such as `[]`; return False if this type has no empty value."""
-        return False
 
-    @property
-    def can_be_empty(self) -> bool:
-        """Whether values of this type can be empty, such as `[]`; see `send_empty`."""
-        return type(self).send_empty is not Editor.send_empty
 
     def masked(self) -> Any:
         """Return the value with its secrets hidden."""

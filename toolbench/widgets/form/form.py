@@ -21,7 +21,6 @@ from toolbench.widgets.fields.text.raw_json import to_text
 from toolbench.widgets.fields.unset import UNSET
 from toolbench.widgets.form.error_placement import locate, placed
 from toolbench.widgets.form.json_tab import JsonTab
-from toolbench.widgets.form.options import FieldOptions
 from toolbench.widgets.kit.plain_style import FORM
 from toolbench.widgets.live_view import shown_views
 
@@ -71,7 +70,6 @@ class SchemaForm:
         self._made_in = shown_views.cell
         self._validate = validate
         self._tab = JsonTab(self)
-        self._options: FieldOptions | None = None
         self.slot = Slot(self.frame, self.frame.view.whole, required=True, settled=True)
         self._observers: list[Observer] = []
         self.is_blank = True
@@ -313,22 +311,11 @@ class SchemaForm:
         if self._widget is None:
             with self.frame.lock:
                 make = self.frame.pool.make
-                options = self._field_options()
                 _, cells, note, _ = self.slot.display.entry()
                 self._head = make(HTML, "tb-top", value=self._top(note))
-                children = (self._head, *cells, *options.widgets)
+                children = (self._head, *cells)
                 self._widget = make(VBox, "tb-form", children=children)
         return self._widget
-
-    def options_button(self) -> Widget:
-        """Return the button "Advanced input", to show it in another place than the form."""
-        with self.frame.lock:
-            return self._field_options().apart()
-
-    def _field_options(self) -> FieldOptions:
-        if self._options is None:
-            self._options = FieldOptions(self.frame, self.slot)
-        return self._options
 
     @property
     def json_widget(self) -> Widget:
@@ -337,9 +324,9 @@ class SchemaForm:
             return self._tab.widget
 
     def _arrange(self) -> None:
-        if self._widget is not None and self._options is not None:
+        if self._head is not None:
             _, cells, note, _ = self.slot.display.entry()
-            children = (self._head, *cells, *self._options.widgets)
+            children = (self._head, *cells)
             if self._widget.children != children:
                 self._widget.children = children
             top = self._top(note)
@@ -373,7 +360,8 @@ class SchemaForm:
         """Close every widget of the form; its value can still be read."""
         with self.frame.lock:
             self._observers.clear()
-            self._options = None
+            # Nothing is drawn any more
+            self._head = None
             self._tab.close()
             self.slot.close()
             self.frame.close()
@@ -388,9 +376,7 @@ class SchemaForm:
         self._show_faults()
         self.frame.draw()
         self._tab.draw()
-        if self._options is not None:
-            self._options.follow()
-            self._arrange()
+        self._arrange()
         if not changed or not self._observers:
             return []
         value, before = self.value, self._last_value

@@ -180,7 +180,7 @@ class ToolPanel(LiveView):
     def _beside_run(self) -> list[Any]:
         """Return the widgets of the row with Run."""
         widgets = [*self.controls.buttons, self.controls.notice, *self.runs.report.status]
-        widgets += [self.copy_button.button, self.form.options_button(), *self._late]
+        widgets += [self.copy_button.button, *self._late]
         return widgets
 
     def _add(self, widget: Any) -> None:

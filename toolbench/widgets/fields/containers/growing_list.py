@@ -9,6 +9,7 @@ from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text.text_box import Area
 from toolbench.widgets.fields.unset import UNSET
 
 # Shown at once
@@ -51,9 +52,6 @@ class Listing(Container):
         """Remove every line."""
         self.write(type(self.empty)())
 
-    def send_empty(self) -> bool:
-        """Set the empty value, `[]` or `{}`, so that it is sent. Return True."""
-        return self.write(type(self.empty)())
 
     def slots(self) -> Iterable[Slot]:
         """Return the slots of the values."""
@@ -90,9 +88,9 @@ class Listing(Container):
         row = self.new()
         row.unfold()
         self.rows.append(row)
-        if row.node.type == "string":
+        if row.node.type == "string" and isinstance(row.editor, Area):
             # A new line of text is an empty text
-            row.value.send_empty()
+            row.value.write("")
         self._whole = True
         self.slot.open()
         row.touch()

@@ -193,9 +193,6 @@ class Items(TextBox):
             return None
         return item if item and item == item.strip() else None
 
-    def send_empty(self) -> bool:
-        """Set the value `[]`, so that it is sent. Return True."""
-        return self.write([])
 
     def close(self) -> None:
         """Close the box and its button."""
@@ -251,9 +248,6 @@ class Marks(Editor):
         self._on_purpose = False
         self._mark(())
 
-    def send_empty(self) -> bool:
-        """Set the value `[]`, so that it is sent. Return True."""
-        return self.write([])
 
     def _mark(self, places: tuple[int, ...]) -> None:
         self._places = places

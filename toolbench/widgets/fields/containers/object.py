@@ -79,9 +79,6 @@ class ObjectEditor(Container):
         """Remove every key."""
         self.write({})
 
-    def send_empty(self) -> bool:
-        """Set the value `{}`, so that it is sent. Return True."""
-        return self.write({})
 
     # --- the fields -----------------------------------------------------------------
 
@@ -128,10 +125,6 @@ class ObjectEditor(Container):
             return self._slot(step)
         return None if self._others is None else self._others.child(step)
 
-    def offer_other_keys(self) -> None:
-        """Show the map in which a person can add undeclared keys."""
-        self._other_keys().open()
-        self.stale()
 
     # --- what is shown ----------------------------------------------------------------
 

@@ -167,9 +167,6 @@ class Positions(Container):
         """Remove the value of every position."""
         self.write([])
 
-    def send_empty(self) -> bool:
-        """Set the value `[]`, so that it is sent. Return True."""
-        return self.write([])
 
     def slots(self) -> Iterable[Slot]:
         """Return the slots of the positions."""

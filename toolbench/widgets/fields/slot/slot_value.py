@@ -23,14 +23,12 @@ class SlotValue:
 
     Attributes:
         built: The editor; None until it is needed.
-        as_json: Whether a person chose to edit the value as JSON text.
     """
 
     def __init__(self, slot: "Slot") -> None:
         """Make the value of *slot*. At first there is no value."""
         self._slot = slot
         self.built: Editor | None = None
-        self.as_json = False
         self._is_wider = False
 
     @property
@@ -86,8 +84,8 @@ class SlotValue:
         return self._slot.display.draw()
 
     def _narrow(self) -> None:
-        """Replace a wider editor by the registry's editor, unless a person chose JSON text."""
-        if self._is_wider and not self.as_json:
+        """Replace a wider editor by the editor of the registry."""
+        if self._is_wider:
             self._use(None)
             self._is_wider = False
 
@@ -129,40 +127,6 @@ class SlotValue:
         if self.built is not None or opens:
             self.editor.clear()
         self._slot.display.draw()
-
-    def show_field(self) -> None:
-        """Edit the value in the registry's editor again.
-
-        Text that is not JSON stays if a person chose JSON text. A value that the field cannot
-        hold is dropped if JSON text was used only because of it.
-        """
-        if not self.is_json_for_now:
-            return self.show_json(as_json=False)
-        value = self.read()
-        self._narrow()
-        if value is UNSET or not self._holds(value):
-            self.clear()
-        return self._slot.display.draw()
-
-    def send_empty(self) -> bool:
-        """Set the empty value, such as `[]`; return False if this type has no empty value."""
-        if not self.editor.send_empty():
-            return False
-        self._slot.open()
-        return True
-
-    def show_json(self, *, as_json: bool) -> None:
-        """Edit the value as JSON text if *as_json* is true, else in the registry's editor.
-
-        JSON text that is not valid stays: the editor is not changed then.
-        """
-        if as_json == self.as_json or (not as_json and self.editor.trouble):
-            return
-        value = self.read()
-        self.as_json, self._is_wider = as_json, False
-        self._use(Raw if as_json else None)
-        self.write(value)
-        self._slot.display.forget_presence_box()
 
     def _use(self, kind: type[Editor] | None) -> None:
         """Replace the editor by an editor of class *kind*; None means the registry's editor."""

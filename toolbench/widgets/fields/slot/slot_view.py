@@ -115,15 +115,12 @@ class SlotDisplay:
         state = self._slot.presence.state
         return state, self.body if state is State.VALUE else ()
 
-    def forget_presence_box(self) -> None:
-        """Close the presence box. The next `entry` makes a new box if the slot needs one."""
-        if self._presence_box is not None:
-            self._presence_box.close()
-            self._presence_box = None
 
     def close(self) -> None:
         """Close the presence box and the fold."""
-        self.forget_presence_box()
+        if self._presence_box is not None:
+            self._presence_box.close()
+            self._presence_box = None
         if self._fold is not None:
             self._fold.close()
 

@@ -1,4 +1,4 @@
-"""The editor of any value as JSON text, used if no other editor fits or a person chooses it."""
+"""The editor of any value as JSON text, used if no other editor fits."""
 
 import json
 import re

@@ -198,9 +198,6 @@ class Area(TextBox):
         """Return *value*; None if it is not a text, or if an input element would change it."""
         return value if isinstance(value, str) and is_showable(value) else None
 
-    def send_empty(self) -> bool:
-        """Set the empty text, so that it is sent. Return True."""
-        return self.write("")
 
 
 class Line(Area):

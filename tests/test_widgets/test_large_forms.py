@@ -1,87 +1,16 @@
-"""What is rarely wanted, and forms too large to be shown at once."""
+"""Forms too large to be shown at once."""
 
 from typing import Any, ClassVar
 
 import ipywidgets as w
 import pytest
 
-from test_widgets.front import click, named, page, pick, receive, type_into, walk
+from test_widgets.front import click, named, receive, type_into, walk
 from toolbench.widgets.form import SchemaForm
 
 
 def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaForm:
     return SchemaForm({"type": "object", "properties": properties}, value)
-
-
-class TestFieldOptions:
-    def _open(self, form: SchemaForm, field: str) -> Any:
-        click(named(form.widget, "Advanced input"))
-        pick(named(form.widget, "Field"), field)
-        return named(form.widget, "Send")
-
-    def test_says_what_it_is_for(self):
-        """As a tooltip before a click, and above its lists after it."""
-        form = _form(q={"type": "string"})
-        purpose = "Send null, nothing, an empty value or JSON text in place of"
-        assert purpose in named(form.widget, "Advanced input").tooltip
-        assert purpose not in page(form.widget)
-        click(named(form.widget, "Advanced input"))
-        assert purpose in page(form.widget)
-
-    def test_an_empty_text_and_null_are_sent_on_purpose(self):
-        """What an empty box cannot say is said here."""
-        form = _form(q={"type": ["string", "null"]})
-        ways = self._open(form, "q")
-        for way, value in [
-            ("an empty value", {"q": ""}),
-            ("null", {"q": None}),
-            ("nothing (leave it out)", {}),
-        ]:
-            pick(ways, way)
-            assert form.value == value
-
-    def test_a_text_that_cannot_be_read_is_not_nothing(self):
-        """It blocks the form, until nothing is chosen."""
-        form = _form(q={"type": "integer"})
-        ways = self._open(form, "q")
-        type_into(named(form.widget, "q"), "abc")
-        assert form.blocked
-        pick(ways, "nothing (leave it out)")
-        assert (form.value, form.blocked) == ({}, False)
-
-    def test_any_field_can_be_edited_as_json_and_back(self):
-        """The value goes along; text that does not parse stays where it is."""
-        form = _form({"q": "x"}, q={"type": "string"})
-        ways = self._open(form, "q")
-        pick(ways, "JSON text")
-        area = named(form.widget, "q", w.Textarea)
-        assert area.value == '"x"'
-        type_into(area, "[1, 2")
-        assert form.blocked
-        pick(ways, "the typed value")
-        assert named(form.widget, "q").value == "[1, 2"
-        type_into(area, '"back"')
-        pick(ways, "the typed value")
-        assert type(named(form.widget, "q")) is w.Text
-        assert form.value == {"q": "back"}
-
-    def test_keys_nobody_declared_can_be_added(self):
-        """To see what a server does with them."""
-        form = _form(q={"type": "string"})
-        pick(self._open(form, "(everything)"), "allow extra keys")
-        click(named(form.widget, "Add to other keys"))
-        type_into(named(form.widget, "key"), "zz")
-        type_into(named(form.widget, "value"), "true")
-        assert form.value == {"zz": True}
-
-    def test_it_costs_nothing_until_it_is_opened(self, wire):
-        """One button for the whole form."""
-        form = _form(**{f"f{i}": {"type": "string"} for i in range(5)})
-        form.widget  # noqa: B018
-        before = wire.opened()
-        click(named(form.widget, "Advanced input"))
-        # A sentence, two lists, their box, their style
-        assert wire.opened() == before + 5
 
 
 class TestManyFields:
