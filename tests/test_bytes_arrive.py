@@ -20,7 +20,7 @@ from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets import ToolPanel
-from toolbench.widgets.fields.text.file import FilePicker
+from toolbench.widgets.fields.file import FilePicker
 from toolbench.widgets.form import SchemaForm
 
 FILE = b"\xff\x00abc"

@@ -156,8 +156,7 @@ def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
     cost = panel.get_by_text("tokens")
     eventually(lambda: abs(middle(hint) - middle(cost)) < 2, what="both stand in one line")
     run, copy = (
-        panel.get_by_role("button", name=name, exact=True)
-        for name in ("Run", "Copy call")
+        panel.get_by_role("button", name=name, exact=True) for name in ("Run", "Copy call")
     )
     state = panel.get_by_role("status").filter(has_text="succeeded")
 

@@ -9,8 +9,8 @@ from test_widgets.front import Wire
 from toolbench.jsonschema.validate import validator_of
 from toolbench.redaction import MARK
 from toolbench.values import same_json
+from toolbench.widgets.fields.raw_json import Raw
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.text.raw_json import Raw
 from toolbench.widgets.form import SchemaForm
 
 

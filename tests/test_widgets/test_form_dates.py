@@ -8,7 +8,7 @@ import pytest
 
 from test_widgets.front import click, named, only, page, receive, type_into
 from toolbench import tool
-from toolbench.widgets.fields.text.file import FilePicker
+from toolbench.widgets.fields.file import FilePicker
 from toolbench.widgets.form import SchemaForm
 
 

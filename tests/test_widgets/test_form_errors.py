@@ -6,7 +6,7 @@ import ipywidgets as w
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from test_widgets.front import click, named, page, pick, type_into, walk
+from test_widgets.front import named, page, pick, type_into, walk
 from toolbench.errors import Problem
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.widgets.form import SchemaForm

@@ -91,7 +91,6 @@ class TestNothingShows:
         assert form.value == value
 
 
-
 _AS_JSON = [
     pytest.param({"type": "array", "items": _PASSWORD}, [_SECRET], id="list"),
     pytest.param({"type": "array", "items": _object(x=_PASSWORD)}, [{"x": _SECRET}], id="rows"),

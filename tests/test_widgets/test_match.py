@@ -4,7 +4,7 @@ import pytest
 
 from toolbench.jsonschema.node import read
 from toolbench.values import same_json
-from toolbench.widgets.fields.containers.match import admits
+from toolbench.widgets.fields.union import admits
 
 _TEXT = {"type": "string"}
 _INT = {"type": "integer"}

@@ -11,10 +11,11 @@ from toolbench.errors import did_you_mean
 from toolbench.jsonschema.node import Node, lists_null
 from toolbench.values import same_json
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.editor import Editor
-from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError
-from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.fields.editor import UNSET, Picker, option_of
+from toolbench.widgets.fields.text_box import TextBox, UnreadableError
 
+NOTHING = -1
+"""What the option for no value stands for; the others stand for the number of a value."""
 _YES_NO = {True: "yes", False: "no"}
 
 
@@ -24,7 +25,9 @@ def values_of(node: Node) -> list[Any]:
     Raises:
         ValueError: If *node* has no list of values.
     """
-    values = [None] if node.type == "null" and not node.values else node.choices
+    values = node.choices
+    if node.type == "null" and not node.values:
+        values = [None]
     if not values:
         msg = "the schema lists no values"
         raise ValueError(msg)
@@ -36,25 +39,54 @@ def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
-    return _told_apart([notes.option(v, name) for v, name in zip(values, names, strict=True)])
+    return _told_apart(list(map(notes.option, values, names)))
 
 
 def _told_apart(labels: list[str]) -> list[str]:
     many = Counter(labels)
-    if len(many) == len(labels):
-        return labels
     counts: Counter[str] = Counter()
     distinct = []
     for label in labels:
         counts[label] += 1
-        distinct.append(f"{label} ({counts[label]})" if many[label] > 1 else label)
+        if many[label] > 1:
+            label = f"{label} ({counts[label]})"
+        distinct.append(label)
     return distinct
 
 
-class Choice(Editor):
+def labelled_values(node: Node) -> dict[str, Any]:
+    """Return the values of *node* by label.
+
+    Raises:
+        ValueError: If *node* has no list of values.
+    """
+    values = values_of(node)
+    return dict(zip(labels_of(node, values), values, strict=True))
+
+
+def value_with(label: str, known: dict[str, Any]) -> Any:
+    """Return the value with *label*, a copy.
+
+    Raises:
+        UnreadableError: If no value of *known* has this label.
+    """
+    if label not in known:
+        hint = did_you_mean(label, known)
+        msg = f"{label!r:.60} is none of the {len(known)} values.{hint}"
+        raise UnreadableError(msg)
+    return deepcopy(known[label])
+
+
+def label_with(value: Any, known: dict[str, Any]) -> str | None:
+    """Return the label of *value*; None if it is none of *known*."""
+    return next((label for label, own in known.items() if same_json(own, value)), None)
+
+
+class Choice(Picker):
     """A Dropdown to choose one of the values, no value, or null if the schema allows null.
 
-    A required constant is chosen from the start.
+    What is picked is the number of a value, or `NOTHING`. A required constant is chosen from the
+    start.
     """
 
     kind: ClassVar[type[Widget]] = Dropdown
@@ -62,94 +94,88 @@ class Choice(Editor):
     owns_null = True
     is_short = True
     missing = "choose one"
+    blank = NOTHING
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        self._values = values_of(self.node)
-        if slot.node.nullable:
+        self._listed = values_of(self.node)
+        self._values = list(self._listed)
+        if self.node.nullable:
             self._values.append(None)
-        # Null is the last of the values
-        self._offers_null = slot.node.nullable
-        only = len(self._values) == 1 and slot.required
-        self._index: int | None = 0 if only else None
+        self._offers_null = self.node.nullable
+        self._offers_nothing = True
+        if self._is_constant:
+            self.picked = 0
+
+    @property
+    def _is_constant(self) -> bool:
+        return len(self._values) == 1 and self.slot.required
 
     def read(self) -> Any:
         """Return the chosen value; `UNSET` if no value is chosen."""
-        return UNSET if self._index is None else deepcopy(self._values[self._index])
+        if self.picked == NOTHING:
+            return UNSET
+        return deepcopy(self._values[self.picked])
 
     def write(self, value: Any) -> bool:
         """Choose *value*; return False if it is not one of the known values."""
-        for index, known in enumerate(self._values):
+        for number, known in enumerate(self._values):
             if same_json(known, value):
-                self._choose(index)
+                self.pick(number)
                 return True
         return False
-
-    def clear(self) -> None:
-        """Choose nothing."""
-        self._choose(None)
 
     @property
     def static(self) -> str:
         """The label of a required constant, which is shown without a list; empty in other cases."""
-        only = len(self._values) == 1 and self._index == 0 and self.slot.required
-        return labels_of(self.node, self._values)[0] if only else ""
+        if not self._is_constant or self.picked == NOTHING:
+            return ""
+        return labels_of(self.node, self._values)[0]
 
     @property
     def cells(self) -> tuple[Widget, ...]:
         """The list of values; empty for a required constant."""
-        return () if self.static else super().cells
+        if self.static:
+            return ()
+        return super().cells
 
     @property
-    def _lines_before(self) -> int:
-        """The number of lines before the first value. One line stands for no value."""
-        return 1
+    def shown(self) -> Any:
+        """The picked number; None if no option of the list stands for it."""
+        return option_of(self._widget.options, self.picked)
 
-    @property
-    def _line(self) -> int | None:
-        """The index of the chosen line; None if no line is chosen."""
-        before = self._lines_before
-        if self._index is None:
-            return 0 if before else None
-        return self._index + before
-
-    def _choose(self, index: int | None) -> None:
-        self._index = index
-        if self._widget is not None:
-            self._widget.index = self._line
-
-    def _picked(self) -> None:
-        picked, before = self.widget.index, self._lines_before
-        self._index = None if picked is None or picked < before else picked - before
+    def take_pick(self) -> None:
+        """React to a pick of the user; none at all is no value."""
+        super().take_pick()
+        if self.picked is None:
+            self.picked = NOTHING
 
     def build(self) -> Widget:
         """Make the widget: a list of the values."""
-        widget = self.make(
-            self.kind,
-            *self.classes,
-            *self.slot.classes,
-            description=notes.label(self.slot.label),
-            options=self._lines(),
-            index=self._line,
+        options = self._options()
+        value = option_of(options, self.picked)
+        return self.field(
+            self.kind, *self.classes, react=self.take_pick, options=options, value=value
         )
-        self.hear(widget, "index", self._picked)
-        return widget
 
-    def _lines(self) -> list[tuple[str, int]]:
-        """Return the lines of the list, each with its label and its number."""
-        nothing = [self.nothing_chosen] * self._lines_before
-        own = [f'"{label}"' if label in nothing else label for label in self.labels()]
-        labels = [*nothing, *_told_apart(own)]
+    def _options(self) -> list[tuple[str, int]]:
+        """Return the options of the list, each with its label and what it stands for."""
+        options: list[tuple[str, int]] = []
+        labels = self.labels()
+        if self._offers_nothing:
+            nothing = self.nothing_chosen
+            options.append((nothing, NOTHING))
+            if nothing in labels:
+                labels[labels.index(nothing)] = f'"{nothing}"'
+                labels = _told_apart(labels)
+        options += zip(labels, range(len(labels)), strict=True)
         if self._offers_null:
-            labels.append("null")
-        return list(zip(labels, range(len(labels)), strict=True))
+            options.append(("null", len(labels)))
+        return options
 
     def labels(self) -> list[str]:
         """Return the labels of the values, without null."""
-        return labels_of(self.node, self._values_to_list())
-
-    def _values_to_list(self) -> list[Any]:
-        return self._values[:-1] if self.slot.node.nullable else self._values
+        return labels_of(self.node, self._listed)
 
 
 class Segments(Choice):
@@ -167,18 +193,15 @@ class Segments(Choice):
         super().__init__(slot)
         is_needed = slot.starred or lists_null(slot.node)
         self._offers_null = slot.node.nullable and is_needed
+        self._offers_nothing = not slot.required
 
-    def _choose(self, index: int | None) -> None:
-        is_null = self.slot.node.nullable and index == len(self._values) - 1
-        if is_null and not self._offers_null:
+    def pick(self, picked: Any) -> None:
+        """Show *picked* as picked. Null has a button from then on."""
+        if picked == len(self._listed) and not self._offers_null:
             self._offers_null = True
             if self._widget is not None:
-                self._widget.options = self._lines()
-        super()._choose(index)
-
-    @property
-    def _lines_before(self) -> int:
-        return 0 if self.slot.required else 1
+                self._widget.options = self._options()
+        super().pick(picked)
 
 
 class Switch(Segments):
@@ -194,63 +217,49 @@ class Switch(Segments):
 
     def labels(self) -> list[str]:
         """Return the words for true and false."""
-        return [_YES_NO[value] for value in self._values_to_list()]
+        return [_YES_NO[value] for value in self._listed]
 
 
-class Tick(Editor):
+class Tick(Picker):
     """A Checkbox for a boolean, for example for an item of a list."""
+
+    blank = UNSET
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        self._value: Any = False if slot.settled else UNSET
+        if slot.settled:
+            self.picked = False
 
     def read(self) -> Any:
         """Return True, False, or `UNSET` if there is no value."""
-        return self._value
+        return self.picked
 
     def write(self, value: Any) -> bool:
         """Tick the box if *value* is True, else untick it; return False if *value* is not a boolean."""
         if not isinstance(value, bool):
             return False
-        self._put(value)
+        self.pick(value)
         return True
 
-    def clear(self) -> None:
-        """Set no value; the box is not ticked."""
-        self._put(UNSET)
-
-    def _put(self, value: Any) -> None:
-        self._value = value
-        if self._widget is not None:
-            self._widget.value = value is True
-
-    def _ticked(self) -> None:
-        self._value = bool(self.widget.value)
+    @property
+    def shown(self) -> bool:
+        """Whether the box is ticked. Without a value it is not."""
+        return self.picked is True
 
     def build(self) -> Widget:
         """Make the checkbox."""
-        widget = self.make(
-            Checkbox,
-            "tb-tick",
-            *self.slot.classes,
-            description=notes.label(self.slot.label),
-            value=self._value is True,
-            indent=False,
-        )
-        self.hear(widget, "value", self._ticked)
-        return widget
+        return self.field(Checkbox, "tb-tick", react=self.take_pick, value=self.shown, indent=False)
 
 
 class Search(TextBox):
-    """An editor for one of very many values. A person types a part of a value, then picks it."""
+    """An editor for one of very many values. The user types a part of a value, then picks it."""
 
     kind = Combobox
     nothing = "type to search"
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        values = values_of(self.node)
-        self._known = dict(zip(labels_of(self.node, values), values, strict=True))
+        self._known = labelled_values(self.node)
 
     def parse(self, text: str) -> Any:
         """Return the value with the label *text*.
@@ -258,15 +267,11 @@ class Search(TextBox):
         Raises:
             UnreadableError: If no value has this label.
         """
-        if text in self._known:
-            return deepcopy(self._known[text])
-        hint = did_you_mean(text, self._known)
-        msg = f"{text!r:.60} is none of the {len(self._known)} values.{hint}"
-        raise UnreadableError(msg)
+        return value_with(text, self._known)
 
     def render(self, value: Any) -> str | None:
         """Return the label of *value*; None if it is not one of the known values."""
-        return next((k for k, known in self._known.items() if same_json(known, value)), None)
+        return label_with(value, self._known)
 
     def options(self) -> dict[str, Any]:
         """Return the trait `options` of the widget: all labels."""

@@ -1,19 +1,36 @@
 """The base classes of all editors. An editor holds a value exactly, or refuses the value."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from ipywidgets import Button, Widget
+from ipywidgets import HTML, Button, GridBox, Widget
 
+from toolbench.display.escape import Html
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.grid import Entry, Grid, Lines, arrange
-from toolbench.widgets.fields.unset import UNSET
 from toolbench.widgets.kit.parts import INVALID, mark
 
 # A slot makes its editor
 if TYPE_CHECKING:
     from toolbench.widgets.fields.slot import Slot
+
+
+class Unset(Enum):
+    """The type of `UNSET`."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSET: Final = Unset.UNSET
+"""The value of a field that is left out of the arguments: neither `null` nor empty."""
 
 
 class Editor(ABC):
@@ -27,7 +44,6 @@ class Editor(ABC):
         structured: Whether the editor holds slots. In an optional field, it is closed at first.
         owns_null: Whether `null` is one of the values of the editor.
         is_short: Whether half the width of a form is enough for its widget.
-        notes_itself: Whether the built editor itself shows the help and the errors of its slot.
         missing: The error text if a required value is missing, such as "choose one".
         wider: The editor to try next if this editor cannot hold a value exactly.
     """
@@ -36,7 +52,6 @@ class Editor(ABC):
     structured: ClassVar[bool] = False
     owns_null: ClassVar[bool] = False
     is_short: ClassVar[bool] = False
-    notes_itself: ClassVar[bool] = False
     missing: ClassVar[str] = "enter a value"
     wider: ClassVar["type[Editor] | None"] = None
 
@@ -69,10 +84,8 @@ class Editor(ABC):
 
     @property
     def wants_more(self) -> bool:
-        """Whether a person must add something to an empty value."""
+        """Whether the user must add something to an empty value."""
         return True
-
-
 
     def masked(self) -> Any:
         """Return the value with its secrets hidden."""
@@ -128,15 +141,18 @@ class Editor(ABC):
     def nothing_chosen(self) -> str:
         """The label of the entry "no value" in a list of choices: what no value means."""
         default = self.slot.default
+        if default == "":
+            return "default: empty"
         if default is not UNSET:
-            return f"default: {'empty' if default == '' else notes.option(default)}"
-        return "choose one" if self.slot.required else "not sent"
+            return f"default: {notes.option(default)}"
+        if self.slot.required:
+            return "choose one"
+        return "not sent"
 
     def refresh(self) -> None:
-        """Update the parts that depend on the slot's state: placeholder and error mark."""
+        """Update the parts that depend on the slot's state: label, placeholder and error mark."""
         if self._widget is not None:
-            is_wrong = bool(self.slot.display.errors)
-            mark(self._widget, INVALID, is_marked=is_wrong)
+            mark(self._widget, INVALID, is_marked=bool(self.slot.display.errors))
             if self.labelled and self._widget.has_trait("description"):
                 self._widget.description = notes.label(self.slot.label)
 
@@ -146,8 +162,17 @@ class Editor(ABC):
         self._parts_made.append(widget)
         return widget
 
+    def field(
+        self, kind: type[Widget], *classes: str, react: Callable[[], None], **state: Any
+    ) -> Any:
+        """Return a new widget with the name of the field. Call *react* when the user changes its value."""
+        name = notes.label(self.slot.label)
+        widget = self.make(kind, *classes, *self.slot.classes, description=name, **state)
+        self.hear(widget, "value", react)
+        return widget
+
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* when a person changes the trait *names* of *widget*; mark the slot as edited."""
+        """Call *react* when the user changes the trait *names* of *widget*; mark the slot as edited."""
 
         def edited() -> None:
             react()
@@ -163,8 +188,7 @@ class Editor(ABC):
         if key not in self._buttons:
             self._buttons[key] = self.make(Button, *classes, description=words)
             self.frame.hear(self._buttons[key], "", react)
-        if self._buttons[key].description != words:
-            self._buttons[key].description = words
+        self._buttons[key].description = words
         return self._buttons[key]
 
     def close(self) -> None:
@@ -186,12 +210,116 @@ class Editor(ABC):
         return None
 
 
+def option_of(options: Iterable[tuple[str, Any]], key: Any) -> Any:
+    """Return *key* if one of *options* stands for it; else None: then no option is chosen."""
+    for _, own_key in options:
+        if own_key == key:
+            return key
+    return None
+
+
+class Picker(Editor):
+    """The base class of editors in which the user picks. The value of the widget is what is picked.
+
+    Attributes:
+        picked: What is picked now.
+        blank: What is picked if there is no value.
+    """
+
+    blank: ClassVar[Any] = None
+
+    def __init__(self, slot: "Slot") -> None:
+        super().__init__(slot)
+        self.picked = self.blank
+
+    @property
+    def shown(self) -> Any:
+        """The value of the widget."""
+        return self.picked
+
+    def pick(self, picked: Any) -> None:
+        """Show *picked* as picked."""
+        self.picked = picked
+        if self._widget is not None:
+            self._widget.value = self.shown
+
+    def clear(self) -> None:
+        """Pick nothing."""
+        self.pick(self.blank)
+
+    def take_pick(self) -> None:
+        """React to a pick of the user."""
+        self.picked = self.widget.value
+
+
+class Entry(NamedTuple):
+    """One line of a form: text above, the widgets, text below.
+
+    Attributes:
+        head: The text above.
+        cells: The widgets, next to each other.
+        note: The text below.
+        is_short: Whether half the width is enough, in a grid of two columns.
+    """
+
+    head: Html
+    cells: tuple[Widget, ...]
+    note: Html
+    is_short: bool = False
+
+
+class Lines(NamedTuple):
+    """The content of a container: its widgets in order, and the texts between them."""
+
+    cells: tuple[Widget, ...]
+    html: str
+
+
+def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
+    """Return the widgets and texts of a container: *intro* first, then the *entries*.
+
+    The browser puts each widget into the next row that has no text. On a narrow page, two
+    short entries are below each other. On a wide page they are beside each other, and each
+    note spans three rows.
+    """
+    texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
+    widgets: list[Widget] = []
+    row = 2
+    waiting = deque(entries)
+    while waiting:
+        head, cells, note, is_short = waiting.popleft()
+        widgets += cells
+        if is_short and waiting and waiting[0].is_short:
+            other = waiting.popleft()
+            widgets += other.cells
+            beside = f"--beside:{row + 1}/span 3"
+            for side, below, text in (("left", row + 1, note), ("right", row + 3, other.note)):
+                style = f"--below:{below};{beside}"
+                texts.append(f'<div class="tb-note tb-{side}" style="{style}">{text}</div>')
+            row += 4
+            continue
+        if head:
+            texts.append(f'<div class="tb-head" style="grid-row:{row}">{head}</div>')
+            row += 1
+        # Keeps the place beside it empty
+        if is_short:
+            texts.append(f'<div class="tb-blank" style="grid-row:{row}"></div>')
+        row += bool(cells)
+        texts.append(f'<div class="tb-note" style="grid-row:{row}">{note}</div>')
+        row += 1
+    return Lines(tuple(widgets), "".join(texts))
+
+
 class Container(Editor):
-    """The base class of editors that contain slots and show them below each other."""
+    """The base class of editors that contain slots and show them below each other.
+
+    The built container itself shows the help and the errors of its slot. One HTML widget has all
+    texts, and CSS (`grid-row`) places each text between the widgets. So a label, a help text or an
+    error needs no widget, and a new error does not change the input beside it.
+    """
 
     labelled: ClassVar[bool] = False
     structured: ClassVar[bool] = True
-    notes_itself: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
     tag = ""
     """The name of the property that only tells which alternative of a union is chosen.
@@ -199,7 +327,7 @@ class Container(Editor):
     Empty if there is none.
     """
 
-    _grid: Grid | None = None
+    _texts: Any = None
 
     @abstractmethod
     def entries(self) -> Iterable[Entry]:
@@ -207,18 +335,17 @@ class Container(Editor):
 
     def build(self) -> Widget:
         """Make the grid that shows the entries."""
-        self._grid = Grid(self.make, *self.classes, lines=self.lines())
-        return self._grid.widget
+        cells, html = self.lines()
+        self._texts = self.make(HTML, "tb-texts", value=html)
+        children = (self._texts, *cells)
+        return self.make(GridBox, "tb-grid", *self.classes, children=children)
 
     def draw(self) -> None:
         """Update the lines; only changes are sent to the page."""
-        if self._grid is not None:
-            self._grid.show(self.lines())
-
-    def close(self) -> None:
-        """Close everything inside; the container is not drawn again."""
-        super().close()
-        self._grid = None
+        if self._widget is not None:
+            cells, html = self.lines()
+            self._widget.children = (self._texts, *cells)
+            self._texts.value = html
 
     def lines(self) -> Lines:
         """Return the help and errors of the slot, then the entries."""
@@ -230,15 +357,15 @@ class Container(Editor):
 
     def masked(self) -> Any:
         """Return the value of the slots inside, with their secrets hidden."""
-        return self.gather(lambda slot: slot.value.masked())
+        return self.gather(lambda slot: slot.masked())
 
     def read(self) -> Any:
         """Return the value of the slots inside."""
-        return self.gather(lambda slot: slot.value.read())
+        return self.gather(lambda slot: slot.read())
 
     def typed(self) -> Any:
         """Return the value of the slots inside, with text boxes in place of typed texts."""
-        return self.gather(lambda slot: slot.value.typed())
+        return self.gather(lambda slot: slot.typed())
 
     @abstractmethod
     def gather(self, part: Callable[["Slot"], Any]) -> Any:
@@ -247,4 +374,4 @@ class Container(Editor):
     def secrets(self) -> Iterable[str]:
         """Yield the secrets of the slots inside."""
         for slot in self.slots():
-            yield from slot.value.secrets()
+            yield from slot.secrets()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from threading import RLock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ipywidgets import HTML, Box, Button, Widget
@@ -13,23 +13,14 @@ from toolbench.errors import Path, Problem
 from toolbench.jsonschema.node import SchemaView
 from toolbench.widgets.kit.pool import Pool
 
+# Both are made with a frame
+if TYPE_CHECKING:
+    from toolbench.widgets.fields.editor import Container
+    from toolbench.widgets.fields.rules import Registry
+
 Settle = Callable[[], Iterable[Callable[[], None]]]
 OFFER = "tb-offer"
 """The CSS class of a button that offers to change what a field holds. It never gets the cursor by itself."""
-
-
-class Drawn(Protocol):
-    """A protocol: a container that is redrawn at the end of an edit."""
-
-    def draw(self) -> None:
-        """Show the changes that the edit made."""
-
-
-class EditorSource(Protocol):
-    """A protocol: an object that chooses the editor of a slot, such as a `Registry`."""
-
-    def editor(self, slot: Any) -> Any:
-        """Return a new editor for *slot*."""
 
 
 class Frame:
@@ -39,7 +30,7 @@ class Frame:
     and its changes are drawn once, when the outermost edit ends.
     """
 
-    def __init__(self, schema: Any, registry: EditorSource, settle: Settle) -> None:
+    def __init__(self, schema: Any, registry: "Registry", settle: Settle) -> None:
         """Make the context for *schema* and *registry*. Every edit ends with a call of *settle*.
 
         The functions that *settle* returns are called after the lock is released.
@@ -55,7 +46,7 @@ class Frame:
         self._marks = count()
         self._settle = settle
         self._depth = 0
-        self._stale: dict[Drawn, None] = {}
+        self._stale: dict[Container, None] = {}
         self._closed = False
         self._goal: Callable[[], Iterable[Widget]] | None = None
 
@@ -95,7 +86,7 @@ class Frame:
             problem for problem in self.outside if problem.path[:near] != path[: len(problem.path)]
         ]
 
-    def stale(self, container: Drawn | None) -> None:
+    def stale(self, container: "Container | None") -> None:
         """Redraw *container* at the end of the present edit. If *container* is None, do nothing."""
         if container is not None:
             self._stale[container] = None
@@ -108,9 +99,10 @@ class Frame:
             container.draw()
         goal, self._goal = self._goal, None
         self._stale.clear()
-        box = None if goal is None else next(_inputs(goal()), None)
-        if box is not None:
-            box.focus()
+        if goal is not None:
+            for box in _inputs(goal()):
+                box.focus()
+                break
 
     def focus(self, goal: Callable[[], Iterable[Widget]]) -> None:
         """Put the cursor into the first input that *goal* returns, after the next redraw."""

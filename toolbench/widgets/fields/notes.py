@@ -9,60 +9,74 @@ slash of `content`, which is not visible. The module takes this CSS out of its p
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbench.display.escape import Html, escape, visible
 from toolbench.errors import Problem, ended
 from toolbench.jsonschema.words import limits
 from toolbench.values import clip
-from toolbench.widgets.fields.position import Position
 from toolbench.wording import counted
+
+# A slot shows its texts
+if TYPE_CHECKING:
+    from toolbench.widgets.fields.slot import Slot
 
 _LONGEST = 400
 # What Markdown calls inline code
 _CODE = re.compile(r"`([^`\n]+)`")
 # For a CSS string inside a <style>
 _UNSAFE = re.compile(r"[^\w .,:;!?()-]")
+_LABEL = 120
+_HELP = 260
 
 
-def screen_reader_css(position: Position, remarks: list[str], errors: list[str]) -> Html:
+def screen_reader_css(slot: "Slot", remarks: Iterable[str], errors: Iterable[str]) -> Html:
     """Return CSS that adds *errors* and *remarks* to the name that a screen reader reads."""
-    sentences = [" required"] if position.starred else []
+    sentences = []
+    star = ""
+    if slot.starred:
+        sentences.append(" required")
+        star = " *"
     sentences += [f"Invalid: {error}" for error in errors]
     sentences += [remark for remark in remarks if remark.strip()]
     if not sentences:
         return Html("")
-    text = " ".join(map(ended, sentences))
-    star = " *" if position.starred else ""
+    text = _quoted(" ".join(map(ended, sentences)))
     return Html(
-        f"<style data-toolbench-heard>.{position.mark}>.widget-label::after,"
-        f".{position.mark}>.widget-label-basic>span::after"
-        f'{{content:"{star}";content:"{star}" / "{_quoted(text)}"}}</style>'
+        f"<style data-toolbench-heard>.{slot.mark}>.widget-label::after,"
+        f".{slot.mark}>.widget-label-basic>span::after"
+        f'{{content:"{star}";content:"{star}" / "{text}"}}</style>'
     )
 
 
 def _quoted(text: str) -> str:
     """Return *text* for a CSS string: on one line and escaped. A long text is cut."""
-    text_line = " " + " ".join(visible(text).split())
-    cut = f"{text_line[:_LONGEST]}…" if len(text_line) > _LONGEST else text_line
-    return _UNSAFE.sub(lambda match: f"\\{ord(match[0]):x} ", cut)
+    text_line = _cut(" " + _one_line(text), _LONGEST)
+    return _UNSAFE.sub(lambda match: f"\\{ord(match[0]):x} ", text_line)
 
 
-_LABEL = 120
-_HELP = 260
+def _one_line(text: str) -> str:
+    return " ".join(visible(text).split())
+
+
+def _cut(text: str, length: int) -> str:
+    if len(text) <= length:
+        return text
+    return f"{text[:length]}…"
 
 
 def line(text: Any) -> str:
     """Return *text* on one line without invisible characters. A long text is cut."""
-    text_line = " ".join(visible(str(text)).split())
-    return f"{text_line[:_LABEL]}…" if len(text_line) > _LABEL else text_line or '""'
+    return _cut(_one_line(str(text)), _LABEL) or '""'
 
 
 def label(text: Any) -> str:
     """Return *text* as the label of a widget. The front end does not typeset it as mathematics."""
     # Looks like a backslash
     text_line = line(text).replace("\\", "\u2216")
-    return text_line.replace("$", "\\$") if text_line.count("$") > 1 else text_line
+    if text_line.count("$") > 1:
+        return text_line.replace("$", "\\$")
+    return text_line
 
 
 def item_label(label: str, place: int) -> str:
@@ -72,12 +86,16 @@ def item_label(label: str, place: int) -> str:
 
 def to_fix(count: int) -> str:
     """Return "Fix 3 fields" if *count* is 3; "Fix the arguments" if it is 0."""
-    return f"Fix {counted(count, 'field') if count else 'the arguments'}"
+    if not count:
+        return "Fix the arguments"
+    return f"Fix {counted(count, 'field')}"
 
 
 def ghost(value: Any) -> str:
     """Return *value* as the placeholder of an empty text box."""
-    return line(value if isinstance(value, str) else clip(value, _LABEL))
+    if not isinstance(value, str):
+        value = clip(value, _LABEL)
+    return line(value)
 
 
 def option(value: Any, name: Any = None) -> str:
@@ -100,46 +118,52 @@ def _looks_like_json(text: str) -> bool:
     return True
 
 
-def heading(position: Position, static: str = "") -> Html:
-    """Return the name of *position*. It is used if the widget of the editor does not show the name.
+def heading(slot: "Slot", static: str = "") -> Html:
+    """Return the name of *slot*. It is used if the widget of the editor does not show the name.
 
     *static* is the value in words, if only one value is possible.
     """
-    name = f'<span class="tb-name">{escape(position.label)}</span>'
+    name = f'<span class="tb-name">{escape(slot.label)}</span>'
     if static:
         return Html(f"{name} <code>{escape(static)}</code>")
-    return Html(f'{name}<span class="tb-star">*</span>' if position.starred else name)
+    if slot.starred:
+        return Html(f'{name}<span class="tb-star">*</span>')
+    return Html(name)
 
 
-def remarks(position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()) -> Html:
-    """Return the help and the *errors* of *position*, as visible text and for screen readers.
+def remarks(slot: "Slot", hints: Iterable[str], errors: Iterable[str]) -> Html:
+    """Return the help and the *errors* of *slot*, as visible text and for screen readers.
 
     The help has the *hints*, and then the limits from the schema, without those that an error says.
     """
     errors = list(errors)
-    facts = [fact for fact in _facts(position) if not _is_in(fact, errors)]
-    facts = [*hints, *facts]
-    help_ = [text for text in _help(position, facts) if text]
-    lines = [f'<div class="tb-help">{text}</div>' for text in help_]
-    lines += [f'<div class="tb-error">{escape(_sentence(e))}</div>' for e in errors]
-    style = screen_reader_css(position, [position.help, *facts], errors)
+    facts = [*hints]
+    for limit in limits(slot.node.schema):
+        if not _is_in(limit, errors):
+            facts.append(limit)
+    if slot.node.is_deprecated and not _is_in("deprecated", errors):
+        facts.append("deprecated")
+    lines = [f'<div class="tb-help">{text}</div>' for text in _help(slot, facts)]
+    lines += [f'<div class="tb-error">{escape(_sentence(error))}</div>' for error in errors]
+    style = screen_reader_css(slot, [slot.help, *facts], errors)
     if not lines:
         return style
-    note = f'<div data-describes="{position.mark}">{"".join(lines)}</div>'
-    return Html(f"{style}{note}")
+    return Html(f'{style}<div data-describes="{slot.mark}">{"".join(lines)}</div>')
 
 
-def _help(position: Position, facts: list[str]) -> list[str]:
-    texts = [_shortened(position.help), escape(_sentence(", ".join(facts)))]
-    if all(texts) and len(position.help) <= _HELP:
+def _help(slot: "Slot", facts: list[str]) -> Iterable[str]:
+    texts = [_shortened(slot.help), escape(_sentence(", ".join(facts)))]
+    if all(texts) and len(slot.help) <= _HELP:
         texts = [f"{ended(texts[0])} {texts[1]}"]
-    if position.notice:
-        texts.append(f"This field {escape(position.notice)}: type JSON.")
-    return texts
+    if slot.notice:
+        texts.append(f"This field {escape(slot.notice)}: type JSON.")
+    return filter(None, texts)
 
 
 def _sentence(text: str) -> str:
-    return ended(f"{text[:1].upper()}{text[1:].rstrip('.')}") if text else ""
+    if not text:
+        return ""
+    return ended(f"{text[:1].upper()}{text[1:].rstrip('.')}")
 
 
 def _shortened(text: str) -> str:
@@ -147,7 +171,8 @@ def _shortened(text: str) -> str:
     if len(text) <= _HELP + 40:
         return _with_code(text)
     cut = text.rfind(" ", 0, _HELP)
-    cut = cut if cut > 0 else _HELP
+    if cut <= 0:
+        cut = _HELP
     return (
         f"<details><summary>{_with_code(text[:cut])}…</summary>"
         f"{_with_code(text[cut:].strip())}</details>"
@@ -163,9 +188,3 @@ def _is_in(fact: str, errors: list[str]) -> bool:
     """Return whether one of *errors* says *fact* already, such as "at least 1"."""
     whole = re.compile(rf"{re.escape(fact)}(?!\w|\.\d)")
     return any(map(whole.search, errors))
-
-
-def _facts(position: Position) -> list[str]:
-    """Return the limits of the value in words, and the word "deprecated" if the schema says so."""
-    node = position.node
-    return [*limits(node.schema), *(["deprecated"] if node.is_deprecated else [])]

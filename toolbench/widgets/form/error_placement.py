@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from toolbench.errors import Path, Problem
-from toolbench.widgets.fields.containers.alternatives import tags_of
-from toolbench.widgets.fields.containers.object import ObjectEditor
-from toolbench.widgets.fields.containers.union import Union
+from toolbench.widgets.fields.editor import UNSET
+from toolbench.widgets.fields.object import ObjectEditor
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.fields.union import Union, tags_of
 
 _CHOSEN, _OTHER = "chosen", "other"
 # Ends pydantic's path of an error about a key, not about its value
@@ -49,7 +48,7 @@ def locate(root: Slot, path: Path) -> Place:
                 return Place(slot, tuple(clear), tuple(steps), slot)
             is_branch_named = True
             continue
-        inner = slot.child(steps[0]) if slot.presence.is_open else None
+        inner = slot.child(steps[0]) if slot.is_open else None
         if inner is None:
             break
         slot, is_branch_named = inner, False
@@ -118,7 +117,7 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
     if place.rest:
         return
     if isinstance(editor, Union) and editor.chosen is not None:
-        for problem in explain(editor.chosen.node.raw, editor.chosen.value.read()):
+        for problem in explain(editor.chosen.node.raw, editor.chosen.read()):
             if problem.path or not isinstance(editor.chosen.editor, Union):
                 yield Problem((*place.path, *problem.path), problem.message)
     elif isinstance(editor, ObjectEditor) and _is_missing(place.slot):
@@ -129,4 +128,4 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 def _is_missing(slot: Slot) -> bool:
     """Return whether *slot* is not the root, and is open, but none of its fields has a value."""
-    return slot.key is not None and slot.presence.is_open and slot.value.read() is UNSET
+    return slot.key is not None and slot.is_open and slot.read() is UNSET

@@ -13,12 +13,12 @@ from toolbench.errors import Path, Problem
 from toolbench.jsonschema.problems import REQUIRED
 from toolbench.redaction.redactor import Redactor
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.builtin_rules import registry as default_registry
+from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.form_context import Frame
+from toolbench.widgets.fields.raw_json import to_text
 from toolbench.widgets.fields.rules import Registry
+from toolbench.widgets.fields.rules import registry as default_registry
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.text.raw_json import to_text
-from toolbench.widgets.fields.unset import UNSET
 from toolbench.widgets.form.error_placement import locate, placed
 from toolbench.widgets.form.json_tab import JsonTab
 from toolbench.widgets.kit.plain_style import FORM
@@ -102,7 +102,7 @@ class SchemaForm:
     def value(self) -> dict[str, Any]:
         """The value: a new dict, without the fields that are unset."""
         with self.frame.lock:
-            return _dict(self.slot.value.read())
+            return _dict(self.slot.read())
 
     @value.setter
     def value(self, value: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ class SchemaForm:
     def write(self, value: dict[str, Any]) -> None:
         """Set *value*. Call this only inside of an edit: `with frame.edit()`."""
         self.frame.touched(())
-        self.slot.value.write(value)
+        self.slot.write(value)
 
     @property
     def typed(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class SchemaForm:
         It may hold secrets.
         """
         with self.frame.lock:
-            return _dict(self.slot.value.typed())
+            return _dict(self.slot.typed())
 
     def take_over(self, typed: dict[str, Any], json: str = "") -> None:
         """Fill the form with what was typed in another form.
@@ -143,7 +143,7 @@ class SchemaForm:
             if json:
                 self._tab.put(json)
             for slot in self.slot.walk():
-                if slot.value.built is not None and slot.value.built.trouble:
+                if slot.built is not None and slot.built.trouble:
                     slot.touch()
 
     @property
@@ -170,13 +170,13 @@ class SchemaForm:
     def masked(self) -> dict[str, Any]:
         """The value with its secrets hidden, safe to show, log and save."""
         with self.frame.lock:
-            return _dict(self.slot.value.masked())
+            return _dict(self.slot.masked())
 
     @property
     def secrets(self) -> list[str]:
         """The secrets in the value."""
         with self.frame.lock:
-            return list(self.slot.value.secrets())
+            return list(self.slot.secrets())
 
     def observe(self, fn: Observer) -> Callable[[], None]:
         """Call `fn(change)` after every edit.
@@ -265,7 +265,7 @@ class SchemaForm:
         if self._tab.trouble:
             yield Problem((), self._tab.trouble)
         yield from self.slot.troubles()
-        value = self.slot.value.read()
+        value = self.slot.read()
         if value is not UNSET and not isinstance(value, dict):
             yield Problem((), "the arguments must be an object: { … }")
 
@@ -275,7 +275,7 @@ class SchemaForm:
             return self._concealed([(self.slot, Problem((), self._tab.trouble))])
         drafts = list(self._drafts())
         unread = {problem.path for problem in drafts}
-        value = self.slot.value.read()
+        value = self.slot.read()
         wrong = self._check(_dict(value))
         faults_of_schema = placed(self.slot, wrong, self.frame.view.problems)
         faults = [(locate(self.slot, p.path).slot, p) for p in drafts]
@@ -284,7 +284,7 @@ class SchemaForm:
 
     def _concealed(self, faults: list[tuple[Slot, Problem]]) -> list[tuple[Slot, Problem]]:
         """Return *faults* with secrets hidden in their messages, because messages quote values."""
-        redactor = Redactor(self.slot.value.secrets() if faults else ())
+        redactor = Redactor(self.slot.secrets() if faults else ())
         return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
@@ -300,7 +300,7 @@ class SchemaForm:
         return [
             Problem(slot.path, REQUIRED)
             for slot in self.slot.walk()
-            if slot.starred and slot.value.read() is UNSET
+            if slot.starred and slot.read() is UNSET
         ]
 
     # --- widgets ----------------------------------------------------------------------
@@ -346,7 +346,7 @@ class SchemaForm:
 
     def _offers(self) -> Html:
         """Return a text that screen readers read: the buttons that appeared before fields."""
-        editors = [slot.value.built for slot in self.slot.walk()]
+        editors = [slot.built for slot in self.slot.walk()]
         texts = [
             f"Shift+Tab leads from {notes.line(editor.slot.label)} to {editor.offer_words}."
             for editor in editors

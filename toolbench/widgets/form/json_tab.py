@@ -7,8 +7,8 @@ from ipywidgets import HTML, Textarea, VBox, Widget
 from toolbench.display.escape import escape
 from toolbench.errors import Problem
 from toolbench.redaction.detect import hidden_in, put_back
-from toolbench.widgets.fields.text.raw_json import from_text, to_text
-from toolbench.widgets.fields.text.text_box import UnreadableError
+from toolbench.widgets.fields.raw_json import from_text, to_text
+from toolbench.widgets.fields.text_box import UnreadableError
 from toolbench.widgets.kit.parts import INVALID, mark
 from toolbench.widgets.kit.plain_style import FORM
 

@@ -12,7 +12,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.detect import SecretsByPath, put_back
 from toolbench.runs.record import RunRecord
 from toolbench.values import clip
-from toolbench.widgets.fields.text.text_box import as_read
+from toolbench.widgets.fields.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 

@@ -13,9 +13,9 @@ from toolbench.mcp.lists.prompts import Prompt
 from toolbench.mcp.lists.resources import ResourceTemplate
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
-from toolbench.widgets.fields.builtin_rules import registry
+from toolbench.widgets.fields.rules import registry
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.text.text_box import Line, is_showable
+from toolbench.widgets.fields.text_box import Line, is_showable
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.ticker import ticker
 

@@ -1,16 +1,21 @@
-"""The editor of text in a known format. It shows a hint if the text does not fit, but no error."""
+"""Editors of text in a known format. A text that does not fit gets a hint, but no error; a date has a calendar."""
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, time
-from typing import NamedTuple
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from typing import Any, NamedTuple
 from uuid import uuid4
 
-from ipywidgets import Widget
+from ipywidgets import DatePicker, Widget
 
 from toolbench.jsonschema.checks import is_in_format, noun_of
 from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
-from toolbench.widgets.fields.text.text_box import Line
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Picker
+from toolbench.widgets.fields.text_box import Line
+
+# Year; in the browser, earlier years lose digits
+_FIRST = 1000
 
 
 class Format(NamedTuple):
@@ -24,14 +29,18 @@ class Format(NamedTuple):
 def words_of(name: str) -> str:
     """Return what a text in the format *name* is, with its shape: `a date (YYYY-MM-DD)`."""
     shape = FORMATS[name].shape
-    return f"{noun_of(name)} ({shape})" if shape else noun_of(name)
+    if not shape:
+        return noun_of(name)
+    return f"{noun_of(name)} ({shape})"
 
 
 def example_of(name: str) -> str:
     """Return a text in the format *name*. It has a time zone only if the shape of the format has one."""
     example, _ = FORMAT_EXAMPLES[name]
     shape = FORMATS[name].shape
-    return example[: len(shape)] if shape else example
+    if not shape:
+        return example
+    return example[: len(shape)]
 
 
 def _looks_like(text: str, name: str) -> bool:
@@ -45,7 +54,7 @@ def _looks_like(text: str, name: str) -> bool:
     return True
 
 
-_READERS: Mapping[str, Callable[[str], object]] = {
+_READERS: dict[str, Callable[[str], object]] = {
     "date-time": datetime.fromisoformat,
     "time": time.fromisoformat,
 }
@@ -76,20 +85,18 @@ def is_known_format(node: Node) -> bool:
 class Formatted(Line):
     """A line of text in a known format. For some formats, a button makes a new value."""
 
-    @property
-    def _format(self) -> Format:
-        return FORMATS[self._format_name]
-
-    @property
-    def _format_name(self) -> str:
-        known = is_known_format(self.node)
-        # The schema chose this editor by name
-        return self.node.format if known else "date"
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        # The schema chose this editor by name, if it has no known format
+        self._name = "date"
+        if is_known_format(self.node):
+            self._name = self.node.format
+        self._format = FORMATS[self._name]
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
         """The placeholder: an example."""
-        return f"e.g. {example_of(self._format_name)}"
+        return f"e.g. {example_of(self._name)}"
 
     @property
     def hint(self) -> str:
@@ -97,10 +104,12 @@ class Formatted(Line):
 
         If the field has an error, the error says what it should be.
         """
-        words = words_of(self._format_name)
-        if not self.text or _looks_like(self.text, self._format_name):
+        words = words_of(self._name)
+        if not self.text or _looks_like(self.text, self._name):
             return words
-        return "" if self.slot.display.errors else f"this does not look like {words}"
+        if self.slot.display.errors:
+            return ""
+        return f"this does not look like {words}"
 
     @property
     def cells(self) -> tuple[Widget, ...]:
@@ -114,3 +123,41 @@ class Formatted(Line):
         if self._format.fresh is not None:
             self.write(self._format.fresh())
             self.slot.edited()
+
+
+class Day(Picker):
+    """A DatePicker. Values that are not plain dates get a text editor, `wider`."""
+
+    wider = Formatted
+    is_short = True
+
+    def read(self) -> Any:
+        """Return the day as in ISO 8601, such as `2026-11-24`; `UNSET` if no day is chosen."""
+        if self.picked is None:
+            return UNSET
+        return self.picked.isoformat()
+
+    def write(self, value: Any) -> bool:
+        """Show *value*; return False if it is not a date as `2026-11-24`, or too early for a calendar."""
+        try:
+            day = date.fromisoformat(value)
+        except (TypeError, ValueError):
+            return False
+        if day.isoformat() != value or day.year < _FIRST:
+            return False
+        self.pick(day)
+        return True
+
+    @property
+    def hint(self) -> str:
+        """The default in words, because a calendar has no placeholder; empty if there is no default."""
+        if self.slot.default in (UNSET, ""):
+            return ""
+        return f"default {notes.ghost(self.slot.default)}"
+
+    def build(self) -> Widget:
+        """Make the calendar."""
+        # Without a tooltip the front end shows "null"
+        return self.field(
+            DatePicker, "tb-field", "tb-short", react=self.take_pick, value=self.picked, tooltip=""
+        )

@@ -8,10 +8,8 @@ from ipywidgets import Combobox
 from toolbench.display.escape import Html
 from toolbench.jsonschema.node import Node
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.editor import Container
-from toolbench.widgets.fields.grid import Entry
+from toolbench.widgets.fields.editor import UNSET, Container, Entry
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.unset import UNSET
 
 # Fields shown at once; the others are found with a search box
 MAX_FIELDS = 12
@@ -26,7 +24,14 @@ class ObjectEditor(Container):
         super().__init__(slot)
         self._cases = slot.node.conditional.keys()
         self._properties = _in_order({**slot.node.properties, **slot.node.conditional})
-        self._required = (*slot.node.required, *_tag_around(slot))
+        self._required = list(slot.node.required)
+        # The property that tells which alternative of a union this is. The choice of the alternative
+        # gives it its value, even if the schema has a default
+        self._tag = ""
+        if slot.parent is not None and slot.key is None:
+            self._tag = slot.parent.tag
+        if self._tag:
+            self._required.append(self._tag)
         self._slots: dict[str, Slot] = {}
         self._others: Slot | None = None
         self._keys: list[str] = []
@@ -48,13 +53,11 @@ class ObjectEditor(Container):
         there: dict[str, Any] = {}
         for name in self._properties:
             if name in self._slots or name in self._required:
-                value = part(self._slot(name))
-                if value is not UNSET:
-                    there[name] = value
+                there[name] = part(self._slot(name))
         if self._others is not None:
-            others = part(self._others)
-            there.update({} if others is UNSET else others)
-        return {key: there.pop(key) for key in self._keys if key in there} | there
+            there.update(part(self._others) or {})
+        in_order = dict.fromkeys([*self._keys, *there])
+        return {key: there[key] for key in in_order if there.get(key, UNSET) is not UNSET}
 
     def write(self, value: Any) -> bool:
         """Write each value to its field, and undeclared keys into a map.
@@ -66,12 +69,12 @@ class ObjectEditor(Container):
         if any(not isinstance(key, str) for key in value):
             return False
         self._keys = list(value)
+        rest = dict(value)
         for name in self._properties:
             if name in value or name in self._slots or name in self._required:
-                self._slot(name).value.write(value.get(name, UNSET))
-        rest = {k: item for k, item in value.items() if k not in self._properties}
+                self._slot(name).write(rest.pop(name, UNSET))
         if rest or self._others is not None:
-            self._other_keys().value.write(rest or UNSET)
+            self._other_keys().write(rest or UNSET)
         self.stale()
         return True
 
@@ -79,18 +82,14 @@ class ObjectEditor(Container):
         """Remove every key."""
         self.write({})
 
-
     # --- the fields -----------------------------------------------------------------
 
     def _slot(self, name: str) -> Slot:
         if name not in self._slots:
+            node = self._properties[name]
+            is_required = name in self._required
             self._slots[name] = Slot(
-                self.frame,
-                self._properties[name],
-                name,
-                parent=self,
-                label=_title(name, self._properties[name]),
-                required=name in self._required,
+                self.frame, node, name, parent=self, label=_title(name, node), required=is_required
             )
         return self._slots[name]
 
@@ -123,8 +122,9 @@ class ObjectEditor(Container):
         """
         if step in self._properties:
             return self._slot(step)
-        return None if self._others is None else self._others.child(step)
-
+        if self._others is None:
+            return None
+        return self._others.child(step)
 
     # --- what is shown ----------------------------------------------------------------
 
@@ -132,21 +132,27 @@ class ObjectEditor(Container):
         """Yield the fields. If there are many, a search box offers the fields that are left out."""
         names = self._in_case()
         visible = self._visible(names)
+        waiting = []
         for name in names:
-            if name in visible and not self._repeats_tag(name):
-                yield self._slot(name).display.entry()
-        if self._lists_others():
+            if name in visible:
+                if not self._repeats_tag(name):
+                    yield self._slot(name).display.entry()
+            elif self._properties[name].extension.get("hidden") is not True:
+                waiting.append(name)
+        lists_others = self.node.is_open
+        if self._others is not None and self._others.is_open:
+            lists_others = True
+        if lists_others:
             yield self._other_keys().display.entry()
-        waiting = [n for n in names if n not in visible and not self._slot_hidden(n)]
-        if waiting or self._search is not None:
+        if waiting:
             yield self._search_entry(waiting)
-        if not names and not self._lists_others():
+        if not names and not lists_others:
             nothing = Html('<span class="tb-help">There is nothing to fill in.</span>')
             yield Entry(nothing, (), Html(""))
 
     def _repeats_tag(self, name: str) -> bool:
         """Return whether the field *name* only repeats which alternative of a union is chosen."""
-        if name not in _tag_around(self.slot):
+        if not self._tag or name != self._tag:
             return False
         tag = self._slot(name)
         return bool(tag.editor.static) and not tag.display.errors
@@ -159,18 +165,17 @@ class ObjectEditor(Container):
         if not self._cases:
             return list(self._properties)
         now = self.node.names_of_cases(self.read())
-        return [
-            name
-            for name in self._properties
-            if name not in self._cases
-            or name in now
-            or (name in self._slots and self._slots[name].value.read() is not UNSET)
-        ]
+        left_out = set(self._cases) - now - self._filled()
+        return [name for name in self._properties if name not in left_out]
+
+    def _filled(self) -> set[str]:
+        return {name for name, slot in self._slots.items() if slot.read() is not UNSET}
 
     def _visible(self, names: list[str]) -> set[str]:
-        visible = {n for n in names if n in self._required or n in self._opened}
-        visible |= {n for n, slot in self._slots.items() if slot.value.read() is not UNSET}
-        visible |= {n for n, slot in self._slots.items() if slot.touched or slot.display.errors}
+        visible = self._filled() | (self._opened.union(self._required) & set(names))
+        for name, slot in self._slots.items():
+            if slot.touched or slot.display.errors:
+                visible.add(name)
         for name in names:
             if len(visible) >= MAX_FIELDS and len(names) > MAX_FIELDS + 3:
                 break
@@ -178,14 +183,6 @@ class ObjectEditor(Container):
         # A field that was shown stays visible
         self._opened = visible
         return visible
-
-    def _slot_hidden(self, name: str) -> bool:
-        return self._properties[name].extension.get("hidden") is True
-
-    def _lists_others(self) -> bool:
-        if self._others is not None and self._others.presence.is_open:
-            return True
-        return self.node.is_open
 
     def _search_entry(self, waiting: list[str]) -> Entry:
         if self._search is None:
@@ -198,35 +195,23 @@ class ObjectEditor(Container):
                 continuous_update=False,
             )
             self.frame.hear(self._search, "value", self._searched)
-        options = tuple(notes.line(name) for name in waiting)
-        if self._search.options != options:
-            self._search.options = options
+        self._search.options = tuple(map(notes.line, waiting))
         many = Html(f'<div class="tb-help">{len(waiting)} more fields</div>')
-        if not waiting:
-            return Entry(Html(""), (), Html(""))
         show = self.button("all", "Show all", self._show_all, "tb-side")
         return Entry(Html(""), (self._search, show), many)
 
     def _searched(self) -> None:
-        picked = (n for n in self._properties if notes.line(n) == self._search.value)
-        if (name := next(picked, None)) is not None:
-            self._opened = self._opened | {name}
+        label = self._search.value
+        picked = next((n for n in self._properties if notes.line(n) == label), None)
+        if picked is not None:
+            self._opened = self._opened | {picked}
             self._search.value = ""
             self.stale()
-            self.frame.focus(lambda: self._slot(name).display.entry().cells)
+            self.frame.focus(lambda: self._slot(picked).display.entry().cells)
 
     def _show_all(self) -> None:
         self._opened = set(self._properties)
         self.stale()
-
-
-def _tag_around(slot: Slot) -> tuple[str, ...]:
-    """Return the property that tells which alternative of a union *slot* is; empty if there is none.
-
-    The choice of the alternative gives the property its value, also if the schema has a default.
-    """
-    union = slot.parent if slot.key is None else None
-    return (union.tag,) if union is not None and union.tag else ()
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
@@ -237,14 +222,19 @@ def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
     places: dict[str, tuple[float, int]] = {}
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")
-        places[name] = (order, 0) if isinstance(order, int | float) else (place, 1)
+        places[name] = (place, 1)
+        if isinstance(order, int | float):
+            places[name] = (order, 0)
     return {name: properties[name] for name in sorted(properties, key=places.__getitem__)}
 
 
 def _title(name: str, node: Node) -> str:
     """Return the title of *node*; if it is missing or only generated from *name*, return *name*."""
     title = node.own_title
-    if not title.strip():
+    if not title.strip() or _letters(title) == _letters(name):
         return name
-    letters = [c for c in title.casefold() if c.isalnum()]
-    return name if letters == [c for c in name.casefold() if c.isalnum()] else title
+    return title
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -1,4 +1,4 @@
-"""The editor of a file as base64 text. A person chooses a file or types; an image is shown."""
+"""The editor of a file as base64 text. The user chooses a file or types; an image is shown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from toolbench.display.escape import escape
 from toolbench.display.images import LARGEST
 from toolbench.values import base64_of, bytes_in
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.text.text_box import Line, TextBox
+from toolbench.widgets.fields.text_box import Line, TextBox
 from toolbench.widgets.kit.parts import show_if
 
 # Characters; a longer text is described, not shown
@@ -27,7 +27,7 @@ _PIECE = 500_000
 # Not compared by value: to choose the same file again is another choice
 @dataclass(frozen=True, eq=False)
 class ChosenFile:
-    """A file that a person has chosen in the page."""
+    """A file that the user has chosen in the page."""
 
     name: str
     size: int
@@ -62,9 +62,10 @@ class FilePicker(FileUpload):
             [file] = change["new"]
             # The field holds the content now
             self.set_trait("value", ())
-            content = bytes(file["content"])
-            fits = len(content) <= self.most
-            self.chosen = ChosenFile(str(file["name"]), len(content), content if fits else None)
+            chosen = ChosenFile(str(file["name"]), len(file["content"]))
+            if chosen.size <= self.most:
+                chosen = replace(chosen, content=bytes(file["content"]))
+            self.chosen = chosen
 
     def _hear(self, content: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Take a message of the page about a file, and ask for the next piece, or for no more."""
@@ -102,41 +103,41 @@ class File(Line):
     """A box for base64 text, a button to choose a file, and a preview of an image."""
 
     nothing = "base64 text, or choose a file"
-    _box: Widget | None = None
-    _upload: Any = None
-    _preview: Widget | None = None
-    _clear_button: Any = None
-    # Of the file in the text
-    _name = ""
-    # Chosen, but not here: nothing is sent in its place, neither the default nor an earlier file
-    _missing: ChosenFile | None = None
-    _decoded: tuple[str, bytes | None] = ("", b"")
 
-    def build(self) -> Widget:
-        """Make the box, without the preview."""
-        self._box = super().build()
-        self._widget = self._box
-        return self._box
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        # With the preview and the button "Clear" below the box
+        self._stack: Any = None
+        self._upload: Any = None
+        self._preview: Any = None
+        self._clear_button: Any = None
+        # Of the file in the text
+        self._name = ""
+        # Chosen, but not here: nothing is sent in its place, neither the default nor an earlier file
+        self._missing: ChosenFile | None = None
+        self._decoded: tuple[str, bytes | None] = ("", b"")
+        # Bytes, by `json_schema_extra={"toolbench": {"max_bytes": ...}}`
+        self._most = _MOST
+        if isinstance(slot.extra.get("max_bytes"), int):
+            self._most = slot.extra["max_bytes"]
 
     @property
     def cells(self) -> tuple[Widget, ...]:
         """The box with its preview, and the button to choose a file."""
-        if self._upload is None:
+        if self._stack is None:
+            name = notes.line(self.slot.label)
             self._upload = self.make(
                 FilePicker,
                 "tb-side",
                 description="Choose file",
-                tooltip=f"Choose file for {notes.line(self.slot.label)}",
+                tooltip=f"Choose file for {name}",
                 accept=self.node.text("contentMediaType"),
                 most=self._most,
             )
             self.hear(self._upload, "chosen", self._chosen)
             self._preview = self.make(HTML, "tb-preview")
             self._clear_button = self.make(
-                Button,
-                "tb-add",
-                description="Clear",
-                tooltip=f"Clear {notes.line(self.slot.label)}",
+                Button, "tb-add", description="Clear", tooltip=f"Clear {name}"
             )
             self.hear(self._clear_button, "", self._cleared)
             self._show_clear()
@@ -144,12 +145,6 @@ class File(Line):
             self._stack = self.make(VBox, "tb-stack", children=children)
             self._look()
         return (self._stack, self._upload)
-
-    @property
-    def _most(self) -> int:
-        """The most bytes of a file: by `json_schema_extra={"toolbench": {"max_bytes": ...}}`, else 50 MB."""
-        most = self.slot.extra.get("max_bytes")
-        return most if isinstance(most, int) else _MOST
 
     def _chosen(self) -> None:
         file = self._upload.chosen
@@ -193,8 +188,10 @@ class File(Line):
             self._upload.stop()
 
     def typed(self) -> Any:
-        """Return this box also while a chosen file is not here."""
-        return self if self._missing else super().typed()
+        """Return this box, even while a chosen file is not here."""
+        if self._missing:
+            return self
+        return super().typed()
 
     def take(self, other: TextBox) -> None:
         """Take the file of *other*, with its name. One that is on its way does not come here."""
@@ -218,7 +215,9 @@ class File(Line):
 
     def display(self, text: str) -> str:
         """Return the text that the box shows: *text*, or nothing if *text* is too long."""
-        return text if len(text) <= _MAX_TEXT else ""
+        if len(text) > _MAX_TEXT:
+            return ""
+        return text
 
     @property
     def ghost(self) -> str:
@@ -227,7 +226,7 @@ class File(Line):
             return self.nothing
         if len(self.text) <= _MAX_TEXT:
             return super().ghost
-        return f"{self.described()} (choose another, or type base64)"
+        return f"{self.hint} (choose another, or type base64)"
 
     @property
     def _content(self) -> bytes | None:
@@ -236,18 +235,16 @@ class File(Line):
             self._decoded = (self.text, bytes_in(self.text))
         return self._decoded[1]
 
-    def described(self) -> str:
-        """Return the name, the size and the kind of the file in the text."""
+    @property
+    def hint(self) -> str:
+        """The name, the kind and the size of the file in the text."""
+        if not self.text:
+            return ""
         content = self._content
         if content is None:
             return f"{len(self.text):,} characters that are not base64"
         kind = image_type(content) or self.node.text("contentMediaType") or "file"
         return f"{len(content):,} bytes, {kind} {self._name}".rstrip()
-
-    @property
-    def hint(self) -> str:
-        """The name, the kind and the size of the file in the text."""
-        return self.described() if self.text else ""
 
     def _typed(self) -> None:
         if self.widget.value or len(self.text) <= _MAX_TEXT:
@@ -260,9 +257,8 @@ class File(Line):
             return
         content = self._content or b""
         kind = image_type(content)
-        if kind is None or len(content) > LARGEST:
-            self._preview.value = ""
-            return
-        data = base64_of(content)
-        name = escape(f"{self.slot.label}: preview")
-        self._preview.value = f'<img src="data:{kind};base64,{data}" alt="{name}">'
+        image = ""
+        if kind is not None and len(content) <= LARGEST:
+            name = escape(f"{self.slot.label}: preview")
+            image = f'<img src="data:{kind};base64,{base64_of(content)}" alt="{name}">'
+        self._preview.value = image

@@ -1,23 +1,24 @@
-"""Editors with a text box. They keep the text as a person typed it, even if it cannot be read.
+"""Editors with a text box. They keep the text as the user typed it, even if it cannot be read.
 
-A box that a person empties has no value.
+A box that the user empties has no value.
 """
 
 import json
 import re
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from ipywidgets import Combobox, Text, Textarea, Widget
+from ipywidgets import Combobox, Password, Text, Textarea, Widget
 
 from toolbench.jsonschema.node import Node
+from toolbench.redaction import MARK
 from toolbench.values import number_in
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.editor import Editor
-from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.fields.editor import UNSET, Editor
 from toolbench.wording import point_advice
 
-# characters that an input element drops, changes or hides: the text is then shown as JSON
+# Characters that an input element drops, changes or hides: the text is then shown as JSON
 _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -33,7 +34,7 @@ _LONG_NAMES = re.compile(
 
 
 class UnreadableError(ValueError):
-    """The typed text cannot be read as a value; the message is shown to the person."""
+    """The typed text cannot be read as a value; the message is shown to the user."""
 
 
 def is_showable(text: str) -> bool:
@@ -42,10 +43,19 @@ def is_showable(text: str) -> bool:
 
 
 class TextBox(Editor):
-    """The base class of editors with a text box. Subclasses convert the text into a value and back."""
+    """The base class of editors with a text box. Subclasses convert the text into a value and back.
+
+    Attributes:
+        text: What was typed.
+        kind: The class of the widget.
+        nothing: The placeholder of a field without default and example; perhaps empty.
+        emptied: The placeholder of a field whose empty value is sent.
+    """
 
     kind: ClassVar[type[Widget]] = Text
     classes: ClassVar[tuple[str, ...]] = ("tb-field",)
+    emptied: ClassVar[str] = "an empty text is sent"
+    nothing: ClassVar[str] = ""
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -94,10 +104,12 @@ class TextBox(Editor):
 
     def typed(self) -> Any:
         """Return this box; `UNSET` if it has no value and no text."""
-        return self if self.text or self._on_purpose else UNSET
+        if not self.text and not self._on_purpose:
+            return UNSET
+        return self
 
     def take(self, other: "TextBox") -> None:
-        """Take what was typed in *other*, a box of another form, also if it cannot be read."""
+        """Take what was typed in *other*, a box of another form, even if it cannot be read."""
         self.put(other.text)
         self._on_purpose = other._on_purpose
 
@@ -113,9 +125,8 @@ class TextBox(Editor):
     def put(self, text: str) -> None:
         """Set *text* as the typed text."""
         self.text = text
-        drawn = self.display(text)
-        if self._widget is not None and self._widget.value != drawn:
-            self._widget.value = drawn
+        if self._widget is not None:
+            self._widget.value = self.display(text)
         self.refresh()
 
     def display(self, text: str) -> str:
@@ -127,7 +138,7 @@ class TextBox(Editor):
         """The placeholder of the empty box."""
         if self._on_purpose:
             return self.emptied
-        if self.slot.presence.is_null:
+        if self.slot.is_null:
             return "null is sent"
         placeholder = self.slot.extra.get("placeholder")
         if isinstance(placeholder, str):
@@ -137,25 +148,22 @@ class TextBox(Editor):
         examples = self.node.examples
         if examples and not self.slot.secret:
             return f"e.g. {notes.ghost(examples[0])}"
-        words = (self.nothing, "" if self.slot.required else "optional")
-        return " · ".join(filter(None, words)) or _BLANK
-
-    emptied: ClassVar[str] = "an empty text is sent"
-    nothing: ClassVar[str] = ""
+        if self.slot.required:
+            return self.nothing or _BLANK
+        if not self.nothing:
+            return "optional"
+        return f"{self.nothing} · optional"
 
     def build(self) -> Widget:
-        """Make the box; it reacts to every key, so errors appear while a person types."""
-        widget = self.make(
+        """Make the box; it reacts to every key, so errors appear while the user types."""
+        return self.field(
             self.kind,
             *self.classes,
-            *self.slot.classes,
-            description=notes.label(self.slot.label),
+            react=self._typed,
             value=self.display(self.text),
             placeholder=self.ghost,
             **self.options(),
         )
-        self.hear(widget, "value", self._typed)
-        return widget
 
     def options(self) -> dict[str, Any]:
         """Return more traits of the widget and their values."""
@@ -168,7 +176,7 @@ class TextBox(Editor):
     def refresh(self) -> None:
         """Update the placeholder and the error mark, but never the text."""
         super().refresh()
-        if self._widget is not None and self._widget.placeholder != self.ghost:
+        if self._widget is not None:
             self._widget.placeholder = self.ghost
 
 
@@ -176,11 +184,13 @@ def as_read(typed: Any) -> Any:
     """Return the value of *typed*, what a form holds for another form; an unreadable text is a text."""
     if isinstance(typed, TextBox):
         value = typed.read()
-        return typed.text if value is UNSET else value
+        if value is UNSET:
+            return typed.text
+        return value
     if isinstance(typed, dict):
         return {key: as_read(item) for key, item in typed.items()}
     if isinstance(typed, list):
-        return [as_read(item) for item in typed]
+        return list(map(as_read, typed))
     return typed
 
 
@@ -196,8 +206,9 @@ class Area(TextBox):
 
     def render(self, value: Any) -> str | None:
         """Return *value*; None if it is not a text, or if an input element would change it."""
-        return value if isinstance(value, str) and is_showable(value) else None
-
+        if not isinstance(value, str) or not is_showable(value):
+            return None
+        return value
 
 
 class Line(Area):
@@ -211,62 +222,93 @@ class Line(Area):
     def render(self, value: Any) -> str | None:
         """Return *value*; None if it is not a text on one line, or an input element would change it."""
         text = super().render(value)
-        return None if text is None or "\n" in text else text
+        if text is None or "\n" in text:
+            return None
+        return text
 
 
 class Suggested(Line):
-    """The editor of one line of text with suggestions; a person may type other text."""
+    """The editor of one line of text with suggestions; the user may type other text."""
 
     kind = Combobox
 
     def options(self) -> dict[str, Any]:
         """Return the trait `options` of the widget: the examples of the schema, as suggestions."""
-        texts = [x for x in self.node.examples if isinstance(x, str)]
-        return {"options": [x for x in texts if is_showable(x) and "\n" not in x]}
+        return {"options": [text for text in self.node.examples if self.render(text) is not None]}
 
 
-def wants_lines(slot: Any) -> bool:
-    """Tell whether the text of *slot* is likely to have several lines."""
-    node: Node = slot.node
-    name = slot.key
-    if node.format:
-        return False
-    if isinstance(node.default, str) and "\n" in node.default:
-        return True
-    longest = node.limit("maxLength")
-    if longest is not None:
-        return longest > _LONG
-    return isinstance(name, str) and _LONG_NAMES.search(name) is not None
+class Secret(Line):
+    """A password box that is emptied as soon as its text has arrived in the kernel.
 
-
-def read_number(text: str, kind: str | None) -> int | float:
-    """Return the number in *text*. *kind* is the type in the schema, "integer" or "number".
-
-    *kind* only changes the error text here; validation checks the type later.
-
-    Raises:
-        UnreadableError: If *text* is not a number, or the number is too large.
+    The secret is never part of a widget's state, so no saved notebook holds it.
     """
-    text = text.strip()
-    number = number_in(text)
-    if number is not None:
-        return number
-    kind_name = "an integer" if kind == "integer" else "a number"
-    advice = "" if kind == "integer" else point_advice(text)
-    msg = f"{text!r:.60} is not {kind_name}. {advice}".rstrip()
-    raise UnreadableError(msg)
 
+    kind = Password
+    # A wider editor would show the secret
+    wider = None
 
-def write_number(value: Any) -> str | None:
-    """Return the full text of a finite number; None for other values."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        text = json.dumps(value)
-    except ValueError:
-        # An integer too long to print
-        return None
-    return None if number_in(text) is None else text
+    def parse(self, text: str) -> Any:
+        """Return *text*, or its number if the schema requires a number.
+
+        Raises:
+            UnreadableError: If the schema requires a number and *text* is none.
+        """
+        if not self._is_number:
+            return text
+        try:
+            return read_number(text, self.node.type)
+        except UnreadableError:
+            # The message of this error quotes the text
+            msg = "This is not a number."
+            raise UnreadableError(msg) from None
+
+    def render(self, value: Any) -> str | None:
+        """Return the text for *value*; None if *value* has not the type that the schema requires."""
+        if self._is_number:
+            return write_number(value)
+        if not isinstance(value, str):
+            return None
+        return value
+
+    @property
+    def _is_number(self) -> bool:
+        return self.node.type in ("integer", "number")
+
+    def display(self, text: str) -> str:
+        """Return an empty text, so that the secret is not shown."""
+        return ""
+
+    @property
+    def ghost(self) -> str:
+        """The placeholder. It tells whether there is a secret, but shows no part of the secret."""
+        if not self.text:
+            return super().ghost
+        return f"{MARK} (type to replace it)"
+
+    def options(self) -> dict[str, Any]:
+        """Return the traits with which the box sends its text only when the text is complete.
+
+        Without them, the box would send its text after each key, and each text that
+        arrives empties the box.
+        """
+        return {"continuous_update": False}
+
+    def _typed(self) -> None:
+        if self.widget.value:
+            super()._typed()
+            self.put(self.text)
+
+    def masked(self) -> Any:
+        """Return a mark in place of the secret; `UNSET` if there is no secret."""
+        if not self.text:
+            return self.read()
+        return MARK
+
+    def secrets(self) -> Iterable[str]:
+        """Return the secret as the only item; empty if there is no secret."""
+        if not self.text:
+            return ()
+        return (self.text,)
 
 
 class Number(TextBox):
@@ -291,3 +333,49 @@ class Number(TextBox):
     def nothing(self) -> str:  # type: ignore[override]
         """The placeholder: the kind of number."""
         return self.node.type or "number"
+
+
+def read_number(text: str, kind: str | None) -> int | float:
+    """Return the number in *text*. *kind* is the type in the schema, "integer" or "number".
+
+    *kind* only changes the error text here; validation checks the type later.
+
+    Raises:
+        UnreadableError: If *text* is not a number, or the number is too large.
+    """
+    text = text.strip()
+    number = number_in(text)
+    if number is not None:
+        return number
+    msg = f"{text!r:.60} is not an integer."
+    if kind != "integer":
+        msg = f"{text!r:.60} is not a number. {point_advice(text)}".rstrip()
+    raise UnreadableError(msg)
+
+
+def write_number(value: Any) -> str | None:
+    """Return the full text of a finite number; None for other values."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        text = json.dumps(value)
+    except ValueError:
+        # An integer too long to print
+        return None
+    if number_in(text) is None:
+        return None
+    return text
+
+
+def wants_lines(slot: Any) -> bool:
+    """Tell whether the text of *slot* is likely to have several lines."""
+    node: Node = slot.node
+    name = slot.key
+    if node.format:
+        return False
+    if isinstance(node.default, str) and "\n" in node.default:
+        return True
+    longest = node.limit("maxLength")
+    if longest is not None:
+        return longest > _LONG
+    return isinstance(name, str) and _LONG_NAMES.search(name) is not None

@@ -1,31 +1,18 @@
-"""Editors for a list of short values: a person types one value per line, or marks known values."""
+"""Editors for a list of short values: the user types one value per line, or marks known values."""
 
 import re
 from typing import Any, ClassVar
 
 from ipywidgets import Box, SelectMultiple, Textarea, Widget
 
-from toolbench.errors import did_you_mean
 from toolbench.jsonschema.words import limits
-from toolbench.values import same_json
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.choice import labels_of, values_of
-from toolbench.widgets.fields.containers.rows import Rows
-from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.choice import label_with, labelled_values, value_with
+from toolbench.widgets.fields.editor import UNSET, Editor, Picker
 from toolbench.widgets.fields.form_context import OFFER
-from toolbench.widgets.fields.text.text_box import (
-    TextBox,
-    UnreadableError,
-    is_showable,
-    read_number,
-    write_number,
-)
-from toolbench.widgets.fields.text.text_formats import (
-    example_of,
-    is_known_format,
-    words_of,
-)
-from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.fields.rows import Rows
+from toolbench.widgets.fields.text_box import TextBox, is_showable, read_number, write_number
+from toolbench.widgets.fields.text_formats import example_of, is_known_format, words_of
 from toolbench.widgets.kit.parts import show_if
 from toolbench.wording import counted
 
@@ -42,7 +29,9 @@ def _parts(line: str) -> list[str]:
     Return an empty list if *line* has neither, or if a value is blank.
     """
     parts = [part.strip() for part in _BETWEEN.split(line)]
-    return parts if len(parts) > 1 and all(parts) else []
+    if len(parts) < 2 or not all(parts):
+        return []
+    return parts
 
 
 def _known(slot: Any) -> dict[str, Any]:
@@ -50,8 +39,7 @@ def _known(slot: Any) -> dict[str, Any]:
     item = slot.node.items
     if item is None or not item.values:
         return {}
-    values = values_of(item)
-    return dict(zip(labels_of(item, values), values, strict=True))
+    return labelled_values(item)
 
 
 class Items(TextBox):
@@ -64,13 +52,17 @@ class Items(TextBox):
     classes = ("tb-field", "tb-items")
     wider: ClassVar[type[Editor] | None] = Rows
     emptied = "an empty list is sent"
-    _stack: Widget | None = None
+    _stack: Any = None
     _split_button: Any = None
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        self._type = None if self.node.items is None else self.node.items.type
+        # The schema chose this editor by name, if there is none
+        self._item_node = self.node.items or self.node.view.anything
         self._known = _known(slot)
+        self._format = ""
+        if is_known_format(self._item_node):
+            self._format = self._item_node.format
 
     @property
     def ghost(self) -> str:
@@ -78,21 +70,16 @@ class Items(TextBox):
         if self.slot.default == [] and not self._on_purpose:
             return f"{self.nothing} · optional"
         ghost = super().ghost
-        is_explained = ghost.startswith(("default: ", "e.g. "))
-        return f"{_ONE_PER_LINE} · {ghost}" if is_explained else ghost
+        if ghost.startswith(("default: ", "e.g. ")):
+            return f"{_ONE_PER_LINE} · {ghost}"
+        return ghost
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
         """The placeholder: how to type values, with an example if they have a known format."""
-        if self._format is None:
+        if not self._format:
             return _ONE_PER_LINE
         return f"{_ONE_PER_LINE}, e.g. {example_of(self._format)}"
-
-    @property
-    def _format(self) -> str | None:
-        """The name of the format of the items; None if they have no known format."""
-        item = self.node.items
-        return item.format if item is not None and is_known_format(item) else None
 
     # --- several values on one line -------------------------------------------------
 
@@ -120,19 +107,21 @@ class Items(TextBox):
     def _show_offer(self) -> None:
         words = self.offer_words
         if words:
-            self.button("split", words, self._split)
+            self._split_button.description = words
         show_if(self._split_button, is_shown=bool(words))
 
     @property
     def offer_words(self) -> str:
         """The words of the button that splits the lines; empty if no line can be split."""
         apart = self._apart
-        return "" if apart is None else f"Make {counted(len(apart), 'value')}"
+        if not apart:
+            return ""
+        return f"Make {counted(len(apart), 'value')}"
 
     @property
     def hint(self) -> str:
         """What each item has to be; or a note about the first line that seems to have several values."""
-        if self._apart is None:
+        if not self._apart:
             return self._each
         line = next(filter(_parts, self.text.split("\n")), "").strip()
         return f"“{line[:_HINT]}” is one value; for several, type one per line"
@@ -140,23 +129,27 @@ class Items(TextBox):
     @property
     def _each(self) -> str:
         """The format and the limits of each item, in words; empty if there are none."""
-        item = self.node.items
-        if item is None or self._known:
+        words = []
+        if self._format:
+            words.append(words_of(self._format))
+        words += limits(self._item_node.schema)
+        if self._known or not words:
             return ""
-        words = [] if self._format is None else [words_of(self._format)]
-        words += limits(item.schema)
-        return f"each: {', '.join(words)}" if words else ""
+        return f"each: {', '.join(words)}"
 
     @property
-    def _apart(self) -> list[str] | None:
-        """The values after a split of all lines at commas and semicolons. None if no line can be split."""
-        lines = self.text.split("\n") if self.slot.touched else []
-        if not any(map(_parts, lines)):
-            return None
-        return [part for line in lines for part in _parts(line) or [line] if part]
+    def _apart(self) -> list[str]:
+        """The values after a split of all lines at commas and semicolons; empty if no line can be split."""
+        lines = self.text.split("\n")
+        if not self.slot.touched or not any(map(_parts, lines)):
+            return []
+        values = []
+        for line in lines:
+            values += _parts(line) or [line]
+        return list(filter(None, values))
 
     def _split(self) -> None:
-        self.put("\n".join(self._apart or []))
+        self.put("\n".join(self._apart))
         self.slot.edited()
         self.frame.focus(lambda: (self.widget,))
 
@@ -166,33 +159,38 @@ class Items(TextBox):
         Raises:
             UnreadableError: If a line cannot be read as a value of the list.
         """
-        return [self._item(line.strip()) for line in text.split("\n") if line.strip()]
+        lines = map(str.strip, text.split("\n"))
+        return [self._item(line) for line in lines if line]
 
     def _item(self, line: str) -> Any:
         if self._known:
-            if line in self._known:
-                return self._known[line]
-            hint = did_you_mean(line, self._known)
-            msg = f"{line!r:.60} is none of the {len(self._known)} values.{hint}"
-            raise UnreadableError(msg)
-        return line if self._type == "string" else read_number(line, self._type)
+            return value_with(line, self._known)
+        if self._item_node.type == "string":
+            return line
+        return read_number(line, self._item_node.type)
 
     def render(self, value: Any) -> str | None:
         """Return the items of the list *value*, one per line; None if an item is not one line."""
         if not isinstance(value, list):
             return None
-        lines = [self._line(item) for item in value]
-        return None if None in lines else "\n".join(line for line in lines if line)
+        lines = []
+        for item in value:
+            line = self._line(item)
+            if line is None:
+                return None
+            lines.append(line)
+        return "\n".join(filter(None, lines))
 
     def _line(self, item: Any) -> str | None:
         if self._known:
-            return next((k for k, known in self._known.items() if same_json(known, item)), None)
-        if self._type != "string":
+            return label_with(item, self._known)
+        if self._item_node.type != "string":
             return write_number(item)
         if not isinstance(item, str) or not is_showable(item) or "\n" in item:
             return None
-        return item if item and item == item.strip() else None
-
+        if not item or item != item.strip():
+            return None
+        return item
 
     def close(self) -> None:
         """Close the box and its button."""
@@ -200,19 +198,19 @@ class Items(TextBox):
         self._stack = None
 
 
-class Marks(Editor):
-    """An editor in which a person marks some of the known values.
+class Marks(Picker):
+    """An editor in which the user marks some of the known values.
 
-    Each marked value is sent once, in the order of the list.
+    Each marked value is sent once, in the order of the list. What is picked are their numbers.
     """
 
     wider = Items
     missing = "choose one"
+    blank = ()
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
         self._known = _known(slot)
-        self._places: tuple[int, ...] = ()
         self._on_purpose = False
 
     def read(self) -> Any:
@@ -220,10 +218,10 @@ class Marks(Editor):
 
         If no value is marked, return `[]` if the empty list was set, else `UNSET`.
         """
-        if not self._places and not self._on_purpose:
+        if not self.picked and not self._on_purpose:
             return UNSET
         values = list(self._known.values())
-        return [values[place] for place in self._places]
+        return [values[number] for number in self.picked]
 
     def write(self, value: Any) -> bool:
         """Mark the items of *value*.
@@ -232,30 +230,27 @@ class Marks(Editor):
         """
         if not isinstance(value, list):
             return False
-        known = list(self._known.values())
-        places = [
-            next((i for i, choice in enumerate(known) if same_json(choice, item)), -1)
-            for item in value
-        ]
-        if -1 in places or places != sorted(set(places)):
+        labels = list(self._known)
+        numbers = []
+        for item in value:
+            label = label_with(item, self._known)
+            if label is None:
+                return False
+            numbers.append(labels.index(label))
+        if numbers != sorted(set(numbers)):
             return False
-        self._on_purpose = not places
-        self._mark(tuple(places))
+        self.pick(tuple(numbers))
+        self._on_purpose = not numbers
         return True
 
     def clear(self) -> None:
         """Mark nothing."""
+        super().clear()
         self._on_purpose = False
-        self._mark(())
 
-
-    def _mark(self, places: tuple[int, ...]) -> None:
-        self._places = places
-        if self._widget is not None:
-            self._widget.index = places
-
-    def _marked(self) -> None:
-        self._places = tuple(self.widget.index)
+    def take_pick(self) -> None:
+        """React to marks of the user."""
+        super().take_pick()
         self._on_purpose = False
 
     @property
@@ -263,21 +258,19 @@ class Marks(Editor):
         """How to mark several values, or none; and the value that is sent if no value is marked."""
         if self._on_purpose:
             return Items.emptied
-        default = self.slot.default
-        is_plain = default in (UNSET, [])
-        return _SEVERAL if is_plain else f"{_SEVERAL}, default {notes.ghost(default)}"
+        if self.slot.default in (UNSET, []):
+            return _SEVERAL
+        return f"{_SEVERAL}, default {notes.ghost(self.slot.default)}"
 
     def build(self) -> Widget:
         """Make the list of the known values."""
-        widget = self.make(
+        options = [(label, number) for number, label in enumerate(self._known)]
+        return self.field(
             SelectMultiple,
             "tb-field",
             "tb-marks",
-            *self.slot.classes,
-            description=notes.label(self.slot.label),
-            options=list(self._known),
-            index=self._places,
+            react=self.take_pick,
+            options=options,
+            value=self.picked,
             rows=min(len(self._known), 6),
         )
-        self.hear(widget, "index", self._marked)
-        return widget

@@ -7,15 +7,10 @@ from typing import Any
 
 from ipywidgets import Textarea
 
-from toolbench.redaction.detect import (
-    Secrecy,
-    SecretsByPath,
-    put_back,
-    texts,
-)
+from toolbench.redaction.detect import Secrecy, SecretsByPath, put_back, texts
 from toolbench.values import each_once
-from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError
-from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.fields.editor import UNSET
+from toolbench.widgets.fields.text_box import TextBox, UnreadableError
 
 _HIDDEN = re.compile(
     "[\x7f-\x9f\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"
@@ -30,7 +25,7 @@ def to_text(value: Any) -> str:
 
 
 def from_text(text: str) -> Any:
-    """Return the value of *text*, JSON that a person wrote.
+    """Return the value of *text*, JSON that the user wrote.
 
     Raises:
         UnreadableError: If *text* is not JSON, or an object in it has a key twice.
@@ -53,7 +48,7 @@ def _refuse(name: str) -> Any:
 
 
 class Raw(TextBox):
-    """A text box in which a person edits a value as JSON."""
+    """A text box in which the user edits a value as JSON."""
 
     kind = Textarea
     classes = ("tb-field", "tb-area", "tb-json")
@@ -84,7 +79,9 @@ class Raw(TextBox):
 
     def typed(self) -> Any:
         """Return the value; this box if its text cannot be read. A field may hold the value."""
-        return self if self.trouble else self.read()
+        if self.trouble:
+            return self
+        return self.read()
 
     def take(self, other: TextBox) -> None:
         """Take the text of *other*, and the secrets that it hides."""

@@ -1,1 +1,0 @@
-"""Editors that contain other fields: of objects, maps, lists and unions."""

@@ -1,0 +1,381 @@
+"""The editors of lists, maps and tuples: each item, or key with its value, has a line."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ipywidgets import Button, Combobox, Text, ToggleButtons, Widget
+
+from toolbench.display.escape import Html
+from toolbench.values import same_json
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Container, Entry
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text_box import Area, is_showable
+
+# Shown at once
+_LINES = 20
+_UP, _DOWN, _REMOVE = range(3)
+_ACTIONS = ("Move up", "Move down", "Remove")
+
+
+class Listing(Container):
+    """The base class of containers whose lines the user adds and removes. Each line shows one slot.
+
+    At first only some of the lines are shown.
+    """
+
+    missing = "add at least one"
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self.rows: list[Slot] = []
+        self._whole = False
+
+    @abstractmethod
+    def line(self, row: Slot) -> Entry:
+        """Return the line that shows the slot *row*, with the buttons that change this line."""
+
+    @abstractmethod
+    def new(self) -> Slot:
+        """Return a slot for one more line."""
+
+    @abstractmethod
+    def forget(self, row: Slot) -> None:
+        """Close the widgets on the line of *row*, except the widgets of its value."""
+
+    def clear(self) -> None:
+        """Remove every line."""
+        self.drop(self.rows)
+        self.stale()
+
+    def slots(self) -> Iterable[Slot]:
+        """Return the slots of the values."""
+        return tuple(self.rows)
+
+    def drop(self, rows: Iterable[Slot]) -> None:
+        """Remove *rows* and close them."""
+        for row in tuple(rows):
+            self.rows.remove(row)
+            self.forget(row)
+            row.close()
+
+    def entries(self) -> Iterable[Entry]:
+        """Yield the lines, and the buttons to show all lines and to add a line."""
+        visible_rows = self.rows
+        if not self._whole:
+            visible_rows = self.rows[:_LINES]
+        for row in visible_rows:
+            yield self.line(row)
+        if len(visible_rows) < len(self.rows):
+            words = f"Show all {len(self.rows)}"
+            more = self.button("rest", words, self._show_all, "tb-add")
+            yield Entry(Html(""), (more,), Html(""))
+        words = f"Add to {notes.line(self.slot.label)}"
+        add = self.button("add", words, self._add, "tb-add")
+        most = self.node.limit("maxItems")
+        add.disabled = most is not None and len(self.rows) >= most
+        yield Entry(Html(""), (add,), Html(""))
+
+    def _show_all(self) -> None:
+        self._whole = True
+        self.stale()
+
+    def _add(self) -> None:
+        row = self.new()
+        row.unfold()
+        self.rows.append(row)
+        # A new line of text is an empty text
+        if row.node.type == "string" and isinstance(row.editor, Area):
+            row.write("")
+        self._whole = True
+        self.slot.open()
+        row.touch()
+        self.frame.focus(lambda: self.line(row).cells)
+
+    def take_out(self, row: Slot) -> None:
+        """Remove *row* after a click; move the cursor to the button that adds a line."""
+        self.drop([row])
+        self.slot.open()
+        self.frame.focus(lambda: (self._buttons["add"],))
+
+
+class Rows(Listing):
+    """The editor of a list, with a field for each item."""
+
+    classes = ("tb-rows",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._bars: dict[Slot, Any] = {}
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Call *part* for the slot of each item, and return the results that are not `UNSET`."""
+        return _values(self.rows, part)
+
+    def write(self, value: Any) -> bool:
+        """Show a line for each item; return False if *value* is not a list."""
+        if not isinstance(value, list):
+            return False
+        self.drop(self.rows[len(value) :])
+        for place, item in enumerate(value):
+            if place == len(self.rows):
+                self.rows.append(self.new())
+            self.rows[place].write(item)
+        self.stale()
+        return True
+
+    def new(self) -> Slot:
+        """Return a slot for one more item."""
+        place = len(self.rows)
+        node = self.node.items or self.node.view.anything
+        label = notes.item_label(self.slot.label, place)
+        return Slot(self.frame, node, place, parent=self, label=label, settled=True)
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the slot of the item at the index *step*; None if there is no such item."""
+        return _item(self.rows, step)
+
+    def line(self, row: Slot) -> Entry:
+        """Return the line of the item in *row*, with buttons to move and remove it."""
+        head, cells, note, _ = row.display.entry()
+        return Entry(head, (*cells, self._bar(row)), note)
+
+    def _bar(self, row: Slot) -> Widget:
+        tooltips = tuple(f"{action} {notes.line(row.label)}" for action in _ACTIONS)
+        if row not in self._bars:
+            bar = self.make(
+                ToggleButtons,
+                "tb-actions",
+                options=_ACTIONS,
+                icons=["arrow-up", "arrow-down", "times"],
+                tooltips=tooltips,
+                index=None,
+            )
+            self.hear(bar, "index", lambda: self._acted(row))
+            self._bars[row] = bar
+        self._bars[row].tooltips = tooltips
+        return self._bars[row]
+
+    def _acted(self, row: Slot) -> None:
+        action, place = self._bars[row].index, self.rows.index(row)
+        # So that the same button can be clicked again
+        self._bars[row].index = None
+        if action == _REMOVE:
+            self.take_out(row)
+        elif action == _UP:
+            self._move(row, max(place - 1, 0))
+        elif action == _DOWN:
+            self._move(row, place + 1)
+        for place, slot in enumerate(self.rows):
+            slot.rename(place, notes.item_label(self.slot.label, place))
+        self.slot.open()
+
+    def _move(self, row: Slot, place: int) -> None:
+        """Move *row* to *place*. The cursor moves too, because the page draws both lines again."""
+        self.rows.remove(row)
+        self.rows.insert(place, row)
+        self.frame.focus(lambda: self.line(row).cells)
+
+    def forget(self, row: Slot) -> None:
+        """Close the buttons of *row*."""
+        if row in self._bars:
+            self.frame.pool.drop((self._bars.pop(row),))
+
+
+def _values(slots: Iterable[Slot], part: Callable[[Slot], Any]) -> list[Any]:
+    values = map(part, slots)
+    return [value for value in values if value is not UNSET]
+
+
+def _item(items: Sequence[Slot], step: Any) -> Slot | None:
+    if type(step) is not int or not 0 <= step < len(items):
+        return None
+    return items[step]
+
+
+class Positions(Container):
+    """The editor of a tuple, with a field for each position. A longer list needs another editor."""
+
+    classes = ("tb-pairs",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._items: list[Slot] = []
+        for place, node in enumerate(self.node.prefix_items):
+            label = node.own_title or notes.item_label(slot.label, place)
+            item = Slot(self.frame, node, place, parent=self, label=label, required=True)
+            self._items.append(item)
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Call *part* for the slot of each position, and return the results that are not `UNSET`."""
+        return _values(self._items, part)
+
+    @property
+    def trouble(self) -> str:
+        """An error if a position has no value and a later one has a value; "" if there is no error.
+
+        Without the error, the later values would move to other positions.
+        """
+        gap: Slot | None = None
+        for item in self._items:
+            if item.read() is UNSET:
+                gap = gap or item
+            elif gap is not None and not gap.troubles():
+                return f"{notes.line(gap.label)} has no value yet."
+        return ""
+
+    def write(self, value: Any) -> bool:
+        """Show the list *value*.
+
+        Return False if *value* is not a list, or has more items than there are
+        positions.
+        """
+        if not isinstance(value, list) or len(value) > len(self._items):
+            return False
+        missing = [UNSET] * (len(self._items) - len(value))
+        for item, part in zip(self._items, [*value, *missing], strict=True):
+            item.write(part)
+        self.stale()
+        return True
+
+    def clear(self) -> None:
+        """Remove the value of every position."""
+        self.write([])
+
+    def slots(self) -> Iterable[Slot]:
+        """Return the slots of the positions."""
+        return tuple(self._items)
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the slot of the position *step*; None if there is no such position."""
+        return _item(self._items, step)
+
+    def entries(self) -> Iterable[Entry]:
+        """Yield the lines of the positions."""
+        for item in self._items:
+            yield item.display.entry()
+
+
+class Map(Listing):
+    """The editor of a map, with a line for each key and its value."""
+
+    classes = ("tb-map",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._keys: dict[Slot, Any] = {}
+        self._removers: dict[Slot, Any] = {}
+        # The keys that the schema lists
+        self._names: tuple[str, ...] = ()
+        if self.node.key_names is not None:
+            self._names = tuple(filter(_is_plain_key, self.node.key_names.values))
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Call *part* for the slot of each value, and return a dict of the results."""
+        values = {}
+        for row in self.rows:
+            value = part(row)
+            if value is not UNSET:
+                values[row.key] = value
+        return values
+
+    @property
+    def trouble(self) -> str:
+        """An error if two lines have the same key; "" if there is no error."""
+        keys = set()
+        for row in self.rows:
+            if row.key in keys:
+                return f"The key {notes.option(row.key)} is there twice."
+            keys.add(row.key)
+        return ""
+
+    def write(self, value: Any) -> bool:
+        """Show a line for each key of *value*.
+
+        Return False if *value* is not a dict, or if a key does not fit into a text box.
+        """
+        if not isinstance(value, dict) or not all(map(_is_plain_key, value)):
+            return False
+        if list(value) != [row.key for row in self.rows]:
+            self.drop(self.rows)
+            self.rows = list(map(self._row, value))
+        for row, item in zip(self.rows, value.values(), strict=True):
+            row.write(item)
+        self.stale()
+        return True
+
+    def new(self) -> Slot:
+        """Return a slot for one more key: the next key that the schema lists, or an empty key."""
+        keys = {row.key for row in self.rows}
+        return self._row(next((name for name in self._names if name not in keys), ""))
+
+    def _row(self, key: str) -> Slot:
+        node = self.node.of_other_key(key) or self.node.view.anything
+        return Slot(self.frame, node, key, parent=self, label="value", settled=True)
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the slot of the value under the key *step*; None if there is no such key."""
+        return next((row for row in self.rows if row.key == step), None)
+
+    def line(self, row: Slot) -> Entry:
+        """Return the line of *row*: the key, the value and the button that removes both."""
+        _, cells, note, _ = row.display.entry()
+        return Entry(Html(""), (self._key(row), *cells, self._remover(row)), note)
+
+    def _key(self, row: Slot) -> Widget:
+        if row not in self._keys:
+            kind: type[Widget] = Text
+            options: dict[str, Any] = {}
+            if self._names:
+                kind = Combobox
+                options["options"] = self._names
+            box = self.make(kind, "tb-field", "tb-key", description="key", value=row.key, **options)
+            self.hear(box, "value", lambda: self._renamed(box))
+            self._keys[row] = box
+        return self._keys[row]
+
+    def _renamed(self, box: Any) -> None:
+        row = next(row for row, key in self._keys.items() if key is box)
+        other = self._row(box.value)
+        if not same_json(other.node.raw, row.node.raw) or _wants_another_editor(row, other):
+            self._replace(row, other)
+        else:
+            row.rename(box.value, "value")
+        self.slot.open()
+
+    def _replace(self, row: Slot, other: Slot) -> None:
+        """Replace *row* by *other*, which has the new key and another editor; keep the value."""
+        other.write(row.read())
+        self.rows.insert(self.rows.index(row), other)
+        # The user still types in this box
+        self._keys[other] = self._keys.pop(row)
+        self.drop([row])
+
+    def _remover(self, row: Slot) -> Widget:
+        tooltip = f"Remove {notes.option(row.key)}"
+        if row not in self._removers:
+            button = self.make(
+                Button, "tb-actions", description="Remove", icon="times", tooltip=tooltip
+            )
+            self.hear(button, "", lambda: self.take_out(row))
+            self._removers[row] = button
+        self._removers[row].tooltip = tooltip
+        return self._removers[row]
+
+    def forget(self, row: Slot) -> None:
+        """Close the text box with the key of *row*, and its button `Remove`."""
+        self.frame.pool.drop((self._keys.pop(row, None), self._removers.pop(row, None)))
+
+
+def _wants_another_editor(row: Slot, other: Slot) -> bool:
+    """Return whether *row* needs another editor, because its new key is the key of *other*.
+
+    This is true if only the new key is the name of a secret. If only the old key is such a name, it
+    is true only while the value is empty: the user who types `tokenizer` first types `token`.
+    """
+    return row.secret != other.secret and (other.secret or not row.read())
+
+
+def _is_plain_key(key: Any) -> bool:
+    return isinstance(key, str) and is_showable(key) and "\n" not in key

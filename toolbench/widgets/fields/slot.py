@@ -1,0 +1,618 @@
+"""A slot: one position of a form, with its value, which may be unset or null, and its editor."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+from ipywidgets import Button, RadioButtons, VBox, Widget
+
+from toolbench.display.escape import Html
+from toolbench.errors import Path, Problem
+from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.problems import REQUIRED
+from toolbench.redaction.detect import is_secret
+from toolbench.redaction.names import name_at, name_in_map
+from toolbench.values import same_json
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Container, Editor, Entry, option_of
+from toolbench.widgets.fields.form_context import Frame
+from toolbench.widgets.fields.raw_json import Raw
+from toolbench.widgets.fields.text_box import TextBox
+from toolbench.widgets.kit.parts import INVALID, mark
+
+# Values nested deeper are edited as JSON
+_TYPED_DEPTH = 20
+# Required objects nested deeper start closed, so recursion ends
+_OPEN_DEPTH = 4
+# Widgets; if a form has more, new containers are folded
+_BUDGET = 80
+_NOT_IN_THE_FIELD = (
+    "JSON, because the field cannot show this value: empty it to use the field again"
+)
+
+
+class State(Enum):
+    """The three states of a slot: unset, null, or a value."""
+
+    UNSET = "not sent"
+    NULL = "null"
+    VALUE = "a value"
+
+
+class Slot:
+    """One position of a form: a property, an item of a list, the chosen branch of a union.
+
+    An editor holds the value: one from the registry, a wider one, or JSON text.
+
+    Attributes:
+        node: The schema of the position.
+        notice: A problem of the schema, in words; empty if there is no problem.
+        key: The property, index or map key; None for the root and for a branch of a union.
+        parent: The container around the position; None for the root.
+        label: The name of the position for the user.
+        required: Whether the position must hold a value.
+        settled: Whether the position is never unset, because the user added it: an item, a
+            key of a map, a branch.
+        depth: The number of containers around the position.
+        mark: A CSS class that only this position has.
+        built: The editor; None until it is needed.
+        touched: Whether the user has edited the slot since the program last wrote the value.
+        display: The line of the slot in the form, with the errors of the slot.
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: Node,
+        key: Any = None,
+        *,
+        parent: Container | None = None,
+        label: str = "",
+        required: bool = False,
+        settled: bool = False,
+    ) -> None:
+        """Make a slot with the schema *node*, under *key* in the container *parent*, without a value."""
+        self.frame, self.node, self.key, self.parent = frame, node, key, parent
+        self.notice, self.label, self.settled = node.notice, label, settled
+        self.required = required or settled
+        self.mark = frame.new_mark()
+        self.depth = 0
+        if parent is not None:
+            self.depth = parent.slot.depth + 1
+        self.built: Editor | None = None
+        self.touched = False
+        self._is_wider = False
+        # None while nobody has decided it: then the value of the editor decides
+        self._state: State | None = None
+        if settled:
+            self._state = State.VALUE
+        self.display = SlotDisplay(self)
+
+    def __repr__(self) -> str:
+        where = ".".join(map(str, self.path)) or "root"
+        # Without its value: it may be secret
+        return f"<{type(self).__name__} {where}>"
+
+    # --- facts about the position -------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """The name of the position in a text or list about fields. In a map it is the key."""
+        if self.settled and isinstance(self.key, str):
+            return self.key
+        return self.label
+
+    @property
+    def path(self) -> Path:
+        """The path from the root of the form to the value of this position."""
+        steps = [slot.key for slot in self.outward() if slot.key is not None]
+        return tuple(reversed(steps))
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """The options of the field in `json_schema_extra={"toolbench": ...}`."""
+        return self.node.extension
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the field is never shown; its value is still kept."""
+        return self.extra.get("hidden") is True
+
+    @property
+    def secret(self) -> bool:
+        """Whether the value must never be shown."""
+        return is_secret(self.name, self.node)
+
+    @property
+    def name(self) -> str:
+        """The name that decides whether the value is a secret. An item has the name of its list."""
+        if isinstance(self.key, str) and not self.settled:
+            return self.key
+        if self.parent is None:
+            return ""
+        above = self.parent.slot.name
+        # An item, or a branch of a union
+        if not isinstance(self.key, str):
+            return above
+        return name_in_map(self.key, above)
+
+    @property
+    def judged_path(self) -> Path:
+        """The path of the position for rules that check the last name. It ends with `name`."""
+        path = self.path
+        if name_at(path) == self.name:
+            return path
+        return (*path[:-1], self.name)
+
+    @property
+    def help(self) -> str:
+        """The author's description of the field."""
+        help_text = self.extra.get("help", self.node.description)
+        if not isinstance(help_text, str):
+            return ""
+        return help_text
+
+    @property
+    def default(self) -> Any:
+        """The default in the schema, which is shown but never sent.
+
+        It is `UNSET` if there is no default, or if it must not be shown because the value is a
+        secret. It is also `UNSET` for the default null, which only says that the field is optional.
+        """
+        default = self.node.default
+        if default is None or self.secret:
+            return UNSET
+        return default
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The CSS classes of the widget that shows the name of the field."""
+        if self.starred:
+            return (self.mark, "tb-required")
+        return (self.mark,)
+
+    @property
+    def starred(self) -> bool:
+        """Whether the label has a star, which means that the user must give a value."""
+        return self.required and not self.settled and _lacks_input(self.node)
+
+    @property
+    def too_deep(self) -> bool:
+        """Whether the value is nested too deep for fields, so that it is edited as JSON."""
+        return self.depth > _TYPED_DEPTH
+
+    def complain(self, notice: str) -> None:
+        """Show *notice* under the field."""
+        self.notice = notice
+
+    # --- unset, null or a value -----------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """The state: unset, null or a value."""
+        if self.is_null:
+            return State.NULL
+        if self.is_open:
+            return State.VALUE
+        return State.UNSET
+
+    @property
+    def is_null(self) -> bool:
+        """Whether the value is null, and the editor is not used."""
+        return self._state is State.NULL
+
+    @property
+    def has_presence_box(self) -> bool:
+        """Whether there is a box above the editor, to choose between a value and no value."""
+        if self.required and self.node.nullable and not self.editor.owns_null:
+            return True
+        return self.editor.structured and (not self.required or self._is_too_deep)
+
+    @property
+    def _is_too_deep(self) -> bool:
+        """Whether an object at this depth starts closed, even if it is required.
+
+        Without this, a form for a recursive schema would have no end.
+        """
+        return self.depth > _OPEN_DEPTH and not self.settled
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the editor is shown. Only a presence box can hide it, for the states unset and null."""
+        return self._state is State.VALUE or not self.has_presence_box
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether the value of the editor is used as the value of the slot.
+
+        The editor must be open, and the slot must not be null. The editor must also be
+        built already, unless the slot is required.
+        """
+        if self.built is None and not self.required:
+            return False
+        return not self.is_null and self.is_open
+
+    def _counts(self, value: Any) -> bool:
+        """Return True if *value* is the value of the slot, and False if *value* means "unset".
+
+        *value* is what the editor holds. Only an empty object or list can mean "unset", and only in a
+        slot without a presence box. There it is a value if the user added the slot, if a value was
+        written, or if no state was decided and the editor accepts an empty value.
+        """
+        if self._state is State.VALUE or not self.editor.structured or self.has_presence_box:
+            # Also an array, which is neither true nor false
+            return True
+        return bool(value) or (self._state is None and not self.editor.wants_more)
+
+    def _wake(self) -> None:
+        """React to an edit in the editor: the slot is not null any more.
+
+        If the slot was unset and has no presence box, the editor's value decides again.
+        """
+        if self._state in (State.NULL, State.UNSET):
+            self._state = State.UNSET
+            if not self.has_presence_box:
+                self._state = None
+
+    # --- the value --------------------------------------------------------------------------
+
+    @property
+    def editor(self) -> Editor:
+        """The editor. It is chosen on first use."""
+        if self.built is None:
+            self.built = self.frame.registry.editor(self)
+        return self.built
+
+    def read(self) -> Any:
+        """Return the value: None for null, `UNSET` if there is no value."""
+        return self._present(lambda editor: editor.read())
+
+    def masked(self) -> Any:
+        """Return the value with its secrets hidden."""
+        return self._present(lambda editor: editor.masked())
+
+    def typed(self) -> Any:
+        """Return the value for another form, with the text boxes of typed texts; see `write`."""
+        return self._present(lambda editor: editor.typed())
+
+    def _present(self, value_of: Callable[[Editor], Any]) -> Any:
+        if self.is_null:
+            return None
+        if self._is_there:
+            value = value_of(self.editor)
+            if self._counts(value):
+                return value
+        return UNSET
+
+    def secrets(self) -> Iterable[str]:
+        """Return the secrets in the value, also in the slots inside."""
+        if not self._is_there:
+            return ()
+        return self.editor.secrets()
+
+    def write(self, value: Any) -> None:
+        """Set exactly *value*. If the editor cannot hold *value*, use a wider editor, or JSON text.
+
+        In place of each value, *value* may have the text box of an earlier form; see `typed`. Its text
+        stays as it was typed, where the field has a text box too.
+        """
+        self.touched = False
+        if value is UNSET:
+            self.clear()
+            return
+        self._narrow()
+        if value is None and self.node.nullable and not self.editor.owns_null:
+            self.editor.clear()
+            self._state = State.NULL
+        else:
+            self._state = State.VALUE
+            while not self._holds(value):
+                self._is_wider = True
+                wider = self.editor.wider or Raw
+                self._replace_editor(wider(self))
+        self.display.draw()
+
+    def _holds(self, value: Any) -> bool:
+        """Show *value*; return False if the editor cannot hold it exactly."""
+        editor = self.editor
+        if isinstance(value, TextBox):
+            return self._holds_text(editor, value)
+        if not editor.write(value):
+            return False
+        # Slots in a container check themselves; other editors are checked here
+        if isinstance(editor, Container) or type(editor) is Raw:
+            return True
+        return same_json(editor.read(), value)
+
+    def _holds_text(self, editor: Editor, earlier: TextBox) -> bool:
+        """Show what was typed in *earlier*; return False if *editor* cannot."""
+        if type(editor) is not type(earlier):
+            value = earlier.read()
+            if value is not UNSET and self._holds(value):
+                return True
+            if not isinstance(editor, TextBox) or not editor.fits(earlier.text):
+                return False
+        editor.take(earlier)
+        return True
+
+    def clear(self) -> None:
+        """Set no value."""
+        self._narrow()
+        self._state = State.UNSET
+        # A required constant would stay in an editor that is built later
+        opens = self.required and (self.node.is_constant or not self._is_too_deep)
+        if self.built is not None or opens:
+            self.editor.clear()
+        self.display.draw()
+
+    @property
+    def is_json_for_now(self) -> bool:
+        """Whether the value is edited as JSON text only because the field cannot hold it."""
+        return self._is_wider and self.parent is not None and type(self.built) is Raw
+
+    def _narrow(self) -> None:
+        """Replace a wider editor by the editor of the registry."""
+        if self._is_wider:
+            self._is_wider = False
+            self._replace_editor(self.frame.registry.editor(self))
+
+    def _replace_editor(self, editor: Editor) -> None:
+        self.editor.close()
+        self.built = editor
+        self.frame.stale(self.parent)
+
+    # --- acts of the user -------------------------------------------------------------
+
+    def edited(self) -> None:
+        """React to an edit in the editor: the slot is not unset or null any more.
+
+        Emptied JSON text gives way to the field that could not hold the value.
+        """
+        self._wake()
+        if self.is_json_for_now and not self.editor.trouble and self.read() is UNSET:
+            self.clear()
+            self.frame.focus(lambda: self.display.body)
+        self.touch()
+
+    def touch(self) -> None:
+        """Mark this slot and all slots around it as changed by the user."""
+        self.frame.touched(self.path)
+        for slot in self.outward():
+            if slot is not self:
+                slot._wake()
+            slot.touched = True
+            slot.display.draw()
+
+    def open(self) -> None:
+        """Give the slot a value from now on, even if the value is empty."""
+        self._state = State.VALUE
+        self.display.draw()
+
+    def choose(self, state: State) -> None:
+        """Switch to *state*. In the state `VALUE`, the text that the user typed before returns."""
+        if state is State.NULL:
+            self.write(None)
+        elif state is State.VALUE:
+            self.unfold()
+            self.open()
+        else:
+            self._state = State.UNSET
+            self.display.draw()
+        self.touch()
+
+    def unfold(self) -> None:
+        """Open the folds of this slot and of all slots around it, so that the editor is visible."""
+        for slot in self.outward():
+            slot.display.unfold()
+
+    def rename(self, key: Any, label: str) -> None:
+        """Change the key and the label of the slot."""
+        self.key, self.label = key, label
+        self.display.draw()
+
+    # --- the whole tree ---------------------------------------------------------------
+
+    def outward(self) -> Iterator["Slot"]:
+        """Yield this slot and the slots around it, up to the root."""
+        slot = self
+        yield slot
+        while slot.parent is not None:
+            slot = slot.parent.slot
+            yield slot
+
+    def walk(self) -> Iterator["Slot"]:
+        """Yield this slot and all slots inside it that exist now."""
+        yield self
+        if self.built is not None:
+            for slot in self.built.slots():
+                yield from slot.walk()
+
+    def child(self, step: Any) -> "Slot | None":
+        """Return the slot inside at *step*, a key or an index; None if there is no such slot."""
+        if self.built is None:
+            return None
+        return self.built.child(step)
+
+    def troubles(self) -> list[Problem]:
+        """Return the problems of this slot and of the slots inside it.
+
+        A problem is a typed text that cannot be read, or an added item or key without a
+        value.
+        """
+        problems: list[Problem] = []
+        if self.built is None or not self._is_there:
+            return problems
+        if self.built.trouble:
+            problems.append(Problem(self.path, self.built.trouble))
+        for slot in self.built.slots():
+            problems += slot.troubles()
+        is_silent = self.settled and self.key is not None and not problems
+        if is_silent and self.read() is UNSET:
+            problems.append(Problem(self.path, "has no value yet"))
+        return problems
+
+    def close(self) -> None:
+        """Close every widget of this slot; the value can still be read."""
+        self.display.close()
+        if self.built is not None:
+            self.built.close()
+
+
+class SlotDisplay:
+    """The line of one slot in the form: its name, its editor, its help and its errors.
+
+    A *presence box* shows the editor only if there is a value: its buttons choose between no value,
+    null if the schema allows it, and a value. A required value that may be null has no button for no
+    value: at first none of its buttons is chosen.
+
+    A *fold* is a button in place of a container, if the form is already large: the page needs
+    seconds to draw a value of a thousand parts. It opens after a click, and when there is an error
+    inside.
+
+    Attributes:
+        errors: The errors that are shown, in sentences.
+    """
+
+    def __init__(self, slot: Slot) -> None:
+        """Show *slot*; its widgets are made when they are first needed."""
+        self.errors: list[str] = []
+        self._slot = slot
+        self._box: Any = None
+        self._switch: Any = None
+        self._fold: Any = None
+        # None until it is first asked
+        self._folded: bool | None = None
+
+    def entry(self) -> Entry:
+        """Return the line of the slot, for the container that shows it."""
+        slot, editor = self._slot, self._slot.editor
+        head, note, is_short = Html(""), Html(""), False
+        if slot.hidden:
+            return Entry(head, (), note)
+        if slot.has_presence_box:
+            cells: tuple[Widget, ...] = (self._presence_box(),)
+        else:
+            cells = self.body
+            if editor.static or not editor.labelled:
+                head = notes.heading(slot, editor.static)
+            else:
+                is_short = editor.is_short and len(cells) == 1
+        # A container that is open shows them itself
+        if not isinstance(editor, Container) or self._is_folded or not slot.is_open:
+            note = self.remarks()
+        return Entry(head, cells, note, is_short)
+
+    @property
+    def body(self) -> tuple[Widget, ...]:
+        """The widgets of the editor, or the button that a fold shows in place of the editor."""
+        if not self._is_folded:
+            return self._slot.editor.cells
+        if self._fold is None:
+            frame = self._slot.frame
+            words = f"Show {notes.line(self._slot.label)}"
+            self._fold = frame.pool.make(Button, "tb-add", description=words)
+            frame.hear(self._fold, "", self.unfold)
+        return (self._fold,)
+
+    def remarks(self) -> Html:
+        """Return the help and the errors of the slot."""
+        slot, editor = self._slot, self._slot.editor
+        hints = []
+        if slot.is_json_for_now:
+            hints.append(_NOT_IN_THE_FIELD)
+        if slot.is_null and not slot.has_presence_box:
+            hints.append("null is sent")
+        if editor.hint:
+            hints.append(editor.hint)
+        missing = "choose one"
+        if slot.is_open:
+            missing = editor.missing
+        words = {REQUIRED: missing}
+        return notes.remarks(slot, hints, [words.get(error, error) for error in self.errors])
+
+    def show_errors(self, errors: list[str]) -> None:
+        """Replace the shown errors by *errors*."""
+        if errors != self.errors:
+            self.errors = errors
+            self.draw()
+
+    def draw(self) -> None:
+        """Redraw everything that depends on the state of the slot."""
+        self._slot.frame.stale(self._slot.parent)
+        editor = self._slot.built
+        if editor is not None:
+            editor.refresh()
+        if isinstance(editor, Container):
+            editor.stale()
+        if self._box is not None:
+            self._show_state()
+
+    @property
+    def _is_folded(self) -> bool:
+        editor = self._slot.editor
+        if not isinstance(editor, Container) or editor.built:
+            return False
+        if self._folded is None:
+            self._folded = len(self._slot.frame.pool) > _BUDGET
+        return self._folded
+
+    def unfold(self) -> None:
+        """Show the editor in place of the button."""
+        if self._is_folded:
+            self._folded = False
+            self._slot.frame.pool.drop((self._fold,))
+            self._fold = None
+            self.draw()
+
+    def _presence_box(self) -> Widget:
+        if self._box is None:
+            slot, make = self._slot, self._slot.frame.pool.make
+            states = [State.UNSET, State.NULL, State.VALUE]
+            if not slot.node.nullable:
+                states.remove(State.NULL)
+            elif slot.required:
+                states.remove(State.UNSET)
+            options = [(state.value, state) for state in states]
+            self._switch = make(
+                RadioButtons,
+                "tb-field",
+                "tb-switch",
+                *slot.classes,
+                description=notes.label(slot.label),
+                options=options,
+                value=option_of(options, slot.state),
+            )
+            self._box = make(VBox, "tb-gated", children=(self._switch,))
+            self._show_state()
+            slot.frame.hear(self._switch, "value", self._switched)
+        return self._box
+
+    def _switched(self) -> None:
+        self._slot.choose(self._switch.value or State.UNSET)
+
+    def _show_state(self) -> None:
+        slot = self._slot
+        body: tuple[Widget, ...] = ()
+        if slot.state is State.VALUE:
+            body = self.body
+        self._switch.value = option_of(self._switch.options, slot.state)
+        self._box.children = (self._switch, *body)
+        mark(self._switch, INVALID, is_marked=bool(self.errors) and not slot.is_open)
+
+    def close(self) -> None:
+        """Close the presence box and the fold, but not the editor, which belongs to the slot."""
+        self._slot.frame.pool.drop((self._box, self._switch, self._fold))
+        self._box = self._switch = self._fold = None
+
+
+def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
+    """Return whether the user must give a value, if a value with the schema *node* is required.
+
+    An object needs no input, unless one of its own required properties needs input.
+    """
+    parts = node.properties
+    if node.is_constant:
+        return False
+    if not parts or node.nullable or not depth:
+        return True
+    return any(name not in parts or _lacks_input(parts[name], depth - 1) for name in node.required)

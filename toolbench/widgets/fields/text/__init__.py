@@ -1,1 +1,0 @@
-"""Editors of values typed as text: words, numbers, dates, files, secrets, JSON."""

@@ -1,0 +1,375 @@
+"""The editor of a union: the alternatives by name, and the field of the chosen one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ipywidgets import Dropdown, RadioButtons, Widget
+
+from toolbench.display.escape import Html
+from toolbench.jsonschema.node import Node
+from toolbench.jsonschema.types import CLASSES, TYPES, types_of_value
+from toolbench.values import same_json
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.choice import NOTHING
+from toolbench.widgets.fields.editor import UNSET, Container, Entry, Lines, arrange, option_of
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text_box import as_read
+
+# Alternatives shown as tabs; more are shown as a list
+_TABS = 6
+# Characters of all their names
+_TABS_WIDTH = 60
+_NOUNS = {
+    "array": "list",
+    "boolean": "true or false",
+    "null": "null",
+    "object": "object",
+    "string": "text",
+}
+# Levels of "list of" in a name
+_NESTING = 3
+# Levels and items of a value that are compared with an alternative
+_DEPTH = 4
+_SAMPLE = 20
+
+
+class Union(Container):
+    """The editor of a union. It shows only the field of the chosen alternative.
+
+    The field of an alternative is built when the alternative is first chosen. The field
+    keeps its typed text while another alternative is chosen.
+    """
+
+    labelled = True
+    structured = False
+    owns_null = True
+    missing = "choose one"
+    classes = ("tb-union",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._branches = slot.node.branches
+        self._slots: dict[int, Slot] = {}
+        # The number of an alternative; the number after the last one is null
+        self._picked = NOTHING
+        self._list: Any = None
+
+    # --- the value ----------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Slot | None:
+        """The slot of the chosen alternative; None if no alternative is chosen."""
+        if not 0 <= self._picked < len(self._branches):
+            return None
+        return self._branch(self._picked)
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Call *part* for the slot of the chosen alternative, and return the result.
+
+        Return None if null is chosen, and `UNSET` if nothing is chosen.
+        """
+        if self._picked == len(self._branches):
+            return None
+        if self.chosen is None:
+            return UNSET
+        return part(self.chosen)
+
+    def write(self, value: Any) -> bool:
+        """Choose an alternative for *value*, and show *value* in its field.
+
+        Return False if *value* is like no alternative.
+        """
+        if value is None and self.node.nullable:
+            self._choose(len(self._branches))
+            return True
+        number = self._home(as_read(value))
+        if number is None:
+            return False
+        self._choose(number)
+        self._branch(number).write(value)
+        return True
+
+    def clear(self) -> None:
+        """Choose nothing."""
+        self._choose(NOTHING)
+
+    def _home(self, value: Any) -> int | None:
+        """Return the number of the first alternative that *value* fits.
+
+        If *value* fits no alternative, return the number of the most likely alternative.
+        Return None if no alternative is likely.
+        """
+        likely = [n for n, branch in enumerate(self._branches) if admits(branch, value)]
+        if len(likely) > 1:
+            for number in likely:
+                if self._branches[number].fits(value):
+                    return number
+        if likely:
+            return likely[0]
+        for is_likely in (constants_agree, has_type):
+            for number, branch in enumerate(self._branches):
+                if is_likely(branch, value):
+                    return number
+        return None
+
+    @cached_property
+    def tag(self) -> str:  # type: ignore[override]
+        """The name of the property that only tells which alternative is chosen; empty if there is none.
+
+        This property needs no field.
+        """
+        declared = self.node.schema.get("discriminator")
+        name = None
+        if isinstance(declared, dict):
+            name = declared.get("propertyName")
+        return tag_of(self._branches, name)
+
+    # --- the alternatives -------------------------------------------------------------
+
+    def _branch(self, number: int) -> Slot:
+        if number not in self._slots:
+            self._slots[number] = Slot(
+                self.frame,
+                self._branches[number],
+                parent=self,
+                label=f"{self.slot.label} ({self._labels[number]})",
+                settled=True,
+            )
+        return self._slots[number]
+
+    def slots(self) -> Iterable[Slot]:
+        """Return the slot of the chosen alternative only."""
+        if self.chosen is None:
+            return ()
+        return (self.chosen,)
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the slot at *step*, a key or an index, inside the chosen alternative.
+
+        Return None if there is no such slot.
+        """
+        if self.chosen is None:
+            return None
+        return self.chosen.child(step)
+
+    def _choose(self, number: int) -> None:
+        self._picked = number
+        if self._list is not None:
+            self._list.value = option_of(self._list.options, number)
+        self.stale()
+
+    def _take_pick(self) -> None:
+        picked = self._list.value
+        if picked is None:
+            picked = NOTHING
+        self._choose(picked)
+        if self.chosen is not None:
+            self.chosen.unfold()
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """The names of the alternatives, and null if the schema allows null."""
+        labels = names_of(self._branches)
+        if self.node.nullable:
+            labels.append("null")
+        return labels
+
+    # --- what is shown ----------------------------------------------------------------
+
+    def lines(self) -> Lines:
+        """Return the lines to show. Help and errors are below the list of alternatives, not above it."""
+        return arrange(Html(""), self.entries())
+
+    def entries(self) -> Iterable[Entry]:
+        """Yield the list of the alternatives, and the field of the chosen alternative."""
+        yield Entry(Html(""), (self._alternatives(),), self.slot.display.remarks())
+        if self.chosen is not None:
+            yield self.chosen.display.entry()._replace(head=Html(""))
+
+    def _alternatives(self) -> Widget:
+        """Return the names to choose from. Tabs of a required value have none for no value."""
+        if self._list is None:
+            options = [(label, number) for number, label in enumerate(self._labels)]
+            kind: type[Widget] = Dropdown
+            classes = ["tb-field"]
+            if len(options) <= _TABS and sum(map(len, self._labels)) <= _TABS_WIDTH:
+                kind = RadioButtons
+                classes += ["tb-switch", "tb-tabs"]
+            if kind is Dropdown or not self.slot.required:
+                options.insert(0, (self.nothing_chosen, NOTHING))
+            value = option_of(options, self._picked)
+            self._list = self.field(
+                kind, *classes, react=self._take_pick, options=options, value=value
+            )
+        return self._list
+
+    def close(self) -> None:
+        """Close the field of every alternative for which a field was built."""
+        for slot in self._slots.values():
+            slot.close()
+        super().close()
+        self._list = None
+
+
+# --- the names of the alternatives ------------------------------------------------------
+
+
+def names_of(branches: Sequence[Node]) -> list[str]:
+    """Return a name for each of *branches*; no two names are equal."""
+    names = [_name(branch) for branch in branches]
+    distinct = []
+    for place, name in enumerate(names):
+        if names.count(name) > 1:
+            name = f"{name} {names[: place + 1].count(name)}"
+        distinct.append(name)
+    return distinct
+
+
+def _name(branch: Node, fuel: int = _NESTING) -> str:
+    if branch.title.strip():
+        return notes.line(branch.title)
+    if mark := _discriminator(branch):
+        return notes.option(mark[1])
+    if name := branch.definition:
+        return notes.line(name)
+    if branch.is_constant:
+        return notes.option(branch.values[0])
+    if branch.type == "array" and branch.items is not None and fuel:
+        return f"list of {_name(branch.items, fuel - 1)}"
+    if branch.type is not None:
+        return _NOUNS.get(branch.type, branch.type)
+    if branch.values:
+        return "one of a list"
+    return "anything"
+
+
+def tag_of(branches: Sequence[Node], declared: Any = None) -> str:
+    """Return the name of the property that identifies each of *branches*; empty if there is none.
+
+    Each branch allows only one value for it, and no two branches allow the same value. If there
+    are several such properties, *declared*, the discriminator of the union's schema, comes
+    first; then a property that each branch requires.
+    """
+    if len(branches) < 2:
+        return ""
+    names = [name for name in branches[0].properties if _identifies(name, branches)]
+    for name in names:
+        if name == declared:
+            return name
+    for name in names:
+        if all(name in branch.required for branch in branches):
+            return name
+    return next(iter(names), "")
+
+
+def _identifies(name: str, branches: Sequence[Node]) -> bool:
+    """Tell whether each of *branches* allows exactly one value for the property *name*, its own."""
+    texts = set()
+    for branch in branches:
+        part = branch.properties.get(name)
+        if part is not None and not part.nullable and len(part.values) == 1:
+            texts.add(repr(part.values))
+    return len(texts) == len(branches)
+
+
+def tags_of(branch: Node) -> set[str]:
+    """Return the names that pydantic may use for *branch* in the path of an error."""
+    tags = {branch.title, branch.definition, _python_name(branch)}
+    if mark := _discriminator(branch):
+        tags.add(str(mark[1]))
+    return tags - {""}
+
+
+def _discriminator(branch: Node) -> tuple[str, Any] | None:
+    """Return the name and the value of the first property that allows only one value.
+
+    Return None if there is no such property.
+    """
+    for name, part in branch.properties.items():
+        values = part.values
+        if len(values) == 1:
+            return name, values[0]
+    return None
+
+
+def _python_name(branch: Node, fuel: int = _NESTING) -> str:
+    if branch.type is None:
+        return ""
+    name = CLASSES[branch.type].__name__
+    if name == "list" and branch.items is not None and fuel:
+        return f"list[{_python_name(branch.items, fuel - 1) or 'any'}]"
+    return name
+
+
+# --- which alternative a value fits, without a full validation -----------------------------
+
+
+def admits(node: Node, value: Any) -> bool:
+    """Tell whether *value* roughly fits *node*. Only types, constants and keys are compared."""
+    return _Matcher().admits(node, value, _DEPTH)
+
+
+class _Matcher:
+    """Compares parts of a schema with parts of a value.
+
+    It remembers the result for each pair of a schema part and a value part.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Node, int], bool] = {}
+
+    def admits(self, node: Node, value: Any, depth: int) -> bool:
+        pair = (node, id(value))
+        if pair not in self._known:
+            fits = value is None and node.nullable
+            self._known[pair] = fits or self._has_shape(node, value, depth)
+        return self._known[pair]
+
+    def _has_shape(self, node: Node, value: Any, depth: int) -> bool:
+        if node.values:
+            return any(same_json(choice, value) for choice in node.values)
+        if depth == 0:
+            return True
+        if node.branches:
+            return any(self.admits(part, value, depth - 1) for part in node.branches)
+        if not has_type(node, value):
+            return False
+        if isinstance(value, dict):
+            return self._has_keys(node, value, depth)
+        items = node.items
+        if isinstance(value, list) and items is not None:
+            return all(self.admits(items, x, depth - 1) for x in value[:_SAMPLE])
+        return True
+
+    def _has_keys(self, node: Node, value: dict[str, Any], depth: int) -> bool:
+        if node.required - value.keys():
+            return False
+        if node.is_closed and value.keys() - node.properties.keys():
+            return False
+        return all(
+            self.admits(part, value[name], depth - 1)
+            for name, part in node.properties.items()
+            if name in value
+        )
+
+
+def has_type(node: Node, value: Any) -> bool:
+    """Tell whether *value* has the type of *node*; True if *node* has no single type."""
+    return node.type not in TYPES or node.type in types_of_value(value)
+
+
+def constants_agree(node: Node, value: Any) -> bool:
+    """Tell whether *value* is an object whose properties have the constants that *node* allows.
+
+    Only properties for which *node* lists the values are compared. If *value* has no
+    such property, return False.
+    """
+    if not isinstance(value, dict):
+        return False
+    verdicts = [
+        admits(part, value[name])
+        for name, part in node.properties.items()
+        if name in value and part.values
+    ]
+    return bool(verdicts) and all(verdicts)
