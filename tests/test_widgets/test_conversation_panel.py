@@ -372,8 +372,8 @@ def test_fails_in_one_sentence(opened):
     assert "Nothing was said yet" in text(panel)
 
 
-def test_a_long_conversation_shows_its_last_rows(opened):
-    """As many widgets as a page can bear, and a line about the rest."""
+def test_a_long_conversation_shows_its_last_rows(opened, wire):
+    """As many widgets as a page can bear, and a line about the rest. A new row takes an old one's place."""
     c = talk(["Done."])
     for number in range(300):
         c.send_message(f"message {number}")
@@ -381,3 +381,7 @@ def test_a_long_conversation_shows_its_last_rows(opened):
     assert len(list(everything(panel))) < 260
     assert "message 299" in text(panel) and "message 50" not in text(panel).split("sent next")[0]
     assert "events before these" in text(panel)
+    widgets = len(wire.live)
+    c.send_message("the last")
+    panel.refresh()
+    assert "the last" in text(panel) and len(wire.live) == widgets
