@@ -4,13 +4,12 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from json import dumps
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 # Their names are imported with their first use
-from toolbench import mcp, serving, widgets
+from toolbench import serving, widgets
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError
 from toolbench.files import write_named
@@ -60,7 +59,6 @@ class MCPMagics(Magics):
         self.served: Served | None = None
         """What `%mcp serve` serves, or served last; a notebook has one server of its tools."""
         self._client = client
-        self._warming: Thread | None = None
 
     @no_var_expand
     @line_magic
@@ -79,17 +77,11 @@ class MCPMagics(Magics):
         elif dashes:
             msg = f"Only %mcp connect takes a command after --, not %mcp {' '.join(words[:1])}."
             raise UsageError(msg)
-        # FastMCP loads while the user goes on typing
-        if self._warming is None:
-            self._warming = mcp.warm()
         return MCP.run(self, words, program=program)
 
     @property
     def client(self) -> "MCPClient":
         """The client of the servers of this notebook."""
-        # Two threads must not load FastMCP at once
-        if self._warming is not None:
-            self._warming.join()
         return self._client()
 
     def server(self, name: str) -> "MCPServerSession":
