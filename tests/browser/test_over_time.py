@@ -41,7 +41,7 @@ def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None
     with opened(lab, *CELLS) as explored:
         faults = recorded(explored, nbroot) + compared(explored)
         page = nbroot / "shop-changes.html"
-        explored.see(f"The page is in {page}")
+        explored.see(f"As a page: {page.name}")
         assert lab.tab.console_errors == []
         faults += read(explored, page)
         assert not faults, "\n".join(faults)
@@ -50,15 +50,15 @@ def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None
 def recorded(explored: Explored, folder: Path) -> list[str]:
     """Record the server, and return what axe-core says of the tab."""
     explored.tab("Recording")
-    explored.see("Not recorded.")
+    explored.see("shop is not recorded.")
     explored.look("recording-off")
     explored.type_into("File", "mine.jsonl")
     explored.click("Record")
-    explored.see(f"Recording into {folder / 'mine.jsonl'}")
+    explored.see(f"shop is recorded in {folder / 'mine.jsonl'}")
     explored.look("recording-on")
     faults = explored.faults("recording")
     explored.click("Stop recording")
-    explored.see(f"Recorded in {folder / 'mine.jsonl'}")
+    explored.see(f"{folder / 'mine.jsonl'} is complete")
     explored.look("recording-done")
     return faults + explored.faults("recorded")
 

@@ -9,7 +9,7 @@ from test_mcp.peers import light, scripted
 from toolbench.llm.lint import cost_of, lint_tool
 from toolbench.magics import mcp_listing
 from toolbench.mcp.review import TokenBill, review_of
-from toolbench.widgets.explorer.panes.tools import ToolsPane
+from toolbench.widgets.explorer.tools import ToolsPane
 from toolbench.widgets.panel import ToolPanel
 
 LONG = {

@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets as w
 from comm.base_comm import BaseComm
 
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL
 from toolbench.widgets.kit.search_list import Picker
 
 

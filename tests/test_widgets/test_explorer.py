@@ -36,7 +36,7 @@ from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
-from toolbench.widgets.explorer.panes.resources import ResourcesPane
+from toolbench.widgets.explorer.resources import ResourcesPane
 
 TITLES = LISTS + DETAILS
 

@@ -13,8 +13,7 @@ from toolbench.mcp import MCPClient
 from toolbench.mcp.recording import Recording
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.testing import FakeMCPServer
-from toolbench.widgets.explorer.panes.changes_pane import ChangesPane
-from toolbench.widgets.explorer.panes.recording_pane import RecordingPane
+from toolbench.widgets.explorer.over_time import ChangesPane, RecordingPane
 from toolbench.widgets.kit.ticker import ticker
 
 
@@ -68,12 +67,12 @@ class TestRecording:
         pane = opened(RecordingPane, session)
         type_into(named(pane.widget, "File"), "mine.jsonl")
         click(buttons(pane.widget)["Record"])
-        into = f"Recording into {here / 'mine.jsonl'}"
+        into = f"shop is recorded in {here / 'mine.jsonl'}"
         eventually(lambda: into in page(pane.widget))
         eventually(lambda: "Stop recording" in buttons(pane.widget))
         session.call("buy", {"item": "tea"})
         click(buttons(pane.widget)["Stop recording"])
-        eventually(lambda: f"Recorded in {here / 'mine.jsonl'}" in page(pane.widget))
+        eventually(lambda: f"{here / 'mine.jsonl'} is complete" in page(pane.widget))
         assert f"--replay {here / 'mine.jsonl'}" in page(pane.widget)
         assert len(Recording.read(here / "mine.jsonl").calls) == 1
         replay = client.connect("again", replay=here / "mine.jsonl")
@@ -94,7 +93,7 @@ class TestRecording:
         pane = opened(RecordingPane, client.servers["shop"])
         assert "Stop recording" in buttons(pane.widget)
         pane = opened(RecordingPane, client.connect("old", replay=here / "r.jsonl"))
-        assert "Replayed from" in page(pane.widget)
+        assert "old is replayed from" in page(pane.widget)
         assert buttons(pane.widget)["Record"].disabled
 
 
@@ -129,7 +128,7 @@ class TestChanges:
         box = named(pane.widget, "Compare with")
         eventually(lambda: box.value == "shop.snapshot.json")
         assert "shop.snapshot.json" in box.options
-        assert f"{here / 'shop.snapshot.json'}" in page(pane.widget)
+        assert "shop.snapshot.json: 1 tool." in page(pane.widget)
         click(buttons(pane.widget)["Compare"])
         eventually(lambda: "offers the same as shop.snapshot.json." in page(pane.widget))
 
@@ -149,7 +148,7 @@ class TestChanges:
         click(buttons(pane.widget)["Save a snapshot"])
         eventually(lambda: "Overwrite" in buttons(pane.widget))
         click(buttons(pane.widget)["Overwrite"])
-        eventually(lambda: f"The snapshot is in {file}" in page(pane.widget))
+        eventually(lambda: "shop.snapshot.json: 1 tool." in page(pane.widget))
         assert '"buy"' in file.read_text()
         assert "Overwrite" not in buttons(pane.widget)
 

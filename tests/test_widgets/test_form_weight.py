@@ -7,7 +7,7 @@ import pytest
 
 from test_widgets.front import click, named, pick, receive, type_into, walk
 from toolbench.widgets.form import SchemaForm
-from toolbench.widgets.kit.pool import Pool
+from toolbench.widgets.kit.parts import Parts
 
 _TEN = {
     "type": "object",
@@ -153,7 +153,7 @@ class TestClose:
 class TestPool:
     def test_widgets_of_a_pool_share_layout_and_style(self):
         """Of each kind there is one."""
-        pool = Pool()
+        pool = Parts()
         one, other = pool.make(w.Text, "a"), pool.make(w.Textarea)
         assert one.layout is other.layout
         assert one.style is other.style
@@ -162,7 +162,7 @@ class TestPool:
 
     def test_a_dropped_widget_leaves_what_is_shared(self, wire):
         """Only itself is closed."""
-        pool = Pool()
+        pool = Parts()
         one, other = pool.make(w.Text), pool.make(w.Text)
         pool.drop([one])
         assert one.comm is None
@@ -174,7 +174,7 @@ class TestPool:
     @pytest.mark.parametrize("times", [1, 2])
     def test_closing_twice_is_closing_once(self, times, wire):
         """Whoever closes first."""
-        pool = Pool()
+        pool = Parts()
         widget = pool.make(w.Text)
         pool.adopt(w.IntSlider())
         widget.close()

@@ -8,8 +8,7 @@ from test_mcp.peers import light
 
 from test_widgets.front import named, page, pick
 from toolbench.mcp import MCPClient
-from toolbench.widgets.explorer.panes.feed import PIECE
-from toolbench.widgets.explorer.panes.logs import LogPane
+from toolbench.widgets.explorer.log import PIECE, LogPane
 
 
 @pytest.fixture

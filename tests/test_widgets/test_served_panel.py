@@ -235,7 +235,7 @@ class TestLines:
     @pytest.mark.slow
     def test_are_not_many(self, served, monkeypatch, wire):
         """However many calls: the oldest go, and what was sent is not sent again."""
-        monkeypatch.setattr("toolbench.widgets.lines.message_lines.PIECE", 2)
+        monkeypatch.setattr("toolbench.widgets.kit.message_lines.PIECE", 2)
         monkeypatch.setattr("toolbench.widgets.served_panel._PIECES", 3)
         panel = ServedPanel(served, Variables({}))
         call(served, "look", {"what": "first"})

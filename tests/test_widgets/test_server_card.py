@@ -14,8 +14,8 @@ from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.lists.listing import ToolsDiff
 from toolbench.widgets.explorer import Explorer
-from toolbench.widgets.explorer.panes.logs import LogPane
-from toolbench.widgets.explorer.panes.pane import changes_html
+from toolbench.widgets.explorer.log import LogPane
+from toolbench.widgets.explorer.tabs import changes_html
 
 NOBODY = {"url": "http://127.0.0.1:9/mcp"}
 MISSING = {"command": "no-such-command-anywhere"}

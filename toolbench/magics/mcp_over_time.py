@@ -2,14 +2,12 @@
 
 import shlex
 from argparse import Namespace
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Their names are imported with their first use
 from toolbench import evals, export, llm, mcp
 from toolbench.errors import ServerError
-from toolbench.files import write_named
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, check_overwrite
 from toolbench.magics.line import UsageError
 from toolbench.magics.mcp_listing import first_of
@@ -26,15 +24,13 @@ if TYPE_CHECKING:
     from toolbench.mcp.tool import MCPToolDefinition
     from toolbench.mcp.trust.trust import Offer
 
-_SHOWN_CALLS = 10
-
 
 def _snapshot(magics: "MCPMagics", options: Namespace) -> str:
+    from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
+
+    file = options.file or over_time.file_of(options.name, ".snapshot.json")
     session = magics.server(options.name)
-    file = options.file or f"{options.name}.snapshot.json"
-    path = session.snapshot().write(file, overwrite=options.overwrite)
-    tools = counted(len(session.tools), "tool")
-    return f"{path}: {tools}. %mcp diff {options.name} {path} compares."
+    return over_time.write_snapshot(session, file, overwrite=options.overwrite)
 
 
 def _stubs(magics: "MCPMagics", options: Namespace) -> str:
@@ -45,37 +41,33 @@ def _stubs(magics: "MCPMagics", options: Namespace) -> str:
 
 
 def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
-    # They bring what compares schemas
-    from toolbench.mcp.snapshots.check_calls import older_side  # noqa: PLC0415
-    from toolbench.mcp.snapshots.diff import by_severity  # noqa: PLC0415
-    from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
+    from toolbench.mcp import over_time  # noqa: PLC0415 - brings what compares schemas
 
     check_overwrite(options, "--html")
     if bool(options.eval) != bool(options.model):
         msg = "Give both: --eval with a file of cases, and --model with the model to test."
         raise UsageError(msg)
-    session = magics.server(options.name)
-    before, calls = older_side(session, options.other)
-    after = session.snapshot()
-    changes = by_severity(before.diff(after))
-    notes = []
-    if changes:
-        counts = Counter(change.severity for change in changes)
-        notes = [", ".join(f"{number} {severity}" for severity, number in counts.items()) + "."]
-    checked = mcp.check_calls(after, calls, before=before)
-    notes += [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
+    found = over_time.compare(magics.server(options.name), options.other)
+    notes = found.about_calls
+    if found.changes:
+        notes = [found.verdict, *notes]
     if options.html:
-        page = changes_page(changes, before=options.other, after=options.name)
-        path = write_named(options.html, page, overwrite=options.overwrite)
-        notes.append(f"As a page: {path}")
+        page = over_time.write_page(
+            found.changes,
+            options.html,
+            before=found.before,
+            after=found.after,
+            overwrite=options.overwrite,
+        )
+        notes.append(page)
     if options.lint:
-        notes += _lint(before, after)
+        notes += _lint(found.older, found.newer)
     if options.eval:
-        notes += _evals(before, after, options.eval, magics.model_named(options.model))
+        notes += _evals(found.older, found.newer, options.eval, magics.model_named(options.model))
     return Listing(
         ("meaning", "where", "what changed"),
-        [(change.severity, change.where, change.text) for change in changes],
-        f"{options.name} offers the same as {options.other}.",
+        [(change.severity, change.where, change.text) for change in found.changes],
+        found.verdict,
         notes=notes,
     )
 
@@ -128,34 +120,20 @@ def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
 
 
 def _record(magics: "MCPMagics", options: Namespace) -> Listing | str:
+    from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
+
     session = magics.server(options.name)
     check_overwrite(options, "--as-notebook")
     if sum(map(bool, (options.file, options.stop, options.as_notebook))) > 1:
         msg = "Give only one of FILE, --stop and --as-notebook."
         raise UsageError(msg)
     if options.file:
-        path = session.start_recording(options.file)
-        return (
-            f"{options.name} is recorded in {path} from now on. "
-            f"%mcp record {options.name} --stop ends it."
-        )
-    if session.recording is None:
-        msg = (
-            f"Server {options.name!r} is not recorded. "
-            f"%mcp record {options.name} FILE records it from now on."
-        )
-        raise ServerError(msg)
+        return over_time.record(session, options.file)
     if options.stop:
-        return _stop_recording(session)
+        return over_time.stop_recording(session)
+    if session.recording is None:
+        raise ServerError(over_time.recording_state(session))
     return _recorded(session, session.recording, options)
-
-
-def _stop_recording(session: "MCPServerSession") -> str:
-    path = session.stop_recording()
-    if path is None:
-        msg = f"Server {session.name!r} is replayed from {str(session.recording)!r}, not recorded."
-        raise ServerError(msg)
-    return f"{path} is complete. %mcp connect {session.name} --replay {path} answers from it."
 
 
 def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Listing | str:
@@ -184,18 +162,14 @@ def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Li
 
 
 def _approve(magics: "MCPMagics", options: Namespace) -> str:
+    from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
+
     session = magics.server(options.name)
-    trust = session.trust
-    if trust is None:
-        msg = f"Server {options.name!r} needs no approval: only programs and URLs do."
-        raise ServerError(msg)
     # The question and the approval are about one offer, even if the server lists another meanwhile
-    offer = trust.offer
+    offer = over_time.trust_of(session).offer
     if not offer.is_approved:
         _ask_to_approve(options.name, offer)
-    trust.approve(offer)
-    tools = counted(len(session.tools), "tool")
-    return f"{options.name}: {tools} approved as they are now."
+    return over_time.approve(session, offer)
 
 
 def _ask_to_approve(server: str, offer: "Offer") -> None:

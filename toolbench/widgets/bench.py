@@ -15,16 +15,13 @@ from toolbench.display.escape import Html
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.record import RunRecord, state_words
-from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.plain_style import PANEL
-from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
-from toolbench.widgets.kit.three_panes import Panes
-from toolbench.widgets.kit.tool_item import tool_item
+from toolbench.widgets.kit.parts import PANEL, Panes, Parts
+from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList, tool_item
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 
 if TYPE_CHECKING:
-    from toolbench.widgets.explorer.server_details import ServerView
+    from toolbench.widgets.explorer.server import ServerView
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -154,7 +151,7 @@ class Bench(LiveView):
             return ()
         if tool.source not in self._servers:
             # only for a tool of a server: this loads toolbench.mcp
-            from toolbench.widgets.explorer.server_details import (  # noqa: PLC0415
+            from toolbench.widgets.explorer.server import (  # noqa: PLC0415
                 server_view_of,
             )
 

@@ -18,10 +18,8 @@ from toolbench.evals.report_html import (
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
-from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL, Panes, Parts
 from toolbench.widgets.kit.search_list import Item, PickList
-from toolbench.widgets.kit.three_panes import Panes
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 

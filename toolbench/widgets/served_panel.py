@@ -38,11 +38,10 @@ from toolbench.serving.served_view import (
 )
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.question import QuestionView, agreeing, question_text
+from toolbench.widgets.kit.message_lines import Line, MessageLines, one_line
 from toolbench.widgets.kit.notebook_variables import Variables
-from toolbench.widgets.kit.parts import Parts, mark, put
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL, Parts, mark, put
 from toolbench.widgets.kit.ticker import ticker
-from toolbench.widgets.lines.message_lines import Line, MessageLines, one_line
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.tool_calls import CallButton, OpenedCall
 from toolbench.wording import counted
@@ -94,7 +93,7 @@ class ServedPanel(LiveView):
         self._stop.on_click(lambda _: served.close())
         self._clients = parts.html(clients_html(served))
         self._calls = parts.column()
-        self._lines: MessageLines[ServedCall] = MessageLines(
+        self._lines: MessageLines = MessageLines(
             parts,
             _line_of,
             label="Calls",

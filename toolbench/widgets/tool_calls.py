@@ -20,8 +20,7 @@ from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.notebook_variables import Variables, variable_name
-from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL, Parts, put
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 

@@ -3,23 +3,15 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from toolbench.core.tool_names import ToolAddress
-from toolbench.errors import Problem, SchemaError, ServerError, did_you_mean
+from toolbench.errors import Problem, SchemaError, did_you_mean
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
-from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
-from toolbench.mcp.servers import connected
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import MARK, has_mark
-from toolbench.runs.history import history
 from toolbench.values import NOT_KEPT, clip
 from toolbench.wording import counted
-
-if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
-
 
 # Characters of the arguments of a call
 _MAX_ARGUMENTS = 300
@@ -115,40 +107,6 @@ def check_calls(
         if reasons := tools.reasons(name, arguments):
             refused.append(RefusedCall(name, arguments, tuple(reasons), call))
     return CheckedCalls(refused, len(seen))
-
-
-def older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list[Any]]:
-    """Return what *other* offers, and the calls of *session* and of *other* for `check_calls`.
-
-    The calls are those in the history, and those in the recording.
-
-    Args:
-        session: The server of the newer side.
-        other: The file of a snapshot or recording, or the name of a connected server.
-
-    Raises:
-        ServerError: If *other* is neither a file nor a connected server, or cannot be read.
-    """
-    path = Path(other).expanduser()
-    if path.is_file():
-        offered, name = offer_in(path, session.name), session.name
-        if is_recording(path):
-            file = path
-        else:
-            file = None
-    else:
-        server: Any = connected.session(other)
-        if server is None:
-            msg = f"{other!r} is not a file, and no server of that name is connected."
-            raise ServerError(msg)
-        offered, name, file = server.snapshot(), other, server.recording
-    servers = (session.name, other)
-    calls: list[Any] = [r for r in history() if r.address and r.address.server in servers]
-    if file is not None and file.is_file():
-        recording = Recording.read(file)
-        recorded = recording.recorded_name(name)
-        calls += [call for call in recording.calls if call.server == recorded]
-    return offered, calls
 
 
 class _Tools:

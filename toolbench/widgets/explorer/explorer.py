@@ -1,9 +1,9 @@
 """The explorer: a widget with the lists of a server, the picked item, and the server's details."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 from weakref import WeakSet
 
 from toolbench.core.tool_names import ToolAddress
@@ -20,12 +20,14 @@ from toolbench.mcp.server_html import (
 from toolbench.mcp.session import MCPServerSession
 from toolbench.runs.kernel import has_kernel
 from toolbench.runs.record import RunRecord
-from toolbench.widgets.explorer.server_page import ServerPage
-from toolbench.widgets.explorer.updates import PendingUpdates
-from toolbench.widgets.kit.parts import Parts, put, show_if
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.explorer.prompts import PromptsPane
+from toolbench.widgets.explorer.requests import PendingUpdates
+from toolbench.widgets.explorer.resources import ResourcesPane, SkillsPane, has_skills
+from toolbench.widgets.explorer.server import ServerView
+from toolbench.widgets.explorer.tabs import ListPane, Lock, MakePane, Pane, TabSet
+from toolbench.widgets.explorer.tools import ToolsPane
+from toolbench.widgets.kit.parts import PANEL, Panes, Parts, put, show_if
 from toolbench.widgets.kit.search_list import Item, PickList
-from toolbench.widgets.kit.three_panes import Panes
 from toolbench.widgets.live_view import LiveView
 
 _NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
@@ -33,6 +35,85 @@ _AWAY = "{0} is not connected now. %mcp connect {0} ... brings it back, and it i
 
 # Tools; the last run of each is in the saved notebook
 _SAVED_RUNS = 20
+_MARKED = frozenset({"tools", "resources", "prompts"})
+
+
+class ServerPage:
+    """The widgets of one server for the explorer's three panes: `lists`, `main` and `details`."""
+
+    def __init__(
+        self,
+        session: MCPServerSession,
+        lock: Lock,
+        when_run: Callable[[RunRecord], object],
+    ) -> None:
+        """Show the tools of *session* and open the first tool.
+
+        The other tabs are made when they are opened. After each run of a tool call *when_run* with
+        its record.
+        """
+        self.session = session
+        self._parts = parts = Parts()
+        self._last_change = session.tools.last_change
+        kinds: dict[type[Pane], MakePane] = {
+            ToolsPane: partial(ToolsPane, when_run=when_run),
+            ResourcesPane: ResourcesPane,
+            PromptsPane: PromptsPane,
+        }
+        self.lists = TabSet(session, lock, kinds, when_turned=self._place)
+        """The tabs with the lists of tools, resources, prompts, and skills if there are any."""
+        self.details = ServerView(session, lock, self._use_tool)
+        """The tabs about the server, with its log and traffic."""
+        self._offer_skills()
+        self.main = parts.column()
+        """The box that shows the picked item of the visible list."""
+        self._place()
+
+    def hear(self, names: frozenset[str]) -> None:
+        """Show the changes *names* in the visible panes; mark other tabs that have changed."""
+        marked = names & _MARKED
+        # Not before it is heard of: the word of something else may overtake it
+        if "tools" in names:
+            change, self._last_change = self._last_change, self.session.tools.last_change
+            if change is self._last_change:
+                marked -= {"tools"}
+        self._offer_skills()
+        self.lists.hear(names, marked)
+
+    def _offer_skills(self) -> None:
+        """Add the tab of skills if the server has skills. Few servers have them."""
+        if has_skills(self.session):
+            self.lists.add(SkillsPane, SkillsPane)
+
+    @property
+    def pane(self) -> ListPane:
+        """The visible list."""
+        return cast("ListPane", self.lists.pane)
+
+    def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+        """Open the tool *name* with *arguments*, and run it if *is_run* is true.
+
+        Return False if the server lists no such tool.
+        """
+        pane = self.lists.show(ToolsPane)
+        return isinstance(pane, ToolsPane) and pane.use(name, arguments, is_run=is_run)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a tool of the server runs."""
+        return self.lists.is_busy
+
+    def _place(self) -> None:
+        """Show the picked item of the visible list."""
+        if self.main.children != (self.pane.detail,):
+            self.main.children = (self.pane.detail,)
+
+    def close(self) -> None:
+        """Close every pane that was opened."""
+        self.lists.close()
+        self.details.close()
+        self._parts.close()
+
 
 open_explorers: "WeakSet[Explorer]" = WeakSet()
 
@@ -57,7 +138,8 @@ class Explorer(LiveView):
         """
         self._lock = RLock()
         self._client = client
-        self._updates: dict[str, tuple[MCPServerSession, PendingUpdates]] = {}
+        self._sessions: dict[str, MCPServerSession] = {}
+        self._updates: dict[str, PendingUpdates] = {}
         self._pages: dict[str, ServerPage] = {}
         self._last_runs: dict[ToolAddress | None, RunRecord] = {}
         self._parts = parts = Parts()
@@ -72,7 +154,8 @@ class Explorer(LiveView):
             parts,
             self._lock,
             [parts.html(PANEL), self._panes.widget],
-            *("toolbench-workbench", "toolbench-explorer"),
+            "toolbench-workbench",
+            "toolbench-explorer",
             use="the explorer",
         )
         self._name = server
@@ -111,68 +194,58 @@ class Explorer(LiveView):
     def look(self) -> None:
         """Update the list of servers, because servers may be new, removed or replaced."""
         with self._lock:
-            servers = dict(self.servers)
-            for name, (session, updates) in list(self._updates.items()):
-                if servers.get(name) is not session:
-                    updates.close()
-                    del self._updates[name]
+            before, self._sessions = self._sessions, dict(self.servers)
+            for name, session in before.items():
+                if self._sessions.get(name) is not session:
+                    self._updates.pop(name).close()
                     if name in self._pages:
-                        self._leave(name)
-            for name, session in servers.items():
+                        self._panes.fill(lists=(), main=(), aside=())
+                        self._pages.pop(name).close()
+            for name, session in self._sessions.items():
                 if name not in self._updates:
-                    self._updates[name] = (
-                        session,
-                        PendingUpdates(session, partial(self._hear, name)),
-                    )
-            if self._name not in servers and not self._is_chosen:
-                self._name = next(iter(servers), None)
+                    self._updates[name] = PendingUpdates(session, partial(self._hear, name))
+            if self._name not in self._sessions and not self._is_chosen:
+                self._name = next(iter(self._sessions), None)
             self._show_list()
             self._show_server()
-
-    def _leave(self, name: str) -> None:
-        self._panes.fill(lists=(), main=(), aside=())
-        self._pages.pop(name).close()
 
     def _picked(self, name: str) -> None:
         self._name, self._is_chosen = name, True
         self._show_server()
 
     def _show_list(self) -> None:
-        sessions = {name: self._updates[name][0] for name in self.servers if name in self._updates}
-        self._list.offer(
-            [
-                Item(
-                    name,
-                    name[:60],
-                    status_words(session.status),
-                    mark=session.status,
-                    icon=icon_source(session.server_info.get("icons")),
-                )
-                for name, session in sessions.items()
-            ],
-            "",
-        )
+        items = []
+        for name, session in self._sessions.items():
+            status, icon = session.status, icon_source(session.server_info.get("icons"))
+            items.append(Item(name, name[:60], status_words(status), mark=status, icon=icon))
+        self._list.offer(items, "")
         self._list.show_picked(self._name)
-        show_if(self._list.widget, is_shown=bool(set(sessions) - {self._name}))
-        if self._name in sessions:
-            put(self._head, _head_html(sessions[self._name]))
+        show_if(self._list.widget, is_shown=bool(set(self._sessions) - {self._name}))
+        self._show_head()
+
+    def _show_head(self) -> None:
+        """Show the name and the state of the shown server."""
+        if self._name in self._sessions:
+            session = self._sessions[self._name]
+            name = f"<strong>{escape(session.name[:60])}</strong>"
+            state = status_badge(session.status)
+            put(self._head, Html(f'<div class="toolbench-head">{name} {state}</div>'))
 
     def _show_server(self) -> None:
         name = self._name
-        if name is None or name not in self._updates:
+        if name is None or name not in self._sessions:
             text = _NONE
             if name is not None:
                 text = _AWAY.format(name)
             put(self._text, notice(text, "neutral"))
-            self._panes.fill(lists=(self._list.widget,), main=(self._empty,), aside=())
+            self._panes.fill(lists=[self._list.widget], main=[self._empty], aside=[])
             return
-        session = self._updates[name][0]
-        put(self._head, _head_html(session))
+        self._show_head()
         if name not in self._pages:
-            self._pages[name] = ServerPage(session, self._lock, self._add_run)
+            self._pages[name] = ServerPage(self._sessions[name], self._lock, self._add_run)
         page = self._pages[name]
-        lists = (self._list.widget, self._head, page.lists.widget)
-        self._panes.fill(lists=lists, main=(page.main,), aside=(page.details.widget,))
+        lists = [self._list.widget, self._head, page.lists.widget]
+        self._panes.fill(lists=lists, main=[page.main], aside=[page.details.widget])
 
     def _hear(self, name: str, names: frozenset[str]) -> None:
         with self._lock:
@@ -200,9 +273,10 @@ class Explorer(LiveView):
     def _release(self) -> None:
         open_explorers.discard(self)
         with self._lock:
-            for _, updates in self._updates.values():
+            for updates in self._updates.values():
                 updates.close()
             self._updates.clear()
+            self._sessions.clear()
 
     def _static(self) -> dict[str, Any]:
         return client_bundle(self)
@@ -221,11 +295,3 @@ def server_view(session: Any, **options: Any) -> Any:
         return server_bundle(session)
     bundle = Explorer({session.name: session})._repr_mimebundle_(**options)
     return {**bundle, **server_bundle(session)}
-
-
-def _head_html(session: MCPServerSession) -> Html:
-    """Return the name and the state of the shown server."""
-    state = status_badge(session.status)
-    return Html(
-        f'<div class="toolbench-head"><strong>{escape(session.name[:60])}</strong> {state}</div>'
-    )

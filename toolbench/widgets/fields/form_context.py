@@ -11,7 +11,7 @@ from ipywidgets import HTML, Box, Button, Widget
 
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.node import SchemaView
-from toolbench.widgets.kit.pool import Pool
+from toolbench.widgets.kit.parts import Parts
 
 # Both are made with a frame
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Frame:
         """
         self.view = SchemaView(schema)
         self.registry = registry
-        self.pool = Pool()
+        self.pool = Parts()
         self.lock = RLock()
         self.revealed = False
         self.outside: list[Problem] = []

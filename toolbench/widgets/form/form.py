@@ -21,7 +21,7 @@ from toolbench.widgets.fields.rules import registry as default_registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.form.error_placement import locate, placed
 from toolbench.widgets.form.json_tab import JsonTab
-from toolbench.widgets.kit.plain_style import FORM
+from toolbench.widgets.kit.parts import FORM
 from toolbench.widgets.live_view import shown_views
 
 Validate = Callable[[dict[str, Any]], list[Problem]]

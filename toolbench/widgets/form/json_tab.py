@@ -9,8 +9,7 @@ from toolbench.errors import Problem
 from toolbench.redaction.detect import hidden_in, put_back
 from toolbench.widgets.fields.raw_json import from_text, to_text
 from toolbench.widgets.fields.text_box import UnreadableError
-from toolbench.widgets.kit.parts import INVALID, mark
-from toolbench.widgets.kit.plain_style import FORM
+from toolbench.widgets.kit.parts import FORM, INVALID, mark
 
 # The form owns its tab
 if TYPE_CHECKING:

@@ -16,7 +16,10 @@ class Variables:
         """Use the variables in *namespace*; if it is None, the variables of the notebook."""
         if namespace is None:
             shell = running_shell()
-            namespace = vars(sys.modules["__main__"]) if shell is None else shell.user_ns
+            if shell is None:
+                namespace = vars(sys.modules["__main__"])
+            else:
+                namespace = shell.user_ns
         self._namespace = namespace
 
     def name_of(self, value: object) -> str | None:
@@ -24,13 +27,18 @@ class Variables:
 
         Names that begin with `_`, like IPython's `_3` for an output, are ignored.
         """
-        names = [n for n, other in list(self._namespace.items()) if other is value]
-        return next((name for name in names if not name.startswith("_")), None)
+        # Threads may add some
+        for name, other in list(self._namespace.items()):
+            if other is value and not name.startswith("_"):
+                return str(name)
+        return None
 
     def put_anew(self, stem: str, value: object) -> str:
         """Put *value* into a new variable, and return its name: *stem* and a number from 2 on."""
-        names = (f"{stem}_{number}" for number in count(2))
-        name = next(name for name in names if name not in self._namespace)
+        numbers = count(2)
+        name = f"{stem}_{next(numbers)}"
+        while name in self._namespace:
+            name = f"{stem}_{next(numbers)}"
         self._namespace[name] = value
         return name
 
@@ -53,6 +61,12 @@ class Variables:
 
 def variable_name(text: str) -> str:
     """Turn *text*, such as the name of a tool, into the name of a variable."""
-    letters = (letter if f"_{letter}".isidentifier() else "_" for letter in text)
-    name = "".join(letters)
-    return name if name.isidentifier() and not iskeyword(name) else f"_{name}"
+    name = ""
+    for letter in text:
+        if f"_{letter}".isidentifier():
+            name += letter
+        else:
+            name += "_"
+    if iskeyword(name) or not name.isidentifier():
+        name = f"_{name}"
+    return name

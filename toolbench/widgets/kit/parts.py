@@ -1,13 +1,14 @@
-"""Make the simple widgets of a panel: buttons, texts, drop-down lists, columns and rows."""
+"""Make the simple widgets of a panel, which share a layout and styles, and close them together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import ipywidgets as w
 
 from toolbench.display.escape import Html
-from toolbench.widgets.kit.clicks import HeldButton
-from toolbench.widgets.kit.pool import Pool
+from toolbench.widgets.frontend import front_end
+from toolbench.widgets.kit.clicks import HeldButton, keyboard
 
 HIDDEN = "toolbench-hidden"
 """The CSS class of hidden widgets."""
@@ -30,14 +31,15 @@ def show_if(widget: Any, *, is_shown: bool) -> None:
 
 def mark(widget: Any, name: str, *, is_marked: bool) -> None:
     """Give *widget* the CSS class *name*, or take it away; send nothing if nothing changes."""
-    classes = tuple(each for each in widget._dom_classes if each != name)
-    classes = (*classes, name) if is_marked else classes
-    if widget._dom_classes != classes:
+    classes = [each for each in widget._dom_classes if each != name]
+    if is_marked:
+        classes.append(name)
+    if widget._dom_classes != tuple(classes):
         widget._dom_classes = classes
 
 
 def on_pick(widget: Any, react: Callable[[str], object]) -> None:
-    """Call *react* with each key that a person picks in what our JavaScript module draws in *widget*."""
+    """Call *react* with each key that the user picks in what our JavaScript module draws in *widget*."""
 
     def heard(_: Any, content: Any, buffers: Any) -> None:
         match content:
@@ -47,29 +49,79 @@ def on_pick(widget: Any, react: Callable[[str], object]) -> None:
     widget.on_msg(heard)
 
 
-class Parts(Pool):
-    """A factory for the widgets of one panel; `close` closes them all."""
+# What no widget of ours changes: the page has the same defaults
+_NEVER_SENT = frozenset({"_view_count", "box_style", "description_allow_html"})
+
+# A box with two forms of one thing: each page of the kernel shows the last child, or the others
+_EITHER = ("toolbench-box", "toolbench-either")
+
+
+@cache
+def _style_of(kind: Any) -> Any:
+    """Return the Style class of widgets of this *kind*; None if they have no Style."""
+    trait = kind.class_traits().get("style")
+    if trait is None:
+        return None
+    return trait.klass
+
+
+@cache
+def _keys_of(kind: Any) -> list[str]:
+    """Return the names of the traits that widgets of this *kind* send to the page."""
+    return [key for key in kind.class_traits(sync=True) if key not in _NEVER_SENT]
+
+
+class Parts:
+    """A factory for the widgets of one panel. All share one Layout, and those of one class one Style.
+
+    Usually the front end needs three models for a widget: the widget, its Layout and its Style.
+    Here it needs only one, so a form is fast. CSS classes set the appearance.
+    """
+
+    def __init__(self) -> None:
+        """Make no widget yet; the page gets our JavaScript module."""
+        front_end.load()
+        self._shared: dict[type[w.Widget], w.Widget] = {}
+        self._lender: Parts | None = None
+        self._live: dict[int, w.Widget] = {}
+
+    def __len__(self) -> int:
+        return len(self._live) + len(self._shared)
+
+    def borrow(self, lender: "Parts") -> None:
+        """Use the Layout and the Styles of *lender*, which closes them, instead of own ones.
+
+        Call this before the first `make`.
+        """
+        self._lender = lender
+
+    # --- one widget ------------------------------------------------------------------
+
+    def make(self, kind: Any, *classes: str, **state: Any) -> Any:
+        """Return a new widget of this *kind*, with these CSS *classes* and *state*."""
+        style = _style_of(kind)
+        if style is not None:
+            state["style"] = self._one(style)
+        layout, keys = self._one(w.Layout), _keys_of(kind)
+        names = [name for name in classes if name]
+        widget = kind(keys=keys, layout=layout, _dom_classes=names, **state)
+        self._live[id(widget)] = widget
+        keyboard.follow(widget)
+        return widget
 
     def button(
         self, label: str, *, look: str = "", tip: str = "", kind: str = "", **state: Any
     ) -> Any:
         """Return a button. *look* is the `button_style` of ipywidgets; *kind* is a CSS class."""
-        return self.make(
-            HeldButton,
-            *("toolbench-button", *([kind] if kind else [])),
-            description=label,
-            button_style=look,
-            tooltip=tip or label,
-            **state,
-        )
+        state |= {"description": label, "button_style": look, "tooltip": tip or label}
+        return self.make(HeldButton, "toolbench-button", kind, **state)
 
     def html(self, content: str = "", *, kind: str = "", **state: Any) -> Any:
         """Return a widget for our own HTML. Text from tools or servers must be escaped first.
 
         *kind* is another CSS class.
         """
-        classes = ("toolbench-text", *([kind] if kind else []))
-        return self.make(w.HTML, *classes, value=content, **state)
+        return self.make(w.HTML, "toolbench-text", kind, value=content, **state)
 
     def chooser(self, label: str, options: list[Any]) -> Any:
         """Return a drop-down list."""
@@ -77,13 +129,145 @@ class Parts(Pool):
 
     def column(self, *children: Any, kind: str = "") -> Any:
         """Return *children* below each other; *kind* is another CSS class."""
-        classes = ("toolbench-box", *([kind] if kind else []))
-        return self.make(w.VBox, *classes, children=children)
+        return self.make(w.VBox, "toolbench-box", kind, children=children)
 
     def row(self, *children: Any, kind: str = "") -> Any:
         """Return *children* beside each other, in several lines if there is no room.
 
         *kind* is another CSS class.
         """
-        classes = ("toolbench-row", *([kind] if kind else []))
-        return self.make(w.HBox, *classes, children=children)
+        return self.make(w.HBox, "toolbench-row", kind, children=children)
+
+    def editor_of(self, area: Any) -> Any:
+        """Return what to show for editing the text of *area*: an editor for code, or *area* itself."""
+        editor = front_end.editor_of(area)
+        if editor is None:
+            return area
+        self._live[id(editor)] = editor
+        return self.make(w.VBox, *_EITHER, children=(area, editor))
+
+    def drawn(self, kind: type[w.Widget], name: str, *plain: w.Widget, **state: Any) -> Any:
+        """Return a box whose traits our JavaScript module draws.
+
+        Args:
+            kind: The class of the box: a `VBox` with these traits.
+            name: The function of the module that draws them.
+            plain: The widgets that are shown instead on a page without the module.
+            state: The traits at first.
+        """
+        box = self.make(kind, *_EITHER, children=plain, **state)
+        view = front_end.view_of(box, name, self._one(w.Layout))
+        if view is not None:
+            self._live[id(view)] = view
+            box.children = (*plain, view)
+        return box
+
+    def _one(self, kind: Any) -> w.Widget:
+        """Return the shared Layout or Style of the class *kind*."""
+        if self._lender is not None:
+            return self._lender._one(kind)
+        if kind not in self._shared:
+            # All its settings are the page's defaults, and stay that
+            keys = [key for key in _keys_of(kind) if key.startswith("_")]
+            self._shared[kind] = kind(keys=keys)
+        return self._shared[kind]
+
+    # --- their end -------------------------------------------------------------------
+
+    def adopt(self, widget: w.Widget) -> None:
+        """Let `close` also close *widget*, which other code made, with the layout and style it made.
+
+        A layout or style with settings stays open: other widgets may have it too.
+        """
+        self._live[id(widget)] = widget
+        keyboard.follow(widget)
+        for name in ("layout", "style"):
+            part = getattr(widget, name, None)
+            if isinstance(part, w.Widget) and not part.get_state(drop_defaults=True):
+                self._live[id(part)] = part
+
+    def drop(self, widgets: Iterable[w.Widget]) -> None:
+        """Close these *widgets* now; the shared layout and styles stay."""
+        for widget in widgets:
+            if self._live.pop(id(widget), None) is not None:
+                widget.close()
+
+    def close(self) -> None:
+        """Close every widget, then the shared layout and styles."""
+        self.drop(list(self._live.values()))
+        for shared in self._shared.values():
+            shared.close()
+        self._shared.clear()
+
+
+class Panes:
+    """Three panes: a list, the picked item, and details, which are hidden while they are empty.
+
+    If the page is 900 pixels wide or more, the panes are beside each other, and the list is as high
+    as the other panes. On a narrower page the panes are below each other.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the panes, all empty."""
+        self._lists = parts.column(kind="toolbench-pane-list")
+        self._main = parts.column(kind="toolbench-pane-main")
+        self._aside = parts.column(kind="toolbench-pane-aside")
+        children = (self._lists, self._main, self._aside)
+        self.widget = parts.make(w.HBox, "toolbench-panes", children=children)
+
+    def fill(
+        self,
+        *,
+        lists: Sequence[Any] | None = None,
+        main: Sequence[Any] | None = None,
+        aside: Sequence[Any] | None = None,
+    ) -> None:
+        """Put widgets into the panes. If an argument is None, its pane stays as it is."""
+        panes = (self._lists, lists), (self._main, main), (self._aside, aside)
+        for pane, children in panes:
+            if children is not None:
+                pane.children = children
+
+
+# --- a page without our module -----------------------------------------------------------
+
+# What keeps panels and forms readable on a page that cannot load it. All else is in the style sheet
+# of the module (`frontend/src/style`), which takes this out of its page.
+
+PANEL = Html("""<div class="toolbench-without">This page could not load the front-end module of
+ toolbench (it needs anywidget): all works, in plain form.</div><style data-toolbench-plain>
+.toolbench-hidden, .toolbench-copy-call, .toolbench-either > :last-child { display: none !important; }
+/* A page whose module is still on its way says nothing */
+.toolbench-without { animation: 1ms 5s backwards toolbench-without; }
+@keyframes toolbench-without { from, to { visibility: hidden; position: absolute; } }
+.toolbench-panes .toolbench-without { display: none; }
+.toolbench-box, .toolbench-row { overflow: visible; }
+.toolbench-row { flex-flow: row wrap; }
+.toolbench-box .toolbench-button { width: auto; }
+:is(.toolbench-field, .toolbench-prose, .toolbench-code) { width: auto; height: auto; flex-flow: row wrap; }
+.toolbench-box .widget-label { width: auto; }
+:is(.toolbench-prose, .toolbench-code) > textarea { flex: 0 0 100%; height: 15em; }
+.toolbench-text > .widget-html-content { line-height: 1.45; }
+:is(.toolbench-log, .toolbench-feed) { flex-flow: column-reverse; max-height: 30em; overflow: auto; }
+:is(.toolbench-out, .toolbench-line, .toolbench-code > textarea) {
+ font-family: var(--jp-code-font-family, monospace); white-space: pre-wrap; }
+</style>""")
+"""The styles of a panel, and a sentence for pages without the module: a part of what it shows."""
+
+FORM = Html("""<style data-toolbench-plain>
+.tb-form .widget-box, .tb-grid { overflow: visible; }
+.tb-grid { display: grid; grid-template-columns: minmax(0, 1fr) auto auto; width: 100%; }
+.tb-grid > * { grid-column: 1 / -1; }
+.tb-grid > :has(+ .tb-actions) { grid-column: 1 / 3; }
+.tb-grid > .tb-actions { grid-column: 3; }
+.tb-texts, .tb-texts > .widget-html-content { display: contents; }
+:is(.tb-intro, .tb-head, .tb-note) { grid-column: 1 / -1; line-height: 1.4; }
+:is(.tb-left, .tb-right) { grid-row: var(--below); }
+.tb-error { color: #c62828; }
+.tb-blank, .tb-form .toolbench-hidden { display: none; }
+.tb-sr { position: absolute; clip-path: inset(50%); }
+.tb-form .tb-field { flex-flow: column; align-items: stretch; width: auto; height: auto; }
+.tb-form .tb-field > .widget-label { width: auto; max-width: none; text-align: left; white-space: normal; }
+.tb-form .tb-field > :is(input, textarea, select) { width: 100%; max-width: none; }
+</style>""")
+"""The styles of a form, a part of what it shows."""

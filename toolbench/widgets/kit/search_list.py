@@ -6,18 +6,20 @@ each item. Without the module, a list of ipywidgets shows the first items.
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 import ipywidgets as w
 from traitlets import Dict, List, Unicode
 
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
-from toolbench.display.escape import visible
+from toolbench.display.escape import Html, visible
+from toolbench.display.images import icon_source
 from toolbench.display.page import notice
 from toolbench.widgets.kit.clicks import on_enter
-from toolbench.widgets.kit.parts import HIDDEN, Parts, on_pick, show_if
+from toolbench.widgets.kit.parts import HIDDEN, Parts, on_pick, put, show_if
 
 # Lines in the list of ipywidgets
 MAX_LINES = 200
@@ -47,14 +49,17 @@ class Item:
     @property
     def label(self) -> str:
         """The line of the item in a plain list: *name* and the first line of *about*."""
-        text = f"{self.name} — {self._first_line}" if self._first_line else self.name
+        text = self.name
+        if self._first_line:
+            text += f" — {self._first_line}"
         return shorten(visible(text), _LONGEST)
 
     @property
     def lines(self) -> tuple[str, str]:
         """Two lines: *title* and *name*; without a title, *name* and the first line of *about*."""
-        first = self.title or self.name
-        second = self._first_line if first == self.name else self.name
+        first, second = self.title, self.name
+        if first in ("", second):
+            first, second = second, self._first_line
         return shorten(visible(first), _LONGEST), shorten(visible(second), _LONGEST)
 
     @property
@@ -67,12 +72,32 @@ class Item:
         return all(word in text for word in words)
 
 
+def tool_item(key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = "") -> Item:
+    """Return *tool* as an item with the name *name*, and a mark for its effect.
+
+    A tool without hints has no mark if it is defined in this notebook: its author knows the effect.
+    """
+    mark: str = tool.hints.effect
+    if mark == "undeclared" and tool.source == ToolDefinition.source:
+        mark = ""
+    return Item(
+        key,
+        name,
+        tool.description,
+        also=group,
+        title=tool.title,
+        mark=mark,
+        group=group,
+        icon=icon_source(getattr(tool, "icons", ())),
+    )
+
+
 @dataclass(eq=False)
 class _Lines:
     """A list on the page, and the items of its lines."""
 
     widget: Any
-    items: tuple[Item, ...] = ()
+    items: list[Item] = field(default_factory=list)
 
 
 class Picker(w.VBox):
@@ -118,23 +143,27 @@ class PickList:
         self._pick = pick
         self._lock = lock
         self._rows = rows
-        self._offered: tuple[tuple[Item, ...], str] = ((), "")
-        self._matches: tuple[int, ...] = ()
+        self._items: tuple[Item, ...] = ()
+        self._nothing = ""
+        self._matches: list[int] = []
         self._filling = False
         self._states_lock = Lock()
         self._search = parts.make(
             w.Text,
-            *("toolbench-field", "toolbench-search", HIDDEN),
+            "toolbench-field",
+            "toolbench-search",
+            HIDDEN,
             description=search,
             placeholder=f"Filter {label.lower()} (Enter selects)",
         )
+        # The first is shown
         self._lines = [self._new_lines(parts, label), self._new_lines(parts, label)]
         self._count = parts.html()
         plain = (lines.widget for lines in self._lines)
         self._picker = parts.drawn(Picker, "picker", *plain, label=label)
         self._search.observe(lambda _: self._filter(), "value")
         on_enter(self._search, self._next)
-        on_pick(self._picker, self._chosen_by_module)
+        on_pick(self._picker, self.pick)
         self.widget = parts.column(self._search, self._picker, self._count, kind="toolbench-picker")
         """The widget that contains the search field, the list and the note."""
 
@@ -151,16 +180,11 @@ class PickList:
         key: str | None = self._picker.picked
         return key
 
-    @property
-    def _list(self) -> Any:
-        """The visible list of ipywidgets."""
-        return self._lines[0].widget
-
     def offer(self, items: Sequence[Item], nothing: str) -> None:
         """Show *items*; if there are none, show the text *nothing*. The picked item stays picked."""
         with self._lock:
-            if self._offered != (tuple(items), nothing):
-                self._offered = tuple(items), nothing
+            if (self._items, self._nothing) != (tuple(items), nothing):
+                self._items, self._nothing = tuple(items), nothing
                 show_if(self._search, is_shown=len(items) > 1)
                 # One message: an item and whether it matches belong together
                 with self._states_lock, self._picker.hold_sync():
@@ -170,9 +194,8 @@ class PickList:
     def pick_first(self) -> None:
         """Pick the first item, if there are items and no item is picked."""
         with self._lock:
-            items, _ = self._offered
-            if self.picked is None and items:
-                self._take(items[0].key)
+            if self.picked is None and self._items:
+                self._take(self._items[0].key)
 
     def pick(self, key: str) -> bool:
         """Pick the item with *key*. Return False if there is no such item, else True."""
@@ -183,7 +206,8 @@ class PickList:
     def show_picked(self, key: str | None) -> None:
         """Mark the item with *key* as picked without calling *pick*."""
         with self._lock:
-            self._show_picked(key)
+            self._picker.picked = key
+            self._lines[0].widget.index = self._place
 
     def show_state(self, key: str, words: str) -> None:
         """Show *words*, the state of the item with *key*, in place of its second line.
@@ -192,32 +216,34 @@ class PickList:
         states. Any thread may call this, also while it holds other locks.
         """
         with self._states_lock:
-            states = {k: text for k, text in self._picker.states.items() if k != key}
+            states = dict(self._picker.states)
+            states.pop(key, None)
             if words:
                 states[key] = words
             self._picker.states = states
 
     def _filter(self) -> None:
         with self._lock:
-            items, nothing = self._offered
             words = self._search.value.lower().split()
-            self._matches = tuple(n for n, item in enumerate(items) if item.has(words))
-            lines = tuple(items[n] for n in self._matches[:MAX_LINES])
+            self._matches = [n for n, item in enumerate(self._items) if item.has(words)]
+            lines = [self._items[n] for n in self._matches[:MAX_LINES]]
             if lines != self._lines[0].items:
                 self._fill(lines)
-            show_if(self._list, is_shown=bool(items))
+            show_if(self._lines[0].widget, is_shown=bool(self._items))
             self._picker.matches = _ranges(self._matches)
-            self._show_picked(self.picked)
+            self.show_picked(self.picked)
             rest = len(self._matches) - len(lines)
-            more = (
-                f'<span class="toolbench-narrow">{rest:,} more: type to narrow the list</span>'
-                if rest
-                else ""
-            )
-            text = "Nothing matches." if items else nothing
-            self._count.value = more if self._matches else notice(text, "neutral")
+            note = Html("")
+            if not self._items:
+                note = notice(self._nothing, "neutral")
+            elif not self._matches:
+                note = notice("Nothing matches.", "neutral")
+            elif rest:
+                text = f"{rest:,} more: type to narrow the list"
+                note = Html(f'<span class="toolbench-narrow">{text}</span>')
+            put(self._count, note)
 
-    def _fill(self, items: tuple[Item, ...]) -> None:
+    def _fill(self, items: list[Item]) -> None:
         """Show *items* in the second list, and hide the first list.
 
         A click sends only the number of a line. If the click arrives after this change,
@@ -229,23 +255,20 @@ class PickList:
         self._filling = True
         try:
             with fresh.widget.hold_sync():
-                fresh.widget.rows = max(2, min(self._rows, len(self._offered[0])))
+                fresh.widget.rows = max(2, min(self._rows, len(self._items)))
                 fresh.widget.options = [item.label for item in items]
                 fresh.widget.index = self._place
         finally:
             self._filling = False
         show_if(old.widget, is_shown=False)
 
-    def _show_picked(self, key: str | None) -> None:
-        """Mark the item with *key* in the list of ipywidgets and in the list of our JavaScript module."""
-        self._picker.picked = key
-        self._list.index = self._place
-
     @property
     def _place(self) -> int | None:
         """The number of the line with the picked item; None if the list does not show this item."""
-        keys = [item.key for item in self._lines[0].items]
-        return keys.index(self.picked) if self.picked in keys else None
+        for number, item in enumerate(self._lines[0].items):
+            if item.key == self.picked:
+                return number
+        return None
 
     def _clicked(self, lines: _Lines) -> None:
         with self._lock:
@@ -253,26 +276,22 @@ class PickList:
             if not self._filling and index is not None:
                 self._take(lines.items[index].key)
 
-    def _chosen_by_module(self, key: str) -> None:
-        """Pick the item with the *key* that our JavaScript module has sent."""
-        with self._lock:
-            self._take(key)
-
     def _next(self) -> None:
-        """Pick the next match, after the key Enter.
+        """Pick the next match, after the key Enter; after the last, the first.
 
         Without our module, JupyterLab itself uses the arrow keys.
         """
         with self._lock:
-            keys = [self._offered[0][n].key for n in self._matches]
+            keys = [self._items[n].key for n in self._matches]
             if keys:
-                at = keys.index(self.picked) if self.picked in keys else None
-                self._take(keys[below(at, len(keys))])
+                place = 0
+                if self.picked in keys:
+                    place = keys.index(self.picked) + 1
+                self._take(keys[place % len(keys)])
 
     def _take(self, key: str) -> None:
-        offered, _ = self._offered
-        if key != self.picked and any(item.key == key for item in offered):
-            self._show_picked(key)
+        if key != self.picked and any(item.key == key for item in self._items):
+            self.show_picked(key)
             self._pick(key)
 
 
@@ -280,15 +299,13 @@ def _texts(items: Sequence[Item]) -> tuple[list[Any], list[str]]:
     """Return *items* and their icons as `Picker` has them. Icons beyond `_ICONS` characters are left out."""
     icons: dict[str, int] = {}
     left = _ICONS
-    for icon in (item.icon for item in items):
-        if icon and icon not in icons and len(icon) <= left:
-            icons[icon] = len(icons)
-            left -= len(icon)
     rows = []
     for item in items:
-        first, second = item.lines
+        if item.icon and item.icon not in icons and len(item.icon) <= left:
+            icons[item.icon] = len(icons)
+            left -= len(item.icon)
         number = icons.get(item.icon, -1)
-        rows.append([item.key, first, second, item.mark, visible(item.group), number])
+        rows.append([item.key, *item.lines, item.mark, visible(item.group), number])
     return rows, list(icons)
 
 
@@ -301,8 +318,3 @@ def _ranges(numbers: Sequence[int]) -> list[list[int]]:
         else:
             ranges.append([number, number])
     return ranges
-
-
-def below(index: int | None, count: int) -> int:
-    """Return the number of the line after *index*; 0 if *index* is None or the last of *count*."""
-    return 0 if index is None else (index + 1) % count

@@ -25,8 +25,7 @@ from toolbench.runs.run import Run
 from toolbench.threads import NO_THREADS, have_threads
 from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL, Parts
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
 from toolbench.widgets.panel.run import PanelRuns, RunControls

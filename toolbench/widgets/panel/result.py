@@ -32,7 +32,7 @@ from toolbench.wording import counted, time_taken
 
 # This import loads the packages for MCP
 if TYPE_CHECKING:
-    from toolbench.widgets.resource_views.linked_resources import LinkedResources
+    from toolbench.widgets.resource_views import LinkedResources
 
 # Characters shown after a click on "Show everything"
 EVERYTHING = 5_000_000
@@ -251,7 +251,7 @@ class RunReport:
         if not getattr(run.outcome, "links", None):
             return
         from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a result of a server
-        from toolbench.widgets.resource_views.linked_resources import (  # noqa: PLC0415 - the same
+        from toolbench.widgets.resource_views import (  # noqa: PLC0415 - the same
             LinkedResources,
             session_of,
         )

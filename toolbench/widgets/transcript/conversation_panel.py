@@ -22,8 +22,7 @@ from toolbench.threads import daemon_thread
 from toolbench.values import sentence
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.notebook_variables import Variables
-from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL, Parts, put
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.transcript.live import EVERY, ComingText

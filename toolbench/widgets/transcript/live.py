@@ -14,8 +14,7 @@ from toolbench.display.css import REMARK
 from toolbench.llm.models.model import Chunk
 from toolbench.redaction.known import remembered
 from toolbench.runs.input_prompt import can_ask_in_cell
-from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.plain_style import PANEL
+from toolbench.widgets.kit.parts import PANEL, Parts
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import CellOutput
 

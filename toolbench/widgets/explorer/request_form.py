@@ -12,7 +12,7 @@ from toolbench.mcp.lists.completions import Completions
 from toolbench.mcp.lists.prompts import Prompt
 from toolbench.mcp.lists.resources import ResourceTemplate
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.explorer.requests import Failure, ServerRequest
 from toolbench.widgets.fields.rules import registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text_box import Line, is_showable
@@ -49,14 +49,12 @@ class RequestForm:
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
         self._server_request: ServerRequest[dict[str, Completions]] = ServerRequest(nullcontext())
-        self._requests: dict[str, str] = {}
         self._edited = 0.0
         self._waiting = False
         rules = registry.copy()
         if propose is not None:
             rules.add(_RANK, lambda view, part, path: len(path) == 1, self._box)
-        names = read(schema).names
-        known = {name: text for name, text in typed.items() if name in names}
+        known = {name: typed[name] for name in read(schema).names if name in typed}
         self.form = SchemaForm(schema, known, registry=rules)
         self.form.observe(lambda _: self._typed())
         self.widget = self.form.widget
@@ -101,23 +99,19 @@ class RequestForm:
             return
 
         def ask() -> dict[str, Completions]:
-            return {
-                name: propose(
-                    name,
-                    typed.get(name, ""),
-                    {other: text for other, text in typed.items() if other != name},
-                )
-                for name in self._boxes
-            }
+            found = {}
+            for name in self._boxes:
+                others = dict(typed)
+                found[name] = propose(name, others.pop(name, ""), others)
+            return found
 
         self._server_request.start(ask, self._offer)
 
     def _offer(self, result: dict[str, Completions] | Failure) -> None:
-        if isinstance(result, Failure):
-            # The form works without proposals
-            return
-        for name, values in result.items():
-            self._boxes[name].offer(values)
+        # After a failure, the form works without proposals
+        if not isinstance(result, Failure):
+            for name, values in result.items():
+                self._boxes[name].offer(values)
 
     def close(self) -> None:
         """Close the form; proposals that arrive later are ignored."""
@@ -168,7 +162,7 @@ def proposals(session: MCPServerSession, target: Prompt | ResourceTemplate) -> P
 
 
 class Proposed(Line):
-    """One line of text with the server's proposals; a person may type other text."""
+    """One line of text with the server's proposals; the user may type other text."""
 
     kind = Combobox
 
@@ -190,7 +184,7 @@ class Proposed(Line):
         """Set the proposals to *values*. If the server has more proposals, show a remark."""
         fit = (v for v in values if is_showable(v) and "\n" not in v)
         self._proposals = tuple(dict.fromkeys(fit))
-        if self._widget is not None and self._widget.options != self._proposals:
+        if self._widget is not None:
             self._widget.options = self._proposals
         others = _others(values)
         if others != self._others:
@@ -203,5 +197,7 @@ def _others(values: Completions) -> str:
     """Return a remark if the server has more proposals than it sent; else an empty text."""
     if not values.has_more:
         return ""
-    known = "" if values.total is None else f" of {values.total:,}"
+    known = ""
+    if values.total is not None:
+        known = f" of {values.total:,}"
     return f"the list has {len(values):,}{known} proposals: type more to get others"

@@ -6,7 +6,7 @@ many. Without the module the page shows the newest lines as text.
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import ipywidgets as w
 from traitlets import List, Unicode
@@ -23,14 +23,6 @@ PIECE = 100
 PIECES = 100
 # Lines on a page without the module
 _NEWEST = 25
-
-
-class Numbered(Protocol):
-    """A protocol: an object with a number, such as an exchange. It gets one line in the list."""
-
-    @property
-    def id(self) -> int:
-        """The number of the object."""
 
 
 class Line(NamedTuple):
@@ -66,16 +58,13 @@ class Lines(w.VBox):
     """The number of the line that is open; empty if none is."""
 
 
-T = TypeVar("T", bound=Numbered)
-
-
-class MessageLines(Generic[T]):
+class MessageLines:
     """A view of the newest lines, in pieces of many lines. Only changed pieces are sent again."""
 
     def __init__(
         self,
         parts: Parts,
-        line: Callable[[T], Line],
+        line: Callable[[Any], Line],
         *,
         label: str,
         opens: str,
@@ -87,7 +76,7 @@ class MessageLines(Generic[T]):
 
         Args:
             parts: The factory of the widgets.
-            line: A function that returns the line of an item.
+            line: A function that returns the line of an item, which has its number in `id`.
             label: The name of the list.
             opens: The name of the field with the number of the open line.
             noun: The word for one item, as in "3 messages".
@@ -96,9 +85,10 @@ class MessageLines(Generic[T]):
         """
         self._parts, self._line, self._noun = parts, line, noun
         self._nothing, self._most = notice(nothing, "neutral"), pieces
-        self._pieces: list[list[T]] = []
-        self._widgets: list[Piece] = []
-        self._place: dict[int, list[T]] = {}
+        self._items: list[Any] = []
+        self._pieces: list[Piece] = []
+        # By the number of an item, its place among all items that were ever added
+        self._places: dict[int, int] = {}
         self._dropped = 0
         self._head = parts.html(self._nothing)
         self._newest = parts.html()
@@ -122,65 +112,64 @@ class MessageLines(Generic[T]):
     def _mark(self) -> None:
         self._lines.picked = self.number.value.strip().lstrip("#")
 
-    def shows(self, items: Sequence[T]) -> bool:
-        """Return whether *items* are all the items of the list, in this order."""
-        numbers = (item.id for piece in self._pieces for item in piece)
-        return not self._dropped and [item.id for item in items] == list(numbers)
-
-    def restart(self, items: Iterable[T]) -> None:
+    def restart(self, items: Sequence[Any]) -> None:
         """Replace all earlier items by *items*."""
-        old = self._widgets
-        self._pieces, self._widgets, self._place, self._dropped = [], [], {}, 0
+        if not self._dropped and list(items) == self._items:
+            return
+        old = self._pieces
+        self._items, self._pieces, self._places, self._dropped = [], [], {}, 0
         self.add(items)
         self._parts.drop(old)
 
-    def add(self, items: Iterable[T]) -> None:
+    def add(self, items: Iterable[Any]) -> None:
         """Show *items*: update items that are shown already, and add new items at the end."""
-        changed: dict[int, list[T]] = {}
+        changed = set()
         for item in items:
-            piece = self._place.get(item.id)
-            if piece is None:
-                if not self._pieces or len(self._pieces[-1]) == PIECE:
-                    self._pieces.append([])
-                piece = self._pieces[-1]
-                piece.append(item)
-                self._place[item.id] = piece
-            changed[id(piece)] = piece
-        self._trim()
-        self._send(changed)
-
-    def _trim(self) -> None:
-        extra = max(0, len(self._pieces) - self._most)
-        for piece in self._pieces[:extra]:
-            self._dropped += len(piece)
-            for item in piece:
-                del self._place[item.id]
-        old, self._widgets = self._widgets[:extra], self._widgets[extra:]
-        self._pieces = self._pieces[extra:]
-        if old:
-            self._arrange()
-            self._parts.drop(old)
-
-    def _send(self, changed: dict[int, list[T]]) -> None:
-        for index, piece in enumerate(self._pieces):
-            if id(piece) not in changed:
-                continue
-            rows = [self._line(item) for item in piece]
-            if index < len(self._widgets):
-                self._widgets[index].rows = rows
-                continue
-            # Jupyter's server may drop a change where many are sent at once, but no new widget
-            self._widgets.append(Piece(rows=rows))
-            self._parts.adopt(self._widgets[-1])
+            if item.id not in self._places:
+                self._places[item.id] = self._dropped + len(self._items)
+                self._items.append(item)
+            changed.add(self._places[item.id] // PIECE)
+        old = self._drop_old()
+        for number in sorted(changed):
+            if number * PIECE >= self._dropped:
+                self._send(number * PIECE - self._dropped)
         self._arrange()
+        self._parts.drop(old)
+
+    def _drop_old(self) -> list[Piece]:
+        """Drop the items of the oldest pieces if there are too many; return these pieces."""
+        extra = max(0, (len(self._items) - 1) // PIECE + 1 - self._most)
+        for item in self._items[: extra * PIECE]:
+            del self._places[item.id]
+        del self._items[: extra * PIECE]
+        self._dropped += extra * PIECE
+        old, self._pieces = self._pieces[:extra], self._pieces[extra:]
+        return old
+
+    def _send(self, start: int) -> None:
+        """Send the piece whose first item is at *start*."""
+        rows = [self._line(item) for item in self._items[start : start + PIECE]]
+        index = start // PIECE
+        if index < len(self._pieces):
+            self._pieces[index].rows = rows
+        else:
+            # Jupyter's server may drop a change where many are sent at once, but no new widget
+            self._pieces.append(Piece(rows=rows))
+            self._parts.adopt(self._pieces[-1])
 
     def _arrange(self) -> None:
-        self._lines.pieces = list(self._widgets)
-        text = f"{counted(self._dropped, f'earlier {self._noun}')} not shown"
-        dim = f'<span class="toolbench-dim">{text}</span>' if self._dropped else ""
-        put(self._head, Html(dim) if self._pieces else self._nothing)
-        rows = [row for widget in self._widgets[-2:] for row in widget.rows]
-        put(self._newest, _as_text(rows[-_NEWEST:]))
+        self._lines.pieces = list(self._pieces)
+        head = Html("")
+        if not self._pieces:
+            head = self._nothing
+        elif self._dropped:
+            text = f"{counted(self._dropped, f'earlier {self._noun}')} not shown"
+            head = Html(f'<span class="toolbench-dim">{text}</span>')
+        put(self._head, head)
+        newest: list[Line] = []
+        for piece in self._pieces[-2:]:
+            newest += piece.rows
+        put(self._newest, _as_text(newest[-_NEWEST:]))
 
 
 def _as_text(lines: Sequence[Line]) -> Html:
@@ -188,14 +177,11 @@ def _as_text(lines: Sequence[Line]) -> Html:
     texts = []
     for line in reversed(lines):
         time = datetime.fromtimestamp(line.at, UTC).astimezone()
-        arrow = "→" if line.is_sent else "←"
-        words = (
-            f"#{line.number} {time:%H:%M:%S} {arrow}",
-            line.subject,
-            line.outcome,
-            line.duration,
-        )
-        texts.append("  ".join(words).strip())
+        arrow = "←"
+        if line.is_sent:
+            arrow = "→"
+        head = f"#{line.number} {time:%H:%M:%S} {arrow}"
+        texts.append("  ".join((head, line.subject, line.outcome, line.duration)).strip())
     text = escape("\n".join(texts))
     return Html(f'<pre {NO_MATHS} style="{PRE};white-space:pre-wrap">{text}</pre>')
 

@@ -1,7 +1,4 @@
-"""Show changes of a server and results of requests to it, always in the ticker's thread.
-
-A server may ask questions while a request runs; they are shown too.
-"""
+"""Show changes of a server and results of requests to it, always in the ticker's thread."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -29,7 +26,8 @@ class PendingUpdates:
         self._show = show
         self._names: set[str] = set()
         self._lock = Lock()
-        self._stop = session.observe(self._heard)
+        self.close = session.observe(self._heard)
+        """Stop listening to changes."""
 
     def _heard(self, names: frozenset[str]) -> None:
         with self._lock:
@@ -45,10 +43,6 @@ class PendingUpdates:
         self._show(names)
         return False
 
-    def close(self) -> None:
-        """Stop listening to changes."""
-        self._stop()
-
 
 @dataclass(frozen=True)
 class Failure:
@@ -63,10 +57,10 @@ class ServerRequest(Generic[T]):
     If several requests are started, only the result of the last request is shown.
     """
 
-    def __init__(self, shared: AbstractContextManager[Any]) -> None:
-        """Send no request yet. Results will be shown while the lock *shared* is held."""
-        self._shared = shared
-        self._lock = Lock()
+    def __init__(self, lock: AbstractContextManager[Any]) -> None:
+        """Send no request yet. Results will be shown while *lock*, which others share, is held."""
+        self._lock = lock
+        self._turn_lock = Lock()
         self._turn = 0
 
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
@@ -79,7 +73,7 @@ class ServerRequest(Generic[T]):
         self._next()
 
     def _next(self) -> int:
-        with self._lock:
+        with self._turn_lock:
             self._turn += 1
             return self._turn
 
@@ -89,43 +83,43 @@ class ServerRequest(Generic[T]):
             result = ask()
         except ToolbenchError as error:
             result = Failure(str(error))
-        except Exception as error:  # noqa: BLE001 - otherwise the person would not see it
+        except Exception as error:  # noqa: BLE001 - otherwise the user would not see it
             result = Failure(f"{type(error).__name__}: {error}")
         ticker.watch(partial(self._deliver, turn, result, show))
 
     def _deliver(self, turn: int, result: T | Failure, show: Callable[[T | Failure], None]) -> bool:
-        with self._shared:
+        with self._lock:
             if turn == self._turn:
                 show(result)
         return False
 
 
-class ServerQuestions:
-    """Shows the questions that a server asks while one request runs, and takes the answers."""
+class AskingRequest(ServerRequest[T]):
+    """A request during which the server may ask questions: they are shown in `widget` and answered there."""
 
-    def __init__(self, parts: Parts) -> None:
-        """Make the place for questions. It is empty until the server asks a question."""
+    def __init__(self, lock: AbstractContextManager[Any], parts: Parts) -> None:
+        """Send no request yet; *parts* makes the widgets."""
+        super().__init__(lock)
         self._box = QuestionBox(parts)
         self.widget = self._box.widget
-        self._left = CancelToken()
+        """The place for questions; it is empty until the server asks one."""
+        self._over = CancelToken()
 
-    def around(self, ask: Callable[[], T]) -> Callable[[], T]:
-        """Return a function that calls *ask* and meanwhile shows the server's questions here.
-
-        If a question of an earlier request is open, cancel it now.
-        """
-        self.leave()
-        self._left = left = CancelToken()
+    def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
+        """Call *ask* as `ServerRequest` does. The open question of an earlier request is cancelled."""
+        self._over.cancel()
+        self._over = over = CancelToken()
 
         def answer(question: Question) -> Answer:
-            return self._box.ask(for_person(question), left)
+            return self._box.ask(for_person(question), over)
 
         def answered() -> T:
             with answering(answer):
                 return ask()
 
-        return answered
+        super().start(answered, show)
 
-    def leave(self) -> None:
-        """Cancel the open question."""
-        self._left.cancel()
+    def forget(self) -> None:
+        """Ignore the result of a request that still runs, and cancel the open question."""
+        super().forget()
+        self._over.cancel()

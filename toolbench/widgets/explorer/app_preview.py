@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.app_bridge import AppBridge
@@ -14,8 +12,7 @@ from toolbench.mcp.apps.preview import App, AppAddress, app_in, app_uri, preview
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.explorer.updates import Failure, ServerRequest
-from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.explorer.requests import Failure, ServerRequest
 from toolbench.widgets.form.question import AGREE, QuestionBox
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.frontend.app_messages import app_messages
@@ -24,24 +21,11 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.result import state_badge
 from toolbench.wording import counted
 
+if TYPE_CHECKING:
+    from toolbench.widgets.panel.panel import ToolPanel
+
 # Addresses in the label of a button
 _MOST_NAMES = 3
-
-
-class Panel(Protocol):
-    """A protocol: what the preview needs from the panel of a tool."""
-
-    @property
-    def tool(self) -> ToolDefinition[Any, Any]:
-        """The tool of the panel."""
-
-    @property
-    def form(self) -> SchemaForm:
-        """The form for the arguments of the tool."""
-
-    @property
-    def result(self) -> Observation | None:
-        """The observation of the panel's last run; None if there is none."""
 
 
 class AppView:
@@ -51,7 +35,7 @@ class AppView:
     the app is only a preview: it cannot send requests.
     """
 
-    def __init__(self, session: MCPServerSession, panel: Panel) -> None:
+    def __init__(self, session: MCPServerSession, panel: "ToolPanel") -> None:
         """Make the button for the tool of *panel*."""
         self._session = session
         self._panel = panel
@@ -72,8 +56,11 @@ class AppView:
         self._bridge: AppBridge | None = None
         self._name = ""
         self.widget = parts.column(
-            *(self._button, self._allow, self._preview),
-            *(self._questions.widget, self._calls),
+            self._button,
+            self._allow,
+            self._preview,
+            self._questions.widget,
+            self._calls,
             kind="toolbench-app",
         )
 
@@ -82,18 +69,18 @@ class AppView:
         if uri is not None:
             self._app = None
             show_if(self._allow, is_shown=False)
-            self._preview.value = notice("Reading the app …", "neutral")
+            put(self._preview, notice("Reading the app …", "neutral"))
             read = partial(self._session.read_resource, uri)
             self._server_request.start(read, self._show)
 
     def _show(self, outcome: MCPResourceObservation | Failure) -> None:
         if isinstance(outcome, Failure):
-            self._preview.value = notice(outcome.text, "danger")
+            put(self._preview, notice(outcome.text, "danger"))
             return
         app = app_in(outcome)
         if app is None:
             message = f"{outcome.uri} holds no HTML: there is no app to show."
-            self._preview.value = notice(message, "warning")
+            put(self._preview, notice(message, "warning"))
             return
         self._app = app
         addresses = app.network.addresses
@@ -110,17 +97,18 @@ class AppView:
             self._draw(self._app, is_online=True)
 
     def _draw(self, app: App, *, is_online: bool) -> None:
-        result = self._panel.result
+        result: Any = self._panel.result
+        if not isinstance(result, MCPToolObservation):
+            result = None
         self._leave()
-        self._preview.value = Html(
-            preview(
-                app,
-                arguments=self._panel.form.masked,
-                result=result if isinstance(result, MCPToolObservation) else None,
-                address=self._connected(),
-                is_online=is_online,
-            )
+        html = preview(
+            app,
+            arguments=self._panel.form.masked,
+            result=result,
+            address=self._connected(),
+            is_online=is_online,
         )
+        put(self._preview, html)
 
     def _connected(self) -> AppAddress | None:
         """Make a bridge for the app, and return the address of the bridge.
@@ -131,21 +119,15 @@ class AppView:
         key = front_end.key
         if not key:
             return None
-        self._bridge = AppBridge(self._session, ask=self._questions.ask, changed=self._watch)
+        changed = partial(ticker.watch, self._show_calls)
+        self._bridge = AppBridge(self._session, ask=self._questions.ask, changed=changed)
         self._name = app_messages.open(self._bridge.receive)
         return AppAddress(key, self._name)
 
-    def _watch(self) -> None:
-        ticker.watch(self._look)
-
-    def _look(self) -> bool:
-        """Show the calls and messages of the app.
-
-        Return False, so that the ticker does not call this again until the next change.
-        """
-        bridge = self._bridge
-        if bridge is not None and self._calls.comm is not None:
-            put(self._calls, _calls_html(bridge))
+    def _show_calls(self) -> bool:
+        """Show the calls and messages of the app; return False, as there is no more to watch."""
+        if self._bridge is not None and self._calls.comm is not None:
+            put(self._calls, _calls_html(self._bridge))
         return False
 
     def _leave(self) -> None:
@@ -167,24 +149,23 @@ def _allow_label(addresses: Sequence[str]) -> str:
     """Return the label of the button that allows *addresses*; it names only the first addresses."""
     names = ", ".join(addresses[:_MOST_NAMES])
     left = len(addresses) - _MOST_NAMES
-    others = f" and {counted(left, 'other')}" if left > 0 else ""
-    return f"Allow {names}{others} for one preview"
+    if left > 0:
+        names += f" and {counted(left, 'other')}"
+    return f"Allow {names} for one preview"
 
 
 def _calls_html(bridge: AppBridge) -> Html:
     """Return a line for each of the last calls and messages of the app."""
-    lines = [
-        f"<li>{state_badge(run.state, run.outcome)}<code>{escape(run.tool.name[:200])}</code>"
-        f" (run {run.id})</li>"
-        for run in bridge.runs
-    ]
-    lines += [
-        f"<li>To a model, which did not get it: {escape(text)}</li>" for text in bridge.messages
-    ]
+    lines = ""
+    for run in bridge.runs:
+        name = f"<code>{escape(run.tool.name[:200])}</code>"
+        lines += f"<li>{state_badge(run.state, run.outcome)}{name} (run {run.id})</li>"
+    for text in bridge.messages:
+        lines += f"<li>To a model, which did not get it: {escape(text)}</li>"
     if not lines:
         return Html("")
     return Html(
         '<div role="status">What the app did:</div>'
         '<ul style="margin:2px 0 6px;padding-left:1.4em;overflow-wrap:anywhere">'
-        f"{''.join(lines)}</ul>"
+        f"{lines}</ul>"
     )

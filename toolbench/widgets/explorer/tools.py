@@ -12,16 +12,15 @@ from toolbench.mcp.lists.listing import DisabledTool
 from toolbench.mcp.review import TokenBill
 from toolbench.mcp.session import MCPServerSession
 from toolbench.runs.record import RunRecord, state_words
-from toolbench.widgets.explorer.panes.app_preview import AppView
-from toolbench.widgets.explorer.panes.pane import (
+from toolbench.widgets.explorer.app_preview import AppView
+from toolbench.widgets.explorer.tabs import (
     ListPane,
     Lock,
     changes_html,
 )
 from toolbench.widgets.kit.parts import put
-from toolbench.widgets.kit.search_list import PickList
+from toolbench.widgets.kit.search_list import PickList, tool_item
 from toolbench.widgets.kit.ticker import ticker
-from toolbench.widgets.kit.tool_item import tool_item
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
 
@@ -180,33 +179,37 @@ def _disabled_html(tools: list[DisabledTool]) -> Html:
     """Return the tools that cannot be called, each with its reason."""
     if not tools:
         return Html("")
-    lines = "".join(
-        f"<li><code>{escape(tool.name[:200])}</code>: {escape(tool.reason[:1000])}</li>"
-        for tool in tools[:_DISABLED]
-    )
+    lines = ""
+    for tool in tools[:_DISABLED]:
+        name, reason = escape(tool.name[:200]), escape(tool.reason[:1000])
+        lines += f"<li><code>{name}</code>: {reason}</li>"
     rest = len(tools) - _DISABLED
-    more = f"<li>{counted(rest, 'other')}</li>" if rest > 0 else ""
+    if rest > 0:
+        lines += f"<li>{counted(rest, 'other')}</li>"
     what = counted(len(tools), "listed tool")
     return Html(
         f'<details class="toolbench-disabled"><summary style="cursor:pointer">{what} cannot be'
         f' called</summary><ul style="margin:2px 0 6px;padding-left:1.4em;overflow-wrap:'
-        f'anywhere">{lines}{more}</ul></details>'
+        f'anywhere">{lines}</ul></details>'
     )
 
 
-def _cost_html(bill: TokenBill) -> str:
+def _cost_html(bill: TokenBill) -> Html:
     """Return the number of tokens of all tools. A click on it shows the tools that need most tokens."""
     if not bill.tools:
-        return ""
-    rows = "".join(
-        f'<tr><td style="overflow-wrap:anywhere">{escape(name[:200])}</td>'
-        f'<td style="text-align:right;padding-left:12px">{escape(cost.number)}</td></tr>'
-        for name, cost in bill.dearest[:_DEAREST]
-    )
+        return Html("")
+    rows = ""
+    for name, cost in bill.dearest[:_DEAREST]:
+        rows += (
+            f'<tr><td style="overflow-wrap:anywhere">{escape(name[:200])}</td>'
+            f'<td style="text-align:right;padding-left:12px">{escape(cost.number)}</td></tr>'
+        )
+    table = f"<table>{rows}</table>"
     left = len(bill.tools) - _DEAREST
-    more = f"<div>and {counted(left, 'cheaper tool')}</div>" if left > 0 else ""
-    return (
+    if left > 0:
+        table += f"<div>and {counted(left, 'cheaper tool')}</div>"
+    return Html(
         f'<details {NO_MATHS}><summary style="cursor:pointer">'
         f"A model pays {escape(str(bill.total))} for them in each request</summary>"
-        f"<table>{rows}</table>{more}</details>"
+        f"{table}</details>"
     )

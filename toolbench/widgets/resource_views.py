@@ -1,31 +1,66 @@
-"""The resources to which a result has links: a button for each link, and the contents below.
+"""What a resource holds, and the resources to which a result has links: a button for each link.
 
 A resource is read only after a click. The texts of a link and of a resource may be hostile.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
 
 from toolbench.core.schema import redactor_of
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html, escape
-from toolbench.display.page import notice
+from toolbench.display.markdown import markdown_html
+from toolbench.display.page import notice, section
+from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPObservation, is_for
 from toolbench.mcp.servers import connected
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolExecutor
-from toolbench.redaction.redactor import Redactor
-from toolbench.widgets.explorer.updates import Failure, ServerQuestions, ServerRequest
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.widgets.explorer.requests import AskingRequest, Failure
 from toolbench.widgets.fields import notes
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.resource_views.resource_contents import contents_html
 from toolbench.wording import counted
 
 MOST_LINKS = 20
 """The maximum number of links that have a button."""
+
+
+def contents_html(observation: MCPResourceObservation, redactor: Redactor = NO_SECRETS) -> Html:
+    """Return the contents of *observation* as safe HTML. An app is shown as a preview.
+
+    The secrets of the observation and the secrets that *redactor* knows are hidden.
+    """
+    return Html(redactor.html(redactor_of(observation).html(_contents_html(observation))))
+
+
+def _contents_html(observation: MCPResourceObservation) -> Html:
+    warnings = "".join(notice(text, "warning") for text in observation.warnings)
+    app = app_in(observation)
+    if app is not None:
+        return Html(f'{warnings}<div class="toolbench-app">{preview(app)}</div>')
+    if not observation.blocks or not all(map(_is_markdown, observation.blocks)):
+        return Html(warnings + blocks_html(observation.content))
+    html = warnings
+    for block in observation.blocks:
+        html += section("Markdown", markdown_html(block["resource"]["text"]))
+    return Html(html)
+
+
+def _is_markdown(block: Any) -> bool:
+    part = block.get("resource")
+    return (
+        isinstance(part, dict)
+        and str(part.get("mimeType", "")).startswith("text/markdown")
+        and isinstance(part.get("text"), str)
+    )
+
+
+# --- links -------------------------------------------------------------------------------
 
 
 class _Link(NamedTuple):
@@ -40,21 +75,19 @@ class LinkedResources:
         """Make an empty view. Its callbacks run while *lock* is held."""
         self._parts = parts
         self._lock = lock
-        self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(lock)
-        self._session: MCPServerSession | None = None
-        self._redactor = Redactor()
+        self._reading: AskingRequest[MCPResourceObservation] = AskingRequest(lock, parts)
+        self._redactor = NO_SECRETS
         self._buttons: list[Any] = []
         self._row = parts.row()
         self._more = parts.html()
-        self._questions = ServerQuestions(parts)
         self._contents = parts.html()
-        self.widget = parts.column(self._row, self._more, self._questions.widget, self._contents)
+        self.widget = parts.column(self._row, self._more, self._reading.widget, self._contents)
 
     def offer(
         self,
         session: MCPServerSession | None,
         observation: MCPObservation,
-        redactor: Redactor | None = None,
+        redactor: Redactor,
     ) -> None:
         """Show a button for each link in *observation*, a result from *session*.
 
@@ -62,20 +95,28 @@ class LinkedResources:
         in the names of the links.
         """
         self.clear()
-        self._session = session
+        self._redactor = redactor
         links = list(dict.fromkeys(_links_in(observation)))
-        self._redactor = redactor or Redactor()
-        hide = self._redactor.text
-        for link in links[:MOST_LINKS] if session is not None else ():
-            name, uri = (notes.label(hide(text)) for text in (link.name, link.uri))
-            button = self._parts.button(f"Read {name}", tip=f"Read the resource {uri}")
-            button.on_click(partial(self._ask, link.uri))
-            self._buttons.append(button)
+        if session is not None:
+            for link in links[:MOST_LINKS]:
+                self._add(session, link)
         self._row.children = self._buttons
         left = len(links) - MOST_LINKS
         if left > 0:
             text = f"{counted(left, 'more link')}: result.links has all."
             put(self._more, notice(text, "neutral"))
+
+    def _add(self, session: MCPServerSession, link: _Link) -> None:
+        name, uri = (notes.label(self._redactor.text(text)) for text in (link.name, link.uri))
+        button = self._parts.button(f"Read {name}", tip=f"Read the resource {uri}")
+
+        def read(_: Any) -> None:
+            with self._lock:
+                put(self._contents, notice(f"Reading {name} …", "neutral"))
+                self._reading.start(partial(session.read_resource, link.uri), self._show)
+
+        button.on_click(read)
+        self._buttons.append(button)
 
     def clear(self) -> None:
         """Remove the links and the contents. Ignore the result of a read that still runs."""
@@ -89,17 +130,6 @@ class LinkedResources:
     def leave(self) -> None:
         """Ignore the result of a read that still runs, and cancel the server's open question."""
         self._reading.forget()
-        self._questions.leave()
-
-    def _ask(self, uri: str, button: Any) -> None:
-        with self._lock:
-            session = self._session
-            if session is None:
-                return
-            text = f"Reading {button.description.removeprefix('Read ')} …"
-            put(self._contents, notice(text, "neutral"))
-            read = partial(session.read_resource, uri)
-            self._reading.start(self._questions.around(read), self._show)
 
     def _show(self, result: MCPResourceObservation | Failure) -> None:
         if isinstance(result, Failure):
@@ -124,9 +154,8 @@ def _links_in(observation: MCPObservation) -> Iterator[_Link]:
         uri = block.get("uri")
         is_link = block.get("type") == "resource_link" and is_for(block, "user")
         if is_link and isinstance(uri, str) and uri:
-            yield _Link(uri, _name(block) or uri)
-
-
-def _name(block: Mapping[str, Any]) -> str:
-    names = (block.get("title"), block.get("name"))
-    return next((name for name in names if isinstance(name, str) and name.strip()), "")
+            name = uri
+            for word in (block.get("name"), block.get("title")):
+                if isinstance(word, str) and word.strip():
+                    name = word
+            yield _Link(uri, name)

@@ -1,0 +1,203 @@
+"""A server over time: kept, compared, recorded and approved, in a line of a cell and in a tab of the explorer.
+
+What was done is returned as sentences, which a line prints and a tab shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolbench.errors import ServerError
+from toolbench.files import write_named
+from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
+from toolbench.mcp.servers import connected
+from toolbench.mcp.snapshots.check_calls import CheckedCalls, check_calls
+from toolbench.mcp.snapshots.diff import SEVERITIES, Change, by_severity
+from toolbench.mcp.snapshots.page import changes_page
+from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.mcp.trust.trust import Offer, Trust
+from toolbench.runs.history import history
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
+
+# Calls that would be refused and are named
+_MOST_CALLS = 10
+
+
+def file_of(server: str, ending: str) -> str:
+    """Return the name of a file for the server with the name *server*, such as `shop.jsonl`."""
+    letters = "".join(c if c.isalnum() or c in "-_." else "_" for c in server[:60])
+    return (letters.lstrip(".") or "server") + ending
+
+
+# --- snapshots ---------------------------------------------------------------------------
+
+
+def write_snapshot(session: "MCPServerSession", file: str, *, overwrite: bool) -> str:
+    """Write what *session* offers now into *file*, to compare it later.
+
+    Raises:
+        FileError: If the file has other content and is not to be overwritten, or cannot be written.
+    """
+    path = session.snapshot().write(file, overwrite=overwrite)
+    tools = counted(len(session.tools), "tool")
+    return f"{path}: {tools}. %mcp diff {session.name} {path} compares."
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changed in a server, and which earlier calls it would refuse now."""
+
+    before: str
+    """The name of the older side."""
+    after: str
+    """The name of the server."""
+    older: Snapshot
+    newer: Snapshot
+    changes: Sequence[Change]
+    """The changes, the most severe first."""
+    calls: CheckedCalls
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: that nothing changed, or how many changes of each kind there are."""
+        if not self.changes:
+            return f"{self.after} offers the same as {self.before}."
+        counts = []
+        for severity in SEVERITIES:
+            count = sum(change.severity == severity for change in self.changes)
+            if count:
+                counts.append(f"{count} {severity}")
+        return f"{', '.join(counts)}."
+
+    @property
+    def about_calls(self) -> list[str]:
+        """Sentences about the calls: how many would be refused now, and the first of them."""
+        return [self.calls.summary, *(f"- {call}" for call in self.calls[:_MOST_CALLS])]
+
+
+def compare(session: "MCPServerSession", other: str) -> Comparison:
+    """Compare what *session* offers now with *other*.
+
+    The calls that are checked are those in the history, and those in a recording.
+
+    Args:
+        session: The server of the newer side.
+        other: The older side: the file of a snapshot or recording, or the name of a connected
+            server.
+
+    Raises:
+        ServerError: If *other* is neither a file nor a connected server, or cannot be read.
+    """
+    before, earlier = _older_side(session, other)
+    after = session.snapshot()
+    return Comparison(
+        before=other,
+        after=session.name,
+        older=before,
+        newer=after,
+        changes=by_severity(before.diff(after)),
+        calls=check_calls(after, earlier, before=before),
+    )
+
+
+def _older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list[Any]]:
+    """Return what *other* offers, and the calls of *session* and of *other* for `check_calls`."""
+    path = Path(other).expanduser()
+    file: Path | None = None
+    if path.is_file():
+        offered, name = offer_in(path, session.name), session.name
+        if is_recording(path):
+            file = path
+    else:
+        server: Any = connected.session(other)
+        if server is None:
+            msg = f"{other!r} is not a file, and no server of that name is connected."
+            raise ServerError(msg)
+        offered, name, file = server.snapshot(), other, server.recording
+    servers = (session.name, other)
+    calls: list[Any] = [r for r in history() if r.address and r.address.server in servers]
+    if file is not None and file.is_file():
+        recording = Recording.read(file)
+        recorded = recording.recorded_name(name)
+        calls += [call for call in recording.calls if call.server == recorded]
+    return offered, calls
+
+
+def write_page(
+    changes: Sequence[Change], file: str, *, before: str, after: str, overwrite: bool
+) -> str:
+    """Write *changes* from the side *before* to the side *after* into *file*, as a page of HTML.
+
+    Raises:
+        FileError: If the file has other content and is not to be overwritten, or cannot be written.
+    """
+    page = changes_page(changes, before=before, after=after)
+    return f"As a page: {write_named(file, page, overwrite=overwrite)}"
+
+
+# --- recordings --------------------------------------------------------------------------
+
+
+def record(session: "MCPServerSession", file: str) -> str:
+    """Record *session* into *file* from now on.
+
+    Raises:
+        ServerError: As `MCPServerSession.start_recording` does.
+    """
+    session.start_recording(file)
+    return recording_state(session)
+
+
+def recording_state(session: "MCPServerSession") -> str:
+    """Return whether *session* is recorded or replayed, and how to change that."""
+    name, path = session.name, session.recording
+    if path is None:
+        return f"{name} is not recorded. %mcp record {name} FILE records it from now on."
+    if session.entry.transport == "replay":
+        return f"{name} is replayed from {path}, not recorded."
+    return f"{name} is recorded in {path} from now on. %mcp record {name} --stop ends it."
+
+
+def stop_recording(session: "MCPServerSession") -> str:
+    """End the recording of *session*.
+
+    Raises:
+        ServerError: If it is not recorded.
+    """
+    path = session.stop_recording()
+    if path is None:
+        raise ServerError(recording_state(session))
+    return (
+        f"{path} is complete. %mcp connect {session.name} --replay {path} answers from it; then "
+        f"%mcp record {session.name} --as-notebook FILE writes a notebook that repeats the calls."
+    )
+
+
+# --- trust -------------------------------------------------------------------------------
+
+
+def trust_of(session: "MCPServerSession") -> Trust:
+    """Return what *session* offers beside what was approved.
+
+    Raises:
+        ServerError: If the server needs no approval.
+    """
+    if session.trust is None:
+        msg = f"Server {session.name!r} needs no approval: only programs and URLs do."
+        raise ServerError(msg)
+    return session.trust
+
+
+def approve(session: "MCPServerSession", offer: Offer) -> str:
+    """Approve *offer*, what *session* offered when its changes were shown to the user.
+
+    Raises:
+        ServerError: If the server needs no approval, or offers something else by now.
+    """
+    trust_of(session).approve(offer)
+    tools = counted(len(session.tools), "tool")
+    return f"{session.name}: {tools} approved as they are now."

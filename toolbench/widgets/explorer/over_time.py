@@ -1,0 +1,268 @@
+"""The tabs Recording and Changes: what `%mcp record`, `diff`, `snapshot` and `approve` do, by buttons."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html
+from toolbench.display.page import Tone, notice
+from toolbench.errors import ServerError
+from toolbench.mcp.over_time import (
+    Comparison,
+    approve,
+    compare,
+    file_of,
+    record,
+    recording_state,
+    stop_recording,
+    write_page,
+    write_snapshot,
+)
+from toolbench.mcp.servers import connected
+from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.snapshots.diff import Change
+from toolbench.mcp.snapshots.page import changes_html
+from toolbench.mcp.trust.trust import Offer, Trust
+from toolbench.widgets.explorer.requests import Failure
+from toolbench.widgets.explorer.tabs import Lock, Pane
+from toolbench.widgets.kit.parts import put, show_if
+
+
+def _status(text: str, tone: Tone) -> Html:
+    return Html(f'<div role="status">{notice(text, tone)}</div>')
+
+
+class RecordingPane(Pane):
+    """The state of the recording, its file, and a button that starts and stops it."""
+
+    title = "Recording"
+    hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show the button. A click on the button begins to record *session*."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._request = self.request()
+        self._last, file = Html(""), file_of(session.name, ".jsonl")
+        self._file = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="File",
+            value=file,
+            placeholder=file,
+            # Otherwise a click arrives before the last key
+            continuous_update=False,
+        )
+        self._button = parts.button("Record")
+        self._state = parts.html()
+        self.on(self._button, self._toggle)
+        self.widget = parts.column(parts.row(self._file, self._button), self._state)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show whether the server is recorded; if it is not, also what the last click did."""
+        session = self.session
+        is_replay = session.entry.transport == "replay"
+        is_on = session.recording is not None and not is_replay
+        label, tip = "Record", "Write all that goes between you and the server into the file"
+        if is_on:
+            label, tip = "Stop recording", "Write nothing more into the file"
+            self._last = Html("")
+        self._button.description, self._button.tooltip = label, tip
+        self._button.disabled = is_replay or not (is_on or session.is_connected)
+        self._file.disabled = is_on or is_replay
+        put(self._state, self._last or _status(recording_state(session), "info"))
+
+    def _toggle(self) -> None:
+        self._button.disabled = True
+        act = partial(record, self.session, self._file.value.strip() or self._file.placeholder)
+        if self.session.recording is not None:
+            act = partial(stop_recording, self.session)
+        self._request.start(act, self._done)
+
+    def _done(self, said: str | Failure) -> None:
+        if isinstance(said, Failure):
+            self._last = _status(said.text, "danger")
+        else:
+            self._last = _status(said, "success")
+        self.refresh()
+
+
+# Changes; the saved page has all of them
+_MOST_CHANGES = 200
+# Files
+_PROPOSED = 50
+
+
+class ChangesPane(Pane):
+    """A comparison of the server with its approved state, a snapshot, a recording or another server."""
+
+    title = "Changes"
+    hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show no comparison, unless the server has changed since the user approved it."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._comparing, self._writing = self.request(), self.request()
+        self._before = ""
+        self._changes: Sequence[Change] = ()
+        # Whose changes are on the page: the button approves this offer, and no later one
+        self._shown: Offer | None = None
+        self._other = parts.make(
+            w.Combobox,
+            "toolbench-field",
+            description="Compare with",
+            placeholder="a snapshot, recording or server",
+            options=self._proposals(),
+            # Else a click arrives before the last key
+            continuous_update=False,
+        )
+        self._compare = parts.button("Compare")
+        snapshot = file_of(session.name, ".snapshot.json")
+        page = file_of(session.name, "-changes.html")
+        self._snapshot = parts.button(
+            "Save a snapshot", tip=f"Write what it offers now into {snapshot}"
+        )
+        self._approve = parts.button(
+            "Approve", tip="Allow calls of its tools, as they are described now"
+        )
+        self._file = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Page",
+            value=page,
+            placeholder=page,
+            # Otherwise a click arrives before the last key
+            continuous_update=False,
+        )
+        self._save = parts.button("Save as HTML")
+        self._overwrite = parts.button("Overwrite", tip="Replace the file with the new content")
+        # Writes the file that was not overwritten
+        self._write_over: Callable[[], None] = lambda: None
+        self._state, self._page = parts.html(), parts.html()
+        self.on(self._compare, self._start)
+        self.on(self._snapshot, partial(self._take_snapshot, snapshot))
+        self.on(self._approve, self._approve_shown)
+        self.on(self._save, self._save_page)
+        self.on(self._overwrite, lambda: self._write_over())
+        self._saving = parts.row(self._file, self._save)
+        head = parts.row(self._other, self._compare, self._snapshot)
+        below = [self._state, self._overwrite, self._approve, self._page, self._saving]
+        self.widget = parts.column(head, *below)
+        self._tell("Nothing compared yet.", "neutral")
+        show_if(self._saving, is_shown=False)
+        show_if(self._approve, is_shown=False)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """If the server has changed since the user approved it, show the changes."""
+        self._compare.disabled = self._snapshot.disabled = not self.session.is_connected
+        self._look_at_trust()
+
+    def _tell(self, text: str, tone: Tone) -> None:
+        put(self._state, _status(text, tone))
+        # It belongs to the sentence that names the file
+        show_if(self._overwrite, is_shown=False)
+
+    def _show(self, before: str, changes: Sequence[Change]) -> None:
+        self._before, self._changes = before, changes
+        page = Html("")
+        if changes:
+            page = changes_html(changes, before=before, after=self.session.name, most=_MOST_CHANGES)
+        put(self._page, page)
+        show_if(self._saving, is_shown=True)
+
+    # --- approving ----------------------------------------------------------------
+
+    def _look_at_trust(self, sentence: str = "") -> None:
+        """If the server has changed since the user approved it, show *sentence* and the changes."""
+        trust = self.session.trust
+        if trust is not None and trust.offer is not self._shown:
+            self._shown = None
+            show_if(self._approve, is_shown=False)
+            if not trust.offer.is_approved:
+                # In a thread of its own: to compare may take a second
+                show = partial(self._ask_to_approve, trust, trust.offer, sentence)
+                self._comparing.start(trust.offer.changes, show)
+
+    def _ask_to_approve(
+        self, trust: Trust, offer: Offer, sentence: str, changes: list[Change] | Failure
+    ) -> None:
+        if isinstance(changes, Failure):
+            self._tell(changes.text, "danger")
+            return
+        self._shown = offer
+        self._tell(sentence or trust.refusal.partition("\n")[0], "warning")
+        self._show("as approved", changes)
+        show_if(self._approve, is_shown=True)
+
+    def _approve_shown(self) -> None:
+        if self._shown is None:
+            return
+        try:
+            said = approve(self.session, self._shown)
+        except ServerError as error:
+            self._look_at_trust(str(error).partition("\n")[0])
+            return
+        self._tell(said, "success")
+        self._look_at_trust()
+
+    # --- comparing ----------------------------------------------------------------
+
+    def _proposals(self) -> list[str]:
+        """Return the names of files and of other servers, to compare the server with."""
+        here = Path.cwd()
+        files = sorted(file.name for file in (*here.glob("*.snapshot.json"), *here.glob("*.jsonl")))
+        names = {s.name for s in connected.sessions if s is not self.session}
+        return [*files[:_PROPOSED], *sorted(names)]
+
+    def _start(self) -> None:
+        other = self._other.value.strip()
+        if not other:
+            self._tell("Enter a file or a server to compare with.", "danger")
+            return
+        self._compare.disabled = True
+        self._tell("Comparing…", "info")
+        self._comparing.start(partial(compare, self.session, other), self._compared)
+
+    def _compared(self, found: Comparison | Failure) -> None:
+        self._compare.disabled = not self.session.is_connected
+        if isinstance(found, Failure):
+            self._tell(found.text, "danger")
+            return
+        tone: Tone = "success"
+        if found.changes:
+            tone = "warning"
+        self._tell("\n".join([found.verdict, *found.about_calls]), tone)
+        self._show(found.before, found.changes)
+
+    # --- files --------------------------------------------------------------------
+
+    def _take_snapshot(self, file: str) -> None:
+        self._write(file, partial(write_snapshot, self.session, file))
+
+    def _save_page(self) -> None:
+        file = self._file.value.strip() or self._file.placeholder
+        sides = partial(write_page, before=self._before, after=self.session.name)
+        self._write(file, partial(sides, self._changes, file))
+
+    def _write(self, file: str, write: Callable[..., str], *, overwrite: bool = False) -> None:
+        """Let *write* write *file*; if it exists with other content, a button offers that."""
+        self._write_over = partial(self._write, file, write, overwrite=True)
+
+        def tell(said: str | Failure) -> None:
+            if isinstance(said, Failure):
+                self._tell(said.text, "danger")
+                show_if(self._overwrite, is_shown=not overwrite and Path(file).is_file())
+            else:
+                self._tell(said, "success")
+                self._other.options = self._proposals()
+                # A snapshot, to compare with it later
+                if file in self._other.options:
+                    self._other.value = file
+
+        self._writing.start(partial(write, overwrite=overwrite), tell)

@@ -1,0 +1,123 @@
+"""The tab of a server's prompts: a form for the arguments, and the messages."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar
+
+from toolbench.core.content import TextContent, describe
+from toolbench.core.schema import redactor_of
+from toolbench.display.blocks import blocks_html
+from toolbench.display.css import LINE, REMARK
+from toolbench.display.escape import Html, escape
+from toolbench.display.images import icon_html, icon_source
+from toolbench.display.markdown import markdown_html
+from toolbench.display.page import Tone, badge, notice
+from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.request_form import PickedForm, proposals
+from toolbench.widgets.explorer.requests import Failure
+from toolbench.widgets.explorer.tabs import Lock, RemoteListPane
+from toolbench.widgets.kit.parts import put
+from toolbench.widgets.kit.search_list import Item
+from toolbench.widgets.resource_views import LinkedResources
+
+_MESSAGES = 100
+
+
+class PromptsPane(RemoteListPane):
+    """A list of prompts. For the picked prompt it shows a form and the messages."""
+
+    title = "Prompts"
+    verb = "Get messages"
+    hears: ClassVar[frozenset[str]] = frozenset({"prompts", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Ask the server for its prompts, in the background."""
+        super().__init__(session, lock)
+        self._links = LinkedResources(self._parts, lock)
+        self._picked = PickedForm(self.detail)
+        self.on(self._read, self._get_messages)
+        self.refresh()
+
+    def _ask(self) -> Iterable[Prompt]:
+        return self.session.prompts
+
+    def _item(self, offer: Prompt) -> Item:
+        name = offer.title or offer.name
+        icon = icon_source(offer.raw.get("icons"))
+        return Item(offer.name, name, offer.description, offer.name, icon=icon)
+
+    def _pick(self, key: str) -> None:
+        prompt = self._offers[key]
+        self._reading.forget()
+        self._picked.drop()
+        put(self._about, _about_html(prompt))
+        put(self._result, Html(""))
+        self._links.clear()
+        form = self._picked.open(key, prompt.schema, proposals(self.session, prompt))
+        fields = []
+        if prompt.arguments:
+            fields.append(form.widget)
+        below = [self._read, self._reading.widget, self._result, self._links.widget]
+        self.detail.children = [self._about, *fields, *below]
+
+    def _get_messages(self) -> None:
+        """Ask the server for the messages, if the form has no errors."""
+        name, form = self._list.picked, self._picked.form
+        if name is not None and form is not None and form.is_ready:
+            self._links.clear()
+            read = partial(self.session.get_prompt, name, **form.values)
+            self._start(read, "Asking the server …")
+
+    def _show_result(self, result: MCPPromptObservation | Failure) -> None:
+        super()._show_result(result)
+        if not isinstance(result, Failure):
+            self._links.offer(self.session, result, redactor_of(result))
+
+    def _result_html(self, result: MCPPromptObservation) -> Html:
+        """Return the messages; above them their description, unless it is the prompt's own."""
+        html = "".join(notice(text, "warning") for text in result.warnings)
+        prompt = self._offers.get(self._list.picked or "")
+        known = {""}
+        if prompt is not None:
+            known.add(prompt.description.strip())
+        if result.description.strip() not in known:
+            html += f'<div style="{REMARK}">{escape(result.description)}</div>'
+        return Html(html + "".join(map(_message_html, result.messages[:_MESSAGES])))
+
+    def close(self) -> None:
+        """Close the tab and its form."""
+        self._links.leave()
+        self._picked.drop()
+        super().close()
+
+
+def _about_html(prompt: Prompt) -> Html:
+    name = about = ""
+    if prompt.title and prompt.title != prompt.name:
+        name = f" <code>{escape(prompt.name)}</code>"
+    if prompt.description.strip():
+        about = markdown_html(prompt.description)
+    icon = icon_html(prompt.raw.get("icons"))
+    title = escape(prompt.title or prompt.name)
+    return Html(f'<div style="margin:6px 0 4px"><strong>{icon}{title}</strong>{name}</div>{about}')
+
+
+def _message_html(message: dict[str, Any]) -> str:
+    role = str(message.get("role") or "unknown")
+    tone: Tone = "neutral"
+    if role == "user":
+        tone = "info"
+    content = message.get("content")
+    if not isinstance(content, list):
+        content = [content]
+    blocks = []
+    for block in content:
+        if isinstance(block, dict):
+            blocks += describe(block, [])
+        else:
+            blocks.append(TextContent(text=str(block)))
+    return (
+        f'<div style="border-left:{LINE};padding:0 0 2px 10px;margin:6px 0">'
+        f"<div>{badge(role, tone)}</div>{blocks_html(blocks)}</div>"
+    )

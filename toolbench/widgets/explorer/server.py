@@ -1,0 +1,238 @@
+"""The tabs about a server itself, in the explorer and beside a tool of the server.
+
+The first says how the server is, reconnects it, and reviews whether to use it.
+"""
+
+from functools import partial
+from typing import Any, ClassVar
+
+from toolbench.core.background_loop import portal
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.css import REMARK
+from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
+from toolbench.display.images import icon_html
+from toolbench.display.markdown import markdown_html
+from toolbench.display.page import badge, notice
+from toolbench.mcp.errors import STDERR
+from toolbench.mcp.review import ServerReview, review_of
+from toolbench.mcp.server_html import status_badge
+from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.tool import MCPToolExecutor
+from toolbench.widgets.explorer.log import LogPane
+from toolbench.widgets.explorer.over_time import ChangesPane, RecordingPane
+from toolbench.widgets.explorer.requests import Failure, PendingUpdates
+from toolbench.widgets.explorer.tabs import Lock, MakePane, Pane, TabSet
+from toolbench.widgets.explorer.traffic import TrafficPane, UseTool
+from toolbench.widgets.kit.parts import put, show_if
+
+# Lines shown after the connection broke
+_STDERR = 8
+# Characters
+_INSTRUCTIONS = 2_000
+
+
+class ServerPane(Pane):
+    """The state of a server, its instructions, and the buttons to reconnect and to review it."""
+
+    title = "Server"
+    hears: ClassVar[frozenset[str]] = frozenset({"status", "tools", "stderr"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show the state of *session*."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._connecting, self._reviewing = self.request(), self.request()
+        self._message = Html("")
+        self._is_closing = False
+        self._about = parts.html()
+        self._again = parts.button("Reconnect", tip="Disconnect, and connect afresh")
+        self._other = parts.button("Use the older protocol")
+        self._close = parts.button("Disconnect")
+        self._more = parts.html()
+        self._review = parts.button(
+            "Should I use it?", tip="Its tools, tokens, risks, and what lint says"
+        )
+        self._answer = parts.html()
+        self.on(self._again, partial(self._reconnect, None))
+        self.on(self._other, self._change_protocol)
+        self.on(self._close, self._disconnect)
+        self.on(self._review, self._start_review)
+        buttons = parts.row(self._again, self._close, self._other)
+        below = [self._more, parts.column(self._review, self._answer)]
+        self.widget = parts.column(self._about, buttons, *below)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the present state of the server."""
+        session, is_closing = self.session, self._is_closing
+        is_away = session.status in ("new", "closed")
+        self._again.disabled = is_closing or session.status == "connecting"
+        self._other.disabled = self._again.disabled
+        self._close.disabled = is_closing or is_away
+        again, close, era = "Reconnect", "Disconnect", "newer"
+        if is_closing:
+            close = "Disconnecting …"
+        elif is_away:
+            again = "Connect"
+        if self._other_mode == "legacy":
+            era = "older"
+        self._close.description, self._again.description = close, again
+        self._other.description = f"Use the {era} protocol"
+        show_if(self._other, is_shown=_may_be_the_protocol(session))
+        show_if(self._review, is_shown=session.is_connected)
+        put(self._about, _about_html(session))
+        put(self._more, Html(self._message + _more_html(session)))
+
+    # --- the connection --------------------------------------------------------------
+
+    @property
+    def _other_mode(self) -> str:
+        session = self.session
+        is_known = session.era == "legacy" or session.connection.mode == "legacy"
+        if is_known and session.era != "modern":
+            return "auto"
+        return "legacy"
+
+    def _change_protocol(self) -> None:
+        self._reconnect(self._other_mode)
+
+    def _reconnect(self, mode: str | None) -> None:
+        if self.session.status == "connecting":
+            return
+        self._message = Html("")
+        self._again.disabled = self._other.disabled = True
+        # Not by reconnect(), which may print: the link to authorize on is in this tab
+        reconnect = partial(portal.call, self.session.aconnect, mode)
+        self._connecting.start(reconnect, partial(self._connected, mode))
+
+    def _connected(self, mode: str | None, result: Failure | None) -> None:
+        if mode == "auto" and self.session.era == "legacy" and result is None:
+            self._message = notice("The server speaks the older protocol only.", "neutral")
+        self.refresh()
+
+    def _disconnect(self) -> None:
+        self._is_closing = True
+        # A process may take two seconds to end
+        self.refresh()
+        self._connecting.start(self.session.close, self._disconnected)
+
+    def _disconnected(self, result: Failure | None) -> None:
+        self._is_closing = False
+        self.refresh()
+
+    # --- the review ------------------------------------------------------------------
+
+    def _start_review(self) -> None:
+        self._reviewing.start(partial(review_of, self.session), self._show_review)
+
+    def _show_review(self, review: ServerReview | Failure) -> None:
+        if isinstance(review, Failure):
+            put(self._answer, notice(review.text, "danger"))
+        else:
+            put(self._answer, review.to_html())
+
+
+def _may_be_the_protocol(session: MCPServerSession) -> bool:
+    """Return whether to show the button that reconnects with the other protocol.
+
+    If the server is connected and knows only the older protocol, return False. After an
+    error, the other protocol may work if a message was received, or if only one
+    protocol was tried. The mode `auto` tries both.
+    """
+    if session.status in ("new", "closed"):
+        return False
+    if not session.connection.error:
+        return session.era != "legacy" or not session.connection.is_older_only
+    traffic = session.traffic
+    if any(message.direction == "received" for message in traffic):
+        return True
+    return session.connection.mode != "auto" and len(traffic) > 0
+
+
+def _about_html(session: MCPServerSession) -> Html:
+    info = session.server_info
+    title = str(info.get("title") or info.get("name") or "")
+    version = str(info.get("version") or "")
+    marks = status_badge(session.status)
+    if session.protocol_version:
+        marks = Html(marks + badge(f"protocol {session.protocol_version}"))
+    lines = ""
+    for row in (f"{title} {version}".strip(), session.entry.target):
+        if row:
+            lines += f"<div>{escape(row[:300])}</div>"
+    return Html(
+        f"<div {NO_MATHS}><div>{icon_html(info.get('icons'))}"
+        f"<strong>{escape(session.name)}</strong></div>"
+        f'<div style="margin:3px 0" role="status">{marks}</div>'
+        f'<div style="{REMARK};overflow-wrap:anywhere">{lines}</div></div>'
+    )
+
+
+def _more_html(session: MCPServerSession) -> str:
+    """Return the page to authorize on, the error and, if connected, the server's instructions.
+
+    If the connection broke, return the last lines on stderr too.
+    """
+    html = ""
+    if page := session.connection.inbox.authorization_url:
+        # Its address can be copied
+        html += (
+            f'<div {NO_MATHS} role="status" style="overflow-wrap:anywhere">'
+            f"Authorize in the browser: {link(page, escape(visible(page)))}</div>"
+        )
+    if session.error and session.status in ("failed", "incomplete"):
+        html += notice(session.error, "danger")
+    elif session.status == "lost":
+        text = "The connection broke. The next call reconnects, or click Reconnect."
+        lines = session.stderr.last(_STDERR)
+        if lines:
+            text += f"\n{STDERR}"
+        for line in lines:
+            text += f"\n  {line[:300]}"
+        html += notice(text, "danger")
+    if session.instructions.strip() and session.is_connected:
+        html += (
+            '<details><summary style="cursor:pointer">Server instructions</summary>'
+            f"{markdown_html(session.instructions, limit=_INSTRUCTIONS)}</details>"
+        )
+    return html
+
+
+# --- all tabs ----------------------------------------------------------------------------
+
+
+class ServerView(TabSet):
+    """The tabs Server, Log, Traffic, Recording and Changes. The visible one follows the server."""
+
+    def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
+        """Show the state of *session*; the other tabs are made when they are opened.
+
+        Args:
+            session: The server.
+            lock: A lock that is held while something is shown.
+            use_tool: A function that opens a tool's panel, with arguments in its form.
+        """
+        kinds: dict[type[Pane], MakePane] = {
+            ServerPane: ServerPane,
+            LogPane: LogPane,
+            TrafficPane: partial(TrafficPane, use_tool=use_tool),
+            RecordingPane: RecordingPane,
+            ChangesPane: ChangesPane,
+        }
+        super().__init__(session, lock, kinds)
+        self._updates = PendingUpdates(session, self.hear)
+
+    def close(self) -> None:
+        """Stop all updates and close the tabs."""
+        self._updates.close()
+        super().close()
+
+
+def server_view_of(
+    tool: ToolDefinition[Any, Any], lock: Lock, use_tool: UseTool
+) -> ServerView | None:
+    """Return the view of the server that runs *tool*; None if *tool* is not from a server."""
+    executor = tool.executor
+    if isinstance(executor, MCPToolExecutor):
+        return ServerView(executor.client, lock, use_tool)
+    return None

@@ -1,0 +1,310 @@
+"""The tabs of a server: each is a pane, made when it is first opened and updated while it is open."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html
+from toolbench.display.page import notice
+from toolbench.mcp.lists.listing import ToolsDiff
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.requests import AskingRequest, Failure, ServerRequest
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.wording import listed
+
+MOST = 6
+"""The maximum number of names in one notice."""
+Lock = AbstractContextManager[Any]
+"""A reentrant lock."""
+
+
+class Pane(ABC):
+    """The base class of a tab's content. A pane is made when its tab is first opened."""
+
+    title: ClassVar[str]
+    hears: ClassVar[frozenset[str]]
+    """The names of the changes after which the pane is updated.
+
+    See `toolbench.mcp.monitoring.changes`.
+    """
+    widget: Any
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show *session* without waiting for the server.
+
+        Any thread may call the pane's callbacks; each callback holds *lock*, the lock
+        of the explorer.
+        """
+        self.session = session
+        self._lock = lock
+        self._parts = Parts()
+        self._requests: list[ServerRequest[Any]] = []
+
+    def on(self, widget: Any, react: Callable[[], object]) -> None:
+        """Call *react* after a click if *widget* is a button, else after a change of its value."""
+
+        def happened(_: Any) -> None:
+            with self._lock:
+                react()
+
+        if isinstance(widget, w.Button):
+            widget.on_click(happened)
+        else:
+            widget.observe(happened, "value")
+
+    def request(self) -> ServerRequest[Any]:
+        """Return a new way to send requests, whose results are ignored after the pane is closed."""
+        self._requests.append(ServerRequest(self._lock))
+        return self._requests[-1]
+
+    def asking_request(self) -> AskingRequest[Any]:
+        """Return what `request` returns, with a place for the server's questions."""
+        request: AskingRequest[Any] = AskingRequest(self._lock, self._parts)
+        self._requests.append(request)
+        return request
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Update the content; called only while the tab is open."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a tool runs in the tab."""
+        return False
+
+    @staticmethod
+    def count(session: MCPServerSession) -> str:
+        """Return the number of items, for the tab's title. In this base class return an empty string."""
+        return ""
+
+    def close(self) -> None:
+        """Close every widget of the tab; results of requests that still run are ignored."""
+        for request in self._requests:
+            request.forget()
+        self._parts.close()
+
+
+class ListPane(Pane):
+    """The base class of panes with a list. The explorer shows the picked item beside the list."""
+
+    detail: Any
+    """The widget that shows the picked item."""
+
+
+class RemoteListPane(ListPane):
+    """The base class of panes whose list the server is asked for, and whose items are read."""
+
+    verb: ClassVar[str] = "Read"
+    """The label of the button that reads the picked item."""
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Make an empty list; a subclass calls `refresh` when it has made its own parts."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._offers: dict[str, Any] = {}
+        self._is_listed = False
+        # What is said above the list is about the list itself, not about changes of its items
+        self._has_trouble = True
+        self._listing, self._reading = self.request(), self.asking_request()
+        self._note = parts.html(notice("Listing…", "neutral"))
+        self._empty = parts.html()
+        self._list = PickList(parts, self.title, self._pick, lock)
+        self._about = parts.html()
+        self._read = parts.button(self.verb, look="primary")
+        self._result = parts.html()
+        self.detail = parts.column(self._empty, kind="toolbench-page")
+        self.widget = parts.column(self._note, self._list.widget)
+
+    @abstractmethod
+    def _ask(self) -> Iterable[Any]:
+        """Return the items. The session asks the server for them only if this is necessary."""
+
+    @abstractmethod
+    def _item(self, offer: Any) -> Item:
+        """Return *offer*, one of the items, as an item of the list on the page."""
+
+    @abstractmethod
+    def _pick(self, key: str) -> None:
+        """Show the item with *key*."""
+
+    def refresh(self) -> None:
+        """Show the latest list, or why there is none."""
+        plural = self.title.lower()
+        if self.session.status in ("connected", "incomplete", "lost"):
+            self._listing.start(lambda: list(self._ask()), self._show_list)
+        elif self.session.status == "connecting":
+            self._say_trouble(notice("Connecting…", "neutral"), Html(""))
+        else:
+            text = f"Its {plural} can be read when the server is connected. The tab Server connects it."
+            self._say_trouble(notice("Not connected.", "neutral"), notice(text, "neutral"))
+
+    def _say_trouble(self, note: Html, instead: Html) -> None:
+        """Show *note* above the list, and *instead* in place of the picked item while none is picked."""
+        self._has_trouble = True
+        put(self._note, note)
+        put(self._empty, instead)
+
+    def _show_list(self, offers: list[Any] | Failure) -> None:
+        if isinstance(offers, Failure):
+            self._say_trouble(notice(offers.text, "danger"), Html(""))
+            return
+        items = {}
+        before, self._offers = self._offers, {}
+        for offer in offers:
+            item = self._item(offer)
+            items[item.key], self._offers[item.key] = item, offer
+        change = None
+        if self._is_listed:
+            change = ToolsDiff.between(before, self._offers)
+        if change or self._has_trouble:
+            put(self._note, changes_html(change))
+        self._is_listed, self._has_trouble = True, False
+        plural = self.title.lower()
+        put(self._empty, notice(f"This server offers no {plural}.", "neutral"))
+        self._list.offer(list(items.values()), f"No {plural}.")
+        self._list.pick_first()
+
+    def _start(self, read: Callable[[], Any], sentence: str) -> None:
+        """Show *sentence* while *read* asks the server, then the result or why it failed."""
+        put(self._result, notice(sentence, "neutral"))
+        self._reading.start(read, self._show_result)
+
+    def _show_result(self, result: Any) -> None:
+        if isinstance(result, Failure):
+            put(self._result, notice(result.text, "danger"))
+        else:
+            put(self._result, self._result_html(result))
+
+    @abstractmethod
+    def _result_html(self, result: Any) -> Html:
+        """Return *result*, what was read of the picked item, as HTML."""
+
+
+def changes_html(change: ToolsDiff | None) -> Html:
+    """Return a notice with the first names in *change*; empty if nothing changed."""
+    if not change:
+        return Html("")
+    texts = []
+    for verb in ("added", "removed", "changed"):
+        names = getattr(change, verb)
+        if names:
+            texts.append(f"{verb} {listed(names, MOST)}")
+    return notice(f"The list changed: {'; '.join(texts)}.", "info")
+
+
+MakePane = Callable[[MCPServerSession, Lock], Pane]
+
+
+class TabSet:
+    """Tabs with panes. A change updates the visible pane at once, and another pane when it is opened."""
+
+    def __init__(
+        self,
+        session: MCPServerSession,
+        lock: Lock,
+        kinds: Mapping[type[Pane], MakePane],
+        *,
+        when_turned: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Show the first pane of *session*; make the other panes when they are opened.
+
+        Args:
+            session: The server.
+            lock: A lock that is held while something is shown.
+            kinds: The classes of panes, each with a function that makes a pane.
+            when_turned: A function that is called when another tab is opened.
+        """
+        self.session = session
+        self._lock = lock
+        self._kinds = dict(kinds)
+        self._when_turned = when_turned
+        self._parts = parts = Parts()
+        self._panes: dict[type[Pane], Pane] = {}
+        self._stale: set[type[Pane]] = set()
+        self._changed: set[str] = set()
+        self._closed = False
+        boxes = [parts.column() for _ in kinds]
+        self.widget: Any = parts.make(w.Tab, "toolbench-tabs", children=boxes)
+        self._open()
+        self.widget.observe(lambda _: self._turned(), "selected_index")
+
+    def hear(self, names: frozenset[str], changed: frozenset[str] = frozenset()) -> None:
+        """Update the panes that show the changes *names*.
+
+        Mark each tab whose title is in *changed*, except the open tab.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._changed |= changed - {self._kind.title.lower()}
+            self._stale |= {kind for kind in self._kinds if names & kind.hears}
+            self._refresh()
+
+    def add(self, kind: type[Pane], make: MakePane) -> None:
+        """Add a tab for a pane of the class *kind* at the end, unless there is such a tab already."""
+        if kind not in self._kinds and not self._closed:
+            self._kinds[kind] = make
+            self.widget.children = (*self.widget.children, self._parts.column())
+            self._entitle()
+
+    @property
+    def _kind(self) -> type[Pane]:
+        return list(self._kinds)[self.widget.selected_index or 0]
+
+    @property
+    def pane(self) -> Pane:
+        """The visible pane."""
+        return self._panes[self._kind]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something runs in one of the panes."""
+        return any(pane.is_busy for pane in self._panes.values())
+
+    def show(self, kind: type[Pane]) -> Pane:
+        """Open the tab with the pane of the class *kind*, and return the pane."""
+        self.widget.selected_index = list(self._kinds).index(kind)
+        return self.pane
+
+    def _turned(self) -> None:
+        with self._lock:
+            if not self._closed:
+                self._open()
+                self._when_turned()
+
+    def _open(self) -> None:
+        kind = self._kind
+        self._changed.discard(kind.title.lower())
+        if kind not in self._panes:
+            pane = self._panes[kind] = self._kinds[kind](self.session, self._lock)
+            self.widget.children[self.widget.selected_index or 0].children = [pane.widget]
+            self._stale.discard(kind)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self._kind in self._stale:
+            self._stale.discard(self._kind)
+            self.pane.refresh()
+        self._entitle()
+
+    def _entitle(self) -> None:
+        titles = []
+        for kind in self._kinds:
+            title = kind.title + kind.count(self.session)
+            if kind.title.lower() in self._changed:
+                title += " (changed)"
+            titles.append(title)
+        self.widget.titles = tuple(titles)
+
+    def close(self) -> None:
+        """Close every pane that was made."""
+        with self._lock:
+            self._closed = True
+            for pane in self._panes.values():
+                pane.close()
+            self._panes.clear()
+            self._parts.close()

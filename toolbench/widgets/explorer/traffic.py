@@ -1,0 +1,355 @@
+"""The tab of all JSON-RPC messages to and from a server: filter, open, copy and repeat them."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+import ipywidgets as w
+
+from toolbench.display.caps import cap
+from toolbench.display.css import CODE_FONT, PRE
+from toolbench.display.escape import Html, escape
+from toolbench.display.json_tree import json_html
+from toolbench.display.page import Card, Tone, cards_html, notice
+from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
+from toolbench.mcp.session import ELSEWHERE, MCPServerSession
+from toolbench.redaction import MARK
+from toolbench.widgets.explorer.requests import AskingRequest, Failure
+from toolbench.widgets.explorer.tabs import Lock, Pane
+from toolbench.widgets.kit.message_lines import Line, MessageLines, one_line
+from toolbench.widgets.kit.parts import Parts, put, show_if
+from toolbench.wording import counted
+
+_CALL = "tools/call"
+# Characters of the text to copy, at most
+_COPIED = 200_000
+_KINDS: dict[str, Callable[[Exchange], bool]] = {
+    "everything": lambda e: True,
+    "sent by us": lambda e: e.message.direction == "sent",
+    "sent by the server": lambda e: e.message.direction == "received",
+    "requests": lambda e: e.message.kind == "request",
+    "notifications": lambda e: e.message.kind == "notification",
+    "errors and noise": lambda e: e.is_failed,
+}
+
+
+class UseTool(Protocol):
+    """A function that opens the panel of a tool, with arguments in its form; it may also run the tool."""
+
+    def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+        """Open the tool *name* with *arguments*, and run it if *is_run* is true.
+
+        Return False if there is no such tool.
+        """
+
+
+class TrafficPane(Pane):
+    """A line for each exchange, and below the lines the message that the user opened."""
+
+    title = "Traffic"
+    hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
+        """Show the messages that were sent and received so far.
+
+        *use_tool* opens the tool of a message, to repeat or to edit its call.
+        """
+        super().__init__(session, lock)
+        parts = self._parts
+        self._read = 0
+        self._exchanges = Exchanges()
+        self._all: dict[int, Exchange] = {}
+        self._kind = parts.chooser("Show", list(_KINDS))
+        self._text = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Containing",
+            placeholder="Filter messages",
+        )
+        self._lines = MessageLines(
+            parts,
+            _line,
+            label="Messages",
+            opens="Open message",
+            noun="exchange",
+            nothing="No message matches.",
+        )
+        self._number = self._lines.number
+        self._opened = OpenMessage(parts, session, self.asking_request(), use_tool)
+        self._as_text = parts.button(
+            "List as text",
+            tip="The messages that the list shows, as text to copy or save",
+        )
+        self._whole = parts.html()
+        self.on(self._kind, self._restart)
+        self.on(self._text, self._restart)
+        self.on(self._number, self._open)
+        self.on(self._as_text, self._show_text)
+        self.on(self._opened.repeat, self._opened.send_again)
+        self.on(self._opened.edit, self._opened.start_editing)
+        self.on(self._opened.send, self._opened.send_edited)
+        self.on(self._opened.close, partial(self._number.set_trait, "value", ""))
+        self.widget = parts.column(
+            parts.row(self._kind, self._text, kind="toolbench-filters"),
+            self._lines.widget,
+            self._opened.widget,
+            parts.row(self._as_text),
+            self._whole,
+        )
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Add the new messages."""
+        traffic = self.session.traffic
+        new = [m for m in traffic if m.id > self._read]
+        if not new:
+            return
+        self._read = new[-1].id
+        changed = self._exchanges.add(new)
+        self._all.update((exchange.id, exchange) for exchange in changed)
+        self._forget_old(traffic[0].id)
+        self._lines.add(filter(self._fits, changed))
+        if self._opened.exchange in changed:
+            self._opened.refresh()
+
+    def _forget_old(self, oldest: int) -> None:
+        """Remove the exchanges that the session does not have any more.
+
+        *oldest* is the number of the oldest message that the session has.
+        """
+        for number in list(self._all):
+            exchange = self._all[number]
+            if (exchange.answer or exchange.message).id >= oldest:
+                break
+            del self._all[number]
+
+    @staticmethod
+    def count(session: MCPServerSession) -> str:
+        """Return the number of messages, in brackets; empty if there are none."""
+        if not len(session.traffic):
+            return ""
+        return f" ({len(session.traffic):,})"
+
+    def _restart(self) -> None:
+        self._lines.restart(self._matching())
+
+    def _matching(self) -> list[Exchange]:
+        return list(filter(self._fits, self._all.values()))
+
+    def _fits(self, exchange: Exchange) -> bool:
+        if not _KINDS[self._kind.value](exchange):
+            return False
+        words = self._text.value.strip().lower()
+        return not words or any(
+            words in message.method.lower() or words in message.text.lower()
+            for message in _messages_of(exchange)
+        )
+
+    def _open(self) -> None:
+        number = self._number.value.strip().lstrip("#")
+        exchange = None
+        if number.isdecimal():
+            exchange = self._all.get(int(number))
+        self._opened.show(exchange)
+
+    def _show_text(self) -> None:
+        """Show the listed messages as JSON, one line for each message."""
+        messages = _messages_of(*self._matching())
+        messages.sort(key=lambda message: message.id)
+        text = cap("\n".join(message.text for message in messages), _COPIED)
+        mark = ""
+        if text.omitted:
+            mark = "data-toolbench-part "
+        content = Html(f'<pre {mark}style="{PRE};white-space:pre-wrap">{escape(str(text))}</pre>')
+        total = len(_messages_of(*self._all.values()))
+        size = counted(len(messages), "message")
+        if len(messages) < total:
+            size = f"{size} of {total:,}, as the list is filtered"
+        put(self._whole, cards_html([Card("Messages as text", content, size)]))
+
+
+def _messages_of(*exchanges: Exchange) -> list[Message]:
+    messages = []
+    for exchange in exchanges:
+        messages.append(exchange.message)
+        if exchange.answer is not None:
+            messages.append(exchange.answer)
+    return messages
+
+
+def _line(exchange: Exchange) -> Line:
+    message = exchange.message
+    return Line(
+        number=message.id,
+        at=int(message.time),
+        is_sent=message.direction == "sent",
+        subject=one_line(exchange.subject),
+        outcome=one_line(exchange.outcome),
+        duration=exchange.took,
+        is_failed=exchange.is_failed,
+    )
+
+
+# --- the open message --------------------------------------------------------------------
+
+
+class OpenMessage:
+    """The view of one exchange: a message, and its answer if there is one.
+
+    New messages do not close the view. The user can copy, repeat or edit a request.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        session: MCPServerSession,
+        request: AskingRequest[Any],
+        use_tool: UseTool,
+    ) -> None:
+        """Show nothing until `show` is called.
+
+        Args:
+            parts: The factory of the widgets.
+            session: The server to which requests are sent.
+            request: Sends the requests.
+            use_tool: A function that opens a tool in its panel. The panel asks for consent before
+                a call.
+        """
+        self._session, self._request = session, request
+        self._use_tool = use_tool
+        self.exchange: Exchange | None = None
+        """The open exchange."""
+        self._head = parts.html()
+        self.repeat = parts.button("Repeat", tip="Send the same request again")
+        self.edit = parts.button(
+            "Edit and send",
+            tip="Change its parameters first; a call of a tool is changed in its form",
+        )
+        self.send = parts.button("Send", look="primary")
+        self.close = parts.button("Close")
+        self._parts = parts
+        self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
+        # Made when it is first shown
+        self._editor: Any = None
+        self._message = parts.html()
+        self._cards = parts.html()
+        self._buttons = parts.row(self.repeat, self.edit, self.close)
+        self.widget = parts.column(kind="toolbench-opened")
+
+    def show(self, exchange: Exchange | None) -> None:
+        """Show *exchange*. If it is None, show nothing."""
+        self.exchange = exchange
+        self._request.forget()
+        self._say("")
+        if exchange is None:
+            self.widget.children = ()
+            return
+        message = exchange.message
+        is_ours = message.kind == "request" and message.direction == "sent"
+        can_send = is_ours and (message.method == _CALL or message.method not in ELSEWHERE)
+        show_if(self.repeat, is_shown=can_send)
+        show_if(self.edit, is_shown=can_send)
+        self.refresh()
+        self._place()
+
+    def _place(self, *editing: Any) -> None:
+        below = [self._request.widget, self._message, self._cards]
+        self.widget.children = [self._head, self._buttons, *editing, *below]
+
+    def _say(self, text: str, tone: Tone = "neutral") -> None:
+        html = Html("")
+        if text:
+            html = notice(text, tone)
+        put(self._message, html)
+
+    def refresh(self) -> None:
+        """Show the exchange again, because its answer may have arrived."""
+        if self.exchange is not None:
+            title = escape(self.exchange.subject)
+            head = f"<strong>#{self.exchange.id} {title}</strong>"
+            put(self._head, Html(f'<div class="toolbench-head">{head}</div>'))
+            put(self._cards, cards_html(map(_card, _messages_of(self.exchange))))
+
+    def send_again(self) -> None:
+        """Send the request again, unless it has a hidden secret. A tool call runs in the tool's panel."""
+        if self.exchange is None:
+            return
+        message = self.exchange.message
+        if MARK in message.text:
+            text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."
+            self._say(text, "warning")
+        elif message.method == _CALL:
+            self._use(message, is_run=True)
+        else:
+            self._send_request(message.method, params_of(message))
+
+    def start_editing(self) -> None:
+        """Show the parameters for editing. A tool call is edited in the form of its tool."""
+        if self.exchange is None:
+            return
+        message = self.exchange.message
+        if message.method == _CALL:
+            self._use(message, is_run=False)
+            return
+        params = _without_meta(params_of(message))
+        self._area.value = json.dumps(params, indent=2, ensure_ascii=False)
+        if self._editor is None:
+            self._editor = self._parts.editor_of(self._area)
+        self._place(self._editor, self.send)
+
+    def send_edited(self) -> None:
+        """Send the request with the edited parameters."""
+        # A click that was held may come when another message is open
+        if self.exchange is None or self.send not in self.widget.children:
+            return
+        try:
+            params = json.loads(self._area.value or "{}")
+        except ValueError as error:
+            self._say(f"This is not JSON: {error}.", "warning")
+            return
+        if isinstance(params, dict):
+            self._send_request(self.exchange.message.method, params)
+        else:
+            kind = type(params).__name__
+            self._say(f"The parameters are an object, {{...}}, and not {kind}.", "warning")
+
+    def _use(self, message: Message, *, is_run: bool) -> None:
+        params = params_of(message)
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(arguments, dict):
+            arguments = {}
+        if not self._use_tool(str(name), dict(arguments), is_run=is_run):
+            self._say(f"The server does not list the tool {name!r}.", "warning")
+        elif not is_run:
+            self._say(
+                f"The form of {name} now holds these arguments: change them there, then click Run."
+            )
+
+    def _send_request(self, method: str, params: dict[str, Any]) -> None:
+        self._say("Sending …")
+        send = partial(self._session.request, method, _without_meta(params))
+        self._request.start(send, self._sent)
+
+    def _sent(self, result: dict[str, Any] | Failure) -> None:
+        if isinstance(result, Failure):
+            self._say(result.text, "danger")
+        else:
+            self._say("Answered: see the newest message.", "success")
+
+
+def _without_meta(params: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name != "_meta"}
+
+
+def _card(message: Message) -> Card:
+    remark = counted(message.size, "character")
+    if message.seconds is not None:
+        remark += f" · {message.seconds * 1000:,.0f} ms"
+    value: Any = message.json
+    if isinstance(value, str):
+        style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
+        content = Html(f'<pre style="{style}">{escape(value)}</pre>')
+    else:
+        content = json_html(value)
+    return Card(f"{message.direction.capitalize()}: {message.kind}", content, remark)

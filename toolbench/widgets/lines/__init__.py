@@ -1,1 +1,0 @@
-"""Long lists with one line for each message or call, and their styles."""

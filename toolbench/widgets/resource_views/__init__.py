@@ -1,1 +1,0 @@
-"""Views of the contents of resources, and of links to resources."""
