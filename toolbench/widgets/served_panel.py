@@ -12,8 +12,6 @@ from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import ipywidgets as w
-
 from toolbench.core.schema import Observation
 from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html, escape
@@ -87,10 +85,9 @@ class ServedPanel(LiveView):
         self._live: dict[int, LiveCall] = {}
         self._arrived: ArrivedCall | None = None
         self._head, self._waiting, self._more = parts.html(), parts.html(), parts.html()
-        self._pause = parts.button("Pause")
-        self._pause.on_click(lambda _: self._pause_or_resume())
-        self._stop = parts.button("Stop serving", tip="Stop serving: calls under way are stopped")
-        self._stop.on_click(lambda _: served.close())
+        self._pause = parts.button("Pause", self._pause_or_resume)
+        tip = "Stop serving: calls under way are stopped"
+        self._stop = parts.button("Stop serving", served.close, tip=tip)
         self._clients = parts.html(clients_html(served))
         self._calls = parts.column()
         self._lines: MessageLines = MessageLines(
@@ -301,8 +298,7 @@ class ArrivedCall:
         self._panel = CallButton(
             parts, ("Open in panel", "Close panel"), call.tool, self._opened, self._arrange
         )
-        leave = parts.button("Close", tip=f"Close call {call.id}")
-        leave.on_click(lambda _: close())
+        leave = parts.button("Close", close, tip=f"Close call {call.id}")
         head = parts.html(Html(f'<div class="toolbench-head"><strong>#{call.id}</strong></div>'))
         top = parts.row(head, self._panel.button, leave)
         self.widget: Any = parts.column(top, self._whole, self._place)
@@ -345,8 +341,8 @@ class LiveCall:
         self._printed, self._version = parts.html(), -1
         self._fields = parts.column()
         tip = "Write the result in place of the tool"
-        self._hand = self._button("Answer by hand", self._by_hand.ask_for_answer, tip)
-        self._refusal = self._button("", self._ask_for_reason)
+        self._hand = parts.button("Answer by hand", self._by_hand.ask_for_answer, tip=tip)
+        self._refusal = parts.button("", self._ask_for_reason)
         self._buttons = parts.row(self._hand, self._refusal)
         upper = self._head, self._printed, self._fields, self._buttons
         lower = self._by_hand.widget, self._problem
@@ -413,11 +409,6 @@ class LiveCall:
             if reason:
                 why += f": {reason}"
             self.call.stop(why)
-
-    def _button(self, label: str, act: Callable[[], object], tip: str = "") -> w.Button:
-        button: w.Button = self._parts.button(label, tip=tip)
-        button.on_click(lambda _: act())
-        return button
 
     def close(self) -> None:
         """Close all widgets of this view."""

@@ -114,8 +114,7 @@ class OpenedCall:
             description="Result as variable",
             value=variable_name(f"{tool.name}_result"),
         )
-        keep = parts.button("Keep", tip="Put the result into a variable")
-        keep.on_click(lambda _: self._keep())
+        keep = parts.button("Keep", self._keep, tip="Put the result into a variable")
         self._outcome = parts.html()
         self.widget: Any = parts.column(parts.row(self._name, keep, self._outcome), self._panel)
 
@@ -164,8 +163,7 @@ class CallButton:
         self._opened: OpenedCall | None = None
         self.shown: list[Any] = []
         """The widget of the open panel; empty while the panel is closed."""
-        self.button = parts.button(labels[0], tip=self._tips[0])
-        self.button.on_click(lambda _: self._toggle())
+        self.button = parts.button(labels[0], self._toggle, tip=self._tips[0])
 
     def _toggle(self) -> None:
         old, self._opened = self._opened, None

@@ -110,11 +110,24 @@ class Parts:
         return widget
 
     def button(
-        self, label: str, *, look: str = "", tip: str = "", kind: str = "", **state: Any
+        self,
+        label: str,
+        act: Callable[[], object] | None = None,
+        *,
+        look: str = "",
+        tip: str = "",
+        kind: str = "",
+        **state: Any,
     ) -> Any:
-        """Return a button. *look* is the `button_style` of ipywidgets; *kind* is a CSS class."""
+        """Return a button. A click calls *act*.
+
+        *look* is the `button_style` of ipywidgets; *kind* is a CSS class.
+        """
         state |= {"description": label, "button_style": look, "tooltip": tip or label}
-        return self.make(HeldButton, "toolbench-button", kind, **state)
+        button = self.make(HeldButton, "toolbench-button", kind, **state)
+        if act is not None:
+            button.on_click(lambda _: act())
+        return button
 
     def html(self, content: str = "", *, kind: str = "", **state: Any) -> Any:
         """Return a widget for our own HTML. Text from tools or servers must be escaped first.

@@ -7,8 +7,6 @@ from threading import RLock, Thread
 from time import monotonic
 from typing import Any
 
-import ipywidgets as w
-
 from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
 from toolbench.agent.transcript import bundle, call_numbers, head_html
@@ -74,11 +72,10 @@ class ConversationPanel(LiveView):
         self._waiting, self._fork_column = parts.column(), parts.column()
         self._question = QuestionBox(parts)
         self._desk = PersonDesk(parts)
-        self._step = self._button("Step", self.step, "Ask the model once; its calls wait")
-        self._run = self._button("Run to the end", self.run, "Ask and run, without a stop")
-        self._stop = self._button(
-            "Stop", self.stop, "Stop the request and the tools that run, at once"
-        )
+        self._step = parts.button("Step", self.step, tip="Ask the model once; its calls wait")
+        self._run = parts.button("Run to the end", self.run, tip="Ask and run, without a stop")
+        tip = "Stop the request and the tools that run, at once"
+        self._stop = parts.button("Stop", self.stop, tip=tip)
         buttons = self._step, self._run, self._stop
         children = [
             parts.html(PANEL),
@@ -94,11 +91,6 @@ class ConversationPanel(LiveView):
         ]
         super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-transcript")
         self.refresh()
-
-    def _button(self, label: str, act: Callable[[], object], tip: str) -> w.Button:
-        button: w.Button = self._parts.button(label, tip=tip)
-        button.on_click(lambda _: act())
-        return button
 
     @property
     def _is_at_work(self) -> bool:

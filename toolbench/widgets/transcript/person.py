@@ -103,13 +103,8 @@ class WaitingCall:
         self._by_hand.close()
         self._parts.close()
 
-    def _button(
-        self, label: str, act: Callable[[], object], *, look: str = "", kind: str = ""
-    ) -> w.Button:
-        button: w.Button = self._parts.button(label, look=look, kind=kind)
-        button.tooltip = f"{label}: {self._name}"
-        button.on_click(lambda _: act())
-        return button
+    def _button(self, label: str, act: Callable[[], object], **look: str) -> Any:
+        return self._parts.button(label, act, tip=f"{label}: {self._name}", **look)
 
     # --- run and edit -------------------------------------------------------------------
 
@@ -253,8 +248,7 @@ class _RequestView:
         self._tool.observe(lambda change: self._choose(change["new"]), "value")
         self._text = parts.make(w.Textarea, "toolbench-prose", description="What you say")
         self._fields, self._notice = parts.column(), parts.html()
-        send = parts.button("Answer for the model", look="primary")
-        send.on_click(lambda _: self._send())
+        send = parts.button("Answer for the model", self._send, look="primary")
         self.widgets = [parts.html(_request_html(request))]
         if request.tool_names:
             self.widgets.append(self._tool)

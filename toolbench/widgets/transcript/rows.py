@@ -218,9 +218,7 @@ class _Row:
             "The calls of this step wait for your decision again."
         )
         self.html.add_class("toolbench-event")
-        button = self._parts.button("Fork", tip=tip)
-        button.on_click(lambda _: fork(event, step))
-        self._fork.append(button)
+        self._fork.append(self._parts.button("Fork", lambda: fork(event, step), tip=tip))
 
     def close(self) -> None:
         """Close all widgets of the row."""
