@@ -1,33 +1,37 @@
 """A form for any JSON Schema. It shows its value exactly."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from ipywidgets import HTML, VBox, Widget
+from ipywidgets import HTML, Textarea, VBox, Widget
 from traitlets import Bunch
 
 from toolbench.display.escape import Html, escape
 from toolbench.errors import Path, Problem
 from toolbench.jsonschema.problems import REQUIRED
+from toolbench.redaction.detect import hidden_in, put_back
 from toolbench.redaction.redactor import Redactor
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.form_context import Frame
-from toolbench.widgets.fields.raw_json import to_text
+from toolbench.widgets.fields.object import ObjectEditor
+from toolbench.widgets.fields.raw_json import from_text, to_text
 from toolbench.widgets.fields.rules import Registry
 from toolbench.widgets.fields.rules import registry as default_registry
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.form.error_placement import locate, placed
-from toolbench.widgets.form.json_tab import JsonTab
-from toolbench.widgets.kit.parts import FORM
+from toolbench.widgets.fields.text_box import UnreadableError
+from toolbench.widgets.fields.union import Union, tags_of
+from toolbench.widgets.kit.parts import FORM, INVALID, mark, put
 from toolbench.widgets.live_view import shown_views
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
 Observer = Callable[[Bunch], None]
 # Fields named in an alert
 _MAX_NAMES = 5
+# Errors below the JSON text
+_MAX_ERRORS = 10
 
 
 class WrongField(NamedTuple):
@@ -69,15 +73,16 @@ class SchemaForm:
         self.frame = Frame(schema, registry or default_registry, self._settle)
         self._made_in = shown_views.cell
         self._validate = validate
-        self._tab = JsonTab(self)
+        self._json_text = JsonText(self)
         self.slot = Slot(self.frame, self.frame.view.whole, required=True, settled=True)
         self._observers: list[Observer] = []
         self.is_blank = True
         """Whether nothing was written or typed into the form yet."""
         self._widget: Any = None
         self._head: Any = None
-        notice = self.slot.notice
-        self._notice = f"The schema {notice}." if notice else ""
+        self._notice = ""
+        if self.slot.notice:
+            self._notice = f"The schema {self.slot.notice}."
         self._last_value: Any = None
         self._refusal: list[Problem] | None = None
         if value is not None:
@@ -120,7 +125,7 @@ class SchemaForm:
 
     @property
     def typed(self) -> dict[str, Any]:
-        """What a person typed, for `take_over` of another form; also texts that cannot be read.
+        """What the user typed, for `take_over` of another form; also texts that cannot be read.
 
         It may hold secrets.
         """
@@ -141,7 +146,7 @@ class SchemaForm:
             if typed:
                 self.write(typed)
             if json:
-                self._tab.put(json)
+                self._json_text.put(json)
             for slot in self.slot.walk():
                 if slot.built is not None and slot.built.trouble:
                     slot.touch()
@@ -150,21 +155,23 @@ class SchemaForm:
     def json_draft(self) -> str:
         """The typed JSON text, if it cannot be read; else empty."""
         with self.frame.lock:
-            return self._tab.text if self._tab.trouble else ""
+            if not self._json_text.trouble:
+                return ""
+            return self._json_text.text
 
     @property
     def json(self) -> str:
-        """The value as JSON text with secrets hidden; while a person types, the typed text.
+        """The value as JSON text with secrets hidden; while the user types, the typed text.
 
         To set `json` is like typing: a text that is not a JSON object stays, and blocks the form.
         """
         with self.frame.lock:
-            return self._tab.text
+            return self._json_text.text
 
     @json.setter
     def json(self, text: str) -> None:
         with self.frame.edit():
-            self._tab.put(text)
+            self._json_text.put(text)
 
     @property
     def masked(self) -> dict[str, Any]:
@@ -210,7 +217,7 @@ class SchemaForm:
             return next(self._drafts(), None) is not None
 
     def reveal_errors(self, *, focus: bool = False) -> None:
-        """Show the errors of every field, also of the fields that were not edited.
+        """Show the errors of every field, even of the fields that were not edited.
 
         Args:
             focus: Put the cursor into the first field with an error.
@@ -221,26 +228,34 @@ class SchemaForm:
                 self.frame.focus(self._first_wrong)
 
     def _first_wrong(self) -> tuple[Widget, ...]:
-        if self._tab.trouble:
-            return (self._tab.widget,)
-        return next((slot.display.body for slot in self.slot.walk() if slot.display.errors), ())
+        if self._json_text.trouble:
+            return (self._json_text.widget,)
+        for slot in self.slot.walk():
+            if slot.display.errors:
+                return slot.display.body
+        return ()
 
     def focus(self) -> None:
         """Put the cursor into the first field, if there is one."""
         self._focus(self.slot)
 
     def to_fix(self, count: int) -> str:
-        """Return what a person must fix before a run if *count* fields are wrong, such as "Fix 3 fields".
+        """Return what the user must fix before a run if *count* fields are wrong, such as "Fix 3 fields".
 
         If the JSON text cannot be read, it comes first: the fields still hold what it was before.
         """
-        return "Fix the JSON" if self._tab.trouble else notes.to_fix(count)
+        if self._json_text.trouble:
+            return "Fix the JSON"
+        return notes.to_fix(count)
 
     def wrong_fields(self) -> list[WrongField]:
         """Return the fields that show an error, in the order of the form."""
+        fields = []
         with self.frame.lock:
-            slots = [slot for slot in self.slot.walk() if slot.display.errors and slot.title]
-            return [WrongField(_name_of(slot), partial(self._focus, slot)) for slot in slots]
+            for slot in self.slot.walk():
+                if slot.display.errors and slot.title:
+                    fields.append(WrongField(_name_of(slot), partial(self._focus, slot)))
+        return fields
 
     def _focus(self, slot: Slot) -> None:
         with self.frame.edit():
@@ -248,7 +263,7 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, for which a call was refused, until a person edits the value.
+        """Show *problems*, for which a call was refused, until the user edits the value.
 
         Until then, do not check the value.
         """
@@ -262,32 +277,38 @@ class SchemaForm:
             self.frame.outside = list(problems)
 
     def _drafts(self) -> Iterator[Problem]:
-        if self._tab.trouble:
-            yield Problem((), self._tab.trouble)
+        """Yield a problem for each typed text that cannot be read, so that it is not in the value."""
+        if self._json_text.trouble:
+            yield Problem((), self._json_text.trouble)
         yield from self.slot.troubles()
         value = self.slot.read()
         if value is not UNSET and not isinstance(value, dict):
             yield Problem((), "the arguments must be an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
+        """Return all problems of the value, each with the slot where it is shown."""
         # The fields hold what the text was before
-        if self._tab.trouble:
-            return self._concealed([(self.slot, Problem((), self._tab.trouble))])
-        drafts = list(self._drafts())
-        unread = {problem.path for problem in drafts}
-        value = self.slot.read()
-        wrong = self._check(_dict(value))
-        faults_of_schema = placed(self.slot, wrong, self.frame.view.problems)
-        faults = [(locate(self.slot, p.path).slot, p) for p in drafts]
-        faults += [(s, p) for s, p in faults_of_schema if p.path not in unread]
+        if self._json_text.trouble:
+            return self._concealed([(self.slot, Problem((), self._json_text.trouble))])
+        faults, unread = [], set()
+        for draft in self._drafts():
+            faults.append((locate(self.slot, draft.path).slot, draft))
+            unread.add(draft.path)
+        wrong = self._check(_dict(self.slot.read()))
+        for slot, problem in placed(self.slot, wrong, self.frame.view.problems):
+            if problem.path not in unread:
+                faults.append((slot, problem))
         return self._concealed(faults)
 
     def _concealed(self, faults: list[tuple[Slot, Problem]]) -> list[tuple[Slot, Problem]]:
         """Return *faults* with secrets hidden in their messages, because messages quote values."""
-        redactor = Redactor(self.slot.secrets() if faults else ())
-        return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
+        if not faults:
+            return []
+        hide = Redactor(self.slot.secrets()).sentence
+        return [(slot, Problem(p.path, hide(p.message))) for slot, p in faults]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
+        """Return the problems of *value*, whose texts can all be read."""
         if self._refusal is not None:
             return self._refusal
         if self._validate is not None:
@@ -311,47 +332,40 @@ class SchemaForm:
         if self._widget is None:
             with self.frame.lock:
                 make = self.frame.pool.make
-                _, cells, note, _ = self.slot.display.entry()
-                self._head = make(HTML, "tb-top", value=self._top(note))
-                children = (self._head, *cells)
-                self._widget = make(VBox, "tb-form", children=children)
+                line = self.slot.display.entry()
+                self._head = make(HTML, "tb-top", value=self._top(line.note))
+                self._widget = make(VBox, "tb-form", children=(self._head, *line.cells))
         return self._widget
 
     @property
     def json_widget(self) -> Widget:
         """The widget with the value as JSON text, and with the errors of the text."""
         with self.frame.lock:
-            return self._tab.widget
-
-    def _arrange(self) -> None:
-        if self._head is not None:
-            _, cells, note, _ = self.slot.display.entry()
-            children = (self._head, *cells)
-            if self._widget.children != children:
-                self._widget.children = children
-            top = self._top(note)
-            if self._head.value != top:
-                self._head.value = top
+            return self._json_text.widget
 
     def _top(self, note: Html) -> Html:
         """Return the top of the form: notes on the whole form, and the number of errors."""
-        notice_html = f'<div class="tb-notice">{escape(self._notice)}</div>'
+        parts: list[str] = [FORM]
+        if self._notice:
+            parts.append(f'<div class="tb-notice">{escape(self._notice)}</div>')
+        parts.append(note)
         fields = self.wrong_fields()
-        names = ", ".join(field.name for field in fields[:_MAX_NAMES])
-        text = f"{self.to_fix(len(fields))}{': ' * bool(names)}{names}."
-        alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
-        is_wrong = bool(fields or self.slot.display.errors)
-        parts = (notice_html if self._notice else "", note, alert if is_wrong else "")
-        return Html(f"{FORM}{''.join(parts)}{self._offers()}")
+        if fields or self.slot.display.errors:
+            text = self.to_fix(len(fields))
+            if fields:
+                text += f": {', '.join(field.name for field in fields[:_MAX_NAMES])}"
+            parts.append(f'<div class="tb-sr" role="alert">{escape(text)}.</div>')
+        parts.append(self._offers())
+        return Html("".join(parts))
 
     def _offers(self) -> Html:
         """Return a text that screen readers read: the buttons that appeared before fields."""
-        editors = [slot.built for slot in self.slot.walk()]
-        texts = [
-            f"Shift+Tab leads from {notes.line(editor.slot.label)} to {editor.offer_words}."
-            for editor in editors
-            if editor is not None and editor.offer_words
-        ]
+        texts = []
+        for slot in self.slot.walk():
+            editor = slot.built
+            if editor is not None and editor.offer_words:
+                name = notes.line(slot.label)
+                texts.append(f"Shift+Tab leads from {name} to {editor.offer_words}.")
         if not texts:
             return Html("")
         return Html(f'<div class="tb-sr" role="status">{escape(" ".join(texts))}</div>')
@@ -362,7 +376,6 @@ class SchemaForm:
             self._observers.clear()
             # Nothing is drawn any more
             self._head = None
-            self._tab.close()
             self.slot.close()
             self.frame.close()
 
@@ -372,11 +385,11 @@ class SchemaForm:
         if changed:
             self.is_blank = False
             self._refusal = None
-            self._tab.follow()
+            self._json_text.follow()
         self._show_faults()
         self.frame.draw()
-        self._tab.draw()
-        self._arrange()
+        self._draw()
+        self._json_text.draw()
         if not changed or not self._observers:
             return []
         value, before = self.value, self._last_value
@@ -385,24 +398,36 @@ class SchemaForm:
         return [partial(fn, change) for fn in self._observers]
 
     def _show_faults(self) -> None:
+        """Show the errors of the fields that were edited, or of all; open what has an error inside."""
         slots = list(self.slot.walk())
         outside, revealed = self.frame.outside, self.frame.revealed
-        faults: dict[Slot, list[str]] = {}
+        messages: dict[Slot, list[str]] = {slot: [] for slot in slots}
+        faults: list[tuple[Slot, Problem]] = []
         if revealed or outside or any(slot.touched for slot in slots):
-            revealed_faults = [(s, p) for s, p in self._problems() if revealed or s.touched]
-            outer = self._concealed(placed(self.slot, outside))
-            for slot, problem in [*revealed_faults, *outer]:
-                faults.setdefault(slot, []).append(problem.message)
-        for slot in dict.fromkeys([*slots, *faults]):
-            slot.display.show_errors(faults.get(slot, []))
-            if slot.display.errors:
+            faults = [(s, p) for s, p in self._problems() if revealed or s.touched]
+            faults += self._concealed(placed(self.slot, outside))
+        for slot, problem in faults:
+            messages.setdefault(slot, []).append(problem.message)
+        for slot, texts in messages.items():
+            slot.display.show_errors(texts)
+            if texts:
                 slot.unfold()
+
+    def _draw(self) -> None:
+        """Update the widget, if there is one; only changes are sent to the page."""
+        if self._head is not None:
+            line = self.slot.display.entry()
+            children = (self._head, *line.cells)
+            if self._widget.children != children:
+                self._widget.children = children
+            put(self._head, self._top(line.note))
 
 
 def _name_of(slot: Slot) -> str:
     """Return the name of *slot* far from its place, where several fields may have one title."""
-    is_inside = len(slot.path) > 1
-    return notes.line(Problem(slot.path, "").where if is_inside else slot.title)
+    if len(slot.path) > 1:
+        return notes.line(Problem(slot.path, "").where)
+    return notes.line(slot.title)
 
 
 def _unsendable(value: dict[str, Any]) -> list[Problem]:
@@ -415,4 +440,242 @@ def _unsendable(value: dict[str, Any]) -> list[Problem]:
 
 
 def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
+
+
+class JsonText:
+    """The form's value as JSON text. Edits of fields change the text, and typing changes the fields.
+
+    Text that is not a JSON object stays as the user typed it; `trouble` is the error
+    then. Secrets are hidden in the text and unchanged in the value.
+    """
+
+    def __init__(self, form: SchemaForm) -> None:
+        self._form = form
+        self._typed: str | None = None
+        # Whether the present edit is one of the text
+        self._leads = False
+        self.trouble = ""
+        self._area: Any = None
+        self._message: Any = None
+        self._widget: Widget | None = None
+
+    @property
+    def text(self) -> str:
+        """The typed text, until a field is edited; else the value as JSON."""
+        if self._typed is not None:
+            return self._typed
+        try:
+            return to_text(self._form.masked)
+        except (TypeError, ValueError, RecursionError):
+            # Not JSON, or too deep
+            return "…"
+
+    def put(self, text: str) -> None:
+        """Take *text* as the text that the user has typed. If it is a JSON object, write it to the form.
+
+        A blank text counts as the empty object.
+        """
+        self._typed, self._leads, self.trouble = text, True, ""
+        self._form.frame.changed = True
+        value: Any = {}
+        if text.strip():
+            try:
+                value = from_text(text)
+            except UnreadableError as reason:
+                self.trouble = str(reason)
+                return
+        if not isinstance(value, dict):
+            self.trouble = "The arguments must be an object: { … }."
+            return
+        secrets = hidden_in(self._form.value, self._form.masked)
+        self._form.write(put_back(value, secrets))
+
+    def follow(self) -> None:
+        """After an edit of a field, remove the typed text. After an edit of this text, keep it."""
+        if not self._leads:
+            self._typed, self.trouble = None, ""
+        self._leads = False
+
+    def draw(self) -> None:
+        """Update the widget, if there is one."""
+        if self._area is not None:
+            if self._area.value != self.text:
+                self._area.value = self.text
+            sentences = self._sentences()
+            mark(self._area, INVALID, is_marked=bool(sentences))
+            lines = [f'<div class="tb-error">{escape(each)}</div>' for each in sentences]
+            put(self._message, Html(f'<div role="alert">{"".join(lines)}</div>'))
+
+    def _sentences(self) -> list[str]:
+        """Return the errors of the typed text."""
+        if self._typed is None:
+            return []
+        if self.trouble:
+            return [self.trouble]
+        return [str(Problem(*error)) for error in self._form.errors[:_MAX_ERRORS]]
+
+    @property
+    def widget(self) -> Widget:
+        """The text box, with its errors below it. It is built on first use."""
+        if self._widget is None:
+            frame = self._form.frame
+            make = frame.pool.make
+            self._area = make(
+                Textarea,
+                "tb-field",
+                "tb-area",
+                "tb-json",
+                description="Arguments as JSON",
+                value=self.text,
+                # It grows with its text
+                rows=8,
+            )
+            self._message = make(HTML, "tb-note")
+            head = make(HTML, value=FORM)
+            children = (head, frame.pool.editor_of(self._area), self._message)
+            self._widget = make(VBox, "tb-form", children=children)
+            frame.hear(self._area, "value", lambda: self.put(self._area.value))
+        return self._widget
+
+
+# --- the field that an error of JSON Schema or pydantic belongs to ----------------------
+
+_CHOSEN, _OTHER = "chosen", "other"
+# Ends pydantic's path of an error about a key, not about its value
+_KEY = "[key]"
+
+Explain = Callable[[Any, Any], list[Problem]]
+
+
+class Place(NamedTuple):
+    """The slot that a path leads to.
+
+    Attributes:
+        slot: The last slot that the path reaches.
+        path: The path for the user: keys and indexes only.
+        rest: The end of the path, for which there is no slot.
+        other: The union, if the path leads to an alternative that is not chosen.
+    """
+
+    slot: Slot
+    path: Path
+    rest: Path
+    other: Slot | None = None
+
+
+def locate(root: Slot, path: Path) -> Place:
+    """Follow *path* from *root* as far as there are slots.
+
+    pydantic puts the names of a union's alternatives into a path: these names are skipped.
+    """
+    slot, steps = root, list(path)
+    clear: list[str | int] = []
+    # A path names the branch of a union once
+    is_branch_named = False
+    while steps:
+        if not is_branch_named and (branch := _branch_named(slot, steps[0])):
+            steps.pop(0)
+            if branch is _OTHER:
+                return Place(slot, tuple(clear), tuple(steps), slot)
+            is_branch_named = True
+            continue
+        inner = None
+        if slot.is_open:
+            inner = slot.child(steps[0])
+        if inner is None:
+            break
+        slot, is_branch_named = inner, False
+        clear.append(steps.pop(0))
+    return Place(slot, (*clear, *steps), tuple(steps))
+
+
+def _branch_named(slot: Slot, step: Any) -> str:
+    """Return "chosen" or "other" if *step* names an alternative of *slot*; else ""."""
+    branches = slot.node.branches
+    if not branches:
+        return ""
+    chosen = _chosen(slot)
+    if chosen is not None and step in tags_of(chosen.node):
+        return _CHOSEN
+    if any(step in tags_of(branch) for branch in branches):
+        return _OTHER
+    return ""
+
+
+def _chosen(slot: Slot) -> Slot | None:
+    """Return the chosen alternative of *slot*; None if it is not a union, or none is chosen."""
+    if isinstance(slot.editor, Union):
+        return slot.editor.chosen
+    return None
+
+
+def placed(
+    root: Slot, problems: Iterable[Problem], explain: Explain | None = None
+) -> list[tuple[Slot, Problem]]:
+    """Return *problems* with a path and a text for the user, each problem with its slot.
+
+    For a union, only problems of the chosen alternative are kept. *explain* is a
+    function of a schema and a value. It returns the problems of the value. For a union,
+    they replace the one problem that no alternative fits.
+    """
+    located = [(locate(root, problem.path), problem) for problem in problems]
+    direct = [place.path for place, _ in located if place.other is None]
+    faults = []
+    for place, problem in located:
+        if place.other is not None and _about(direct, place.other):
+            continue
+        narrow = []
+        if explain is not None:
+            narrow = list(_narrowed(place, explain))
+        if not narrow:
+            faults.append(_plain(place, problem))
+        inner = []
+        for exact in narrow:
+            if exact.path == place.path:
+                faults.append((place.slot, exact))
+            else:
+                inner.append(exact)
+        faults += placed(root, inner, explain)
+    return list(dict.fromkeys(faults))
+
+
+def _about(paths: list[Path], union: Slot) -> bool:
+    above = union.path
+    return any(path[: len(above)] == above for path in paths)
+
+
+def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
+    path, message = place.path, problem.message
+    if place.rest == (_KEY,):
+        path, message = path[:-1], f"the key {message}"
+    elif place.rest and place.other is None:
+        message = f"{Problem(place.rest, '').place}: {message}"
+    return place.slot, Problem(path, message)
+
+
+def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
+    """Yield more exact problems for the value at *place*.
+
+    For a union, yield the problems of the chosen alternative, instead of the problem that no
+    alternative fits. For a missing object, yield a problem for each missing field, because the user
+    can only fill in fields.
+    """
+    if place.rest:
+        return
+    chosen = _chosen(place.slot)
+    if chosen is not None:
+        for problem in explain(chosen.node.raw, chosen.read()):
+            if problem.path or not isinstance(chosen.editor, Union):
+                yield Problem((*place.path, *problem.path), problem.message)
+    elif isinstance(place.slot.editor, ObjectEditor) and _is_missing(place.slot):
+        for problem in explain(place.slot.node.raw, {}):
+            if problem.path:
+                yield Problem((*place.path, *problem.path), problem.message)
+
+
+def _is_missing(slot: Slot) -> bool:
+    """Return whether *slot* is not the root, and is open, but none of its fields has a value."""
+    return slot.key is not None and slot.is_open and slot.read() is UNSET
