@@ -139,7 +139,7 @@ def felt() -> dict[tuple[str, str], list[Felt]]:
         for who, source in (("ours", work.ours), ("by hand", work.by_hand))
     }
     with opened(cells, Path(sys.executable), SETUP) as page:
-        page.run_all(240)
+        page.run_all()
         assert page.errors() == [], page.errors()
         feeler, taken = Feeler(page), {}
         for turn in range(ROUNDS + 1):
@@ -194,7 +194,7 @@ def test_twenty_panels(ledger):
         "twenty": "display(*[ToolPanel(echo, {'text': str(n)}) for n in range(20)])",
     }
     with opened(cells, Path(sys.executable), SETUP) as page:
-        page.run_all(240)
+        page.run_all()
         assert page.errors() == [], page.errors()
         feeler = Feeler(page)
         pairs = [(feeler.run(1), feeler.run(2)) for _ in range(ROUNDS)]
@@ -227,7 +227,7 @@ for n in range(5_000):
 def test_ten_thousand_messages(ledger):
     """The tab with 10,000 messages is opened and scrolled, with no long task."""
     with opened({"client": "client"}, Path(sys.executable), SETUP + TRAFFIC) as page:
-        page.run_all(240)
+        page.run_all()
         assert page.errors() == [], page.errors()
         feeler = Feeler(page)
 
@@ -254,7 +254,7 @@ def test_a_saved_notebook(ledger):
     for name, source in sources.items():
         cells = {str(n): source.format(n=n) for n in range(50)}
         with opened(cells, Path(sys.executable), SETUP) as page:
-            page.run_all(240)
+            page.run_all()
             assert page.errors() == [], page.errors()
             page.save()
             times = []
