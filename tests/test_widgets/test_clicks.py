@@ -2,6 +2,7 @@
 
 from time import monotonic
 
+import ipywidgets as w
 import pytest
 from patience import eventually
 
@@ -10,6 +11,7 @@ from test_widgets.tooling import buttons, finish, shown
 from toolbench import current_run, tool
 from toolbench.runs.control import Stop, active, stop
 from toolbench.widgets.kit import clicks
+from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel import run as run_module
 
@@ -179,3 +181,19 @@ def test_only_a_true_mark_counts(mark, held):
     content = {"event": "click", "settled": mark}
     deliver(buttons(panel)["Run"], {"method": "custom", "content": content})
     assert len(held) == 1
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("settled", [True, False])
+def test_enter_does_not_overtake_keys_either(settled, held):
+    """Without our module it is held; with it, it counts at once."""
+    entered = []
+    line = Parts().make(w.Text)
+    clicks.on_enter(line, lambda: entered.append(line.value))
+    type_into(line, "a")
+    content = {"event": "submit", "settled": settled}
+    deliver(line, {"method": "custom", "content": content})
+    type_into(line, "ab")
+    for let_go in held:
+        let_go()
+    assert entered == ["a" if settled else "ab"]

@@ -93,7 +93,6 @@ class ToolPanel(LiveView):
         self._when_over = when_over
         # Made once
         self._tool_html: Html | None = None
-        self._late: list[Any] = []
         # Those that the form hid, by the start of their run: in memory only, and nowhere shown
         self.sent_secrets: dict[datetime, SecretsByPath] = {}
         self.staleness = Staleness(self, parts)
@@ -102,7 +101,9 @@ class ToolPanel(LiveView):
         self.copy_button = CopyButton(self, parts)
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
-        self._bar = parts.row(*self._beside_run(), kind="toolbench-actions")
+        beside_run = [*controls.buttons, controls.notice, *runs.report.status]
+        beside_run.append(self.copy_button.button)
+        self._bar = parts.row(*beside_run, kind="toolbench-actions")
         self._tabs = PanelTabs(self, parts)
         upper = self._head, self.staleness.notice, self._tabs.widget, self._bar
         children = [parts.column(*upper, kind="toolbench-card")]
@@ -141,7 +142,6 @@ class ToolPanel(LiveView):
         self._take(tool, arguments)
         self._tool_html = None
         self._head.value = self._head_html()
-        self._bar.children = self._beside_run()
         self._tabs.renew()
 
     def _take(
@@ -176,19 +176,12 @@ class ToolPanel(LiveView):
             self.controls.accept()
         self.runs.report.compare(arguments)
 
-    def _beside_run(self) -> list[Any]:
-        """Return the widgets of the row with Run."""
-        widgets = [*self.controls.buttons, self.controls.notice, *self.runs.report.status]
-        widgets += [self.copy_button.button, *self._late]
-        return widgets
-
     def _add(self, widget: Any) -> None:
         """Show *widget* in the row with Run, where the style sheet puts it.
 
         It is the last child, because the page draws all children after a new one again: one that
         had the focus would lose it.
         """
-        self._late.append(widget)
         self._bar.children = (*self._bar.children, widget)
 
     def _head_html(self, remark: str = "") -> Html:

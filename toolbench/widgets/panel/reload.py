@@ -160,7 +160,7 @@ def dropped(
 
     A name that *old* does not know is not returned, because a person entered it on purpose.
     """
-    lost = _names(old) - _names(new)
+    lost = set(old.input_node.names) - set(new.input_node.names)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}
     return [name for name in arguments if name in lost and name in refused]
 
@@ -171,11 +171,6 @@ def dropped_html(names: Sequence[str], masked: Mapping[str, Any]) -> Html:
         return Html("")
     which = ", ".join(repr(name) for name in names)
     remark = notice(f"The changed tool does not take {which}. Left out:", "warning")
-    present = [name for name in names if name in masked]
-    values = "\n".join(f"{name} = {clip(masked[name], _MAX_VALUE)}" for name in present)
+    values = "\n".join(f"{name} = {clip(masked[name], _MAX_VALUE)}" for name in names)
     style = f"{PRE};max-height:16em;white-space:pre-wrap;overflow-wrap:anywhere"
     return Html(f'{remark}<pre {NO_MATHS} style="{style}">{escape(values)}</pre>')
-
-
-def _names(tool: ToolDefinition[Any, Any]) -> set[str]:
-    return set(tool.input_node.names)

@@ -523,9 +523,10 @@ def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
     pieces: list[Piece] = []
     piece: list[Chunk] = []
     size = total = 0
-    for number, chunk in enumerate(_of_lines(chunks)):
+    lines = list(_of_lines(chunks))
+    for number, chunk in enumerate(lines):
         if total >= LIVE and not piece:
-            return pieces, tuple(_of_lines(chunks))[number:]
+            return pieces, tuple(lines[number:])
         if chunk.html and piece:
             pieces.append(tuple(piece))
             piece, size = [], 0

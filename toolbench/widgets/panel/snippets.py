@@ -212,7 +212,7 @@ def _package(kind: type) -> str:
 
 
 def _word(name: str) -> str:
-    word = "".join(c if c.isalnum() else "_" for c in name)
+    word = re.sub(r"\W", "_", name)
     if not word.isidentifier():
         word = f"tool_{word}"
     return word
