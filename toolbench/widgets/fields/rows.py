@@ -31,6 +31,8 @@ class Listing(Container):
         super().__init__(slot)
         self.rows: list[Slot] = []
         self._whole = False
+        # The widgets beside the value, by line; made when the line is first shown
+        self._beside: dict[Slot, tuple[Any, ...]] = {}
 
     @abstractmethod
     def line(self, row: Slot) -> Entry:
@@ -41,8 +43,18 @@ class Listing(Container):
         """Return a slot for one more line."""
 
     @abstractmethod
-    def forget(self, row: Slot) -> None:
-        """Close the widgets on the line of *row*, except the widgets of its value."""
+    def make_beside(self, row: Slot) -> tuple[Any, ...]:
+        """Make the widgets beside the value of *row*."""
+
+    def beside(self, row: Slot) -> tuple[Any, ...]:
+        """Return the widgets beside the value of *row*."""
+        if row not in self._beside:
+            self._beside[row] = self.make_beside(row)
+        return self._beside[row]
+
+    def row_of(self, widget: Widget) -> Slot:
+        """Return the line with *widget* beside its value."""
+        return next(row for row, widgets in self._beside.items() if widget in widgets)
 
     def clear(self) -> None:
         """Remove every line."""
@@ -57,7 +69,7 @@ class Listing(Container):
         """Remove *rows* and close them."""
         for row in tuple(rows):
             self.rows.remove(row)
-            self.forget(row)
+            self.frame.pool.drop(self._beside.pop(row, ()))
             row.close()
 
     def entries(self) -> Iterable[Entry]:
@@ -105,10 +117,6 @@ class Rows(Listing):
 
     classes = ("tb-rows",)
 
-    def __init__(self, slot: Slot) -> None:
-        super().__init__(slot)
-        self._bars: dict[Slot, Any] = {}
-
     def gather(self, part: Callable[[Slot], Any]) -> Any:
         """Call *part* for the slot of each item, and return the results that are not `UNSET`."""
         return _values(self.rows, part)
@@ -139,28 +147,25 @@ class Rows(Listing):
     def line(self, row: Slot) -> Entry:
         """Return the line of the item in *row*, with buttons to move and remove it."""
         head, cells, note, _ = row.display.entry()
-        return Entry(head, (*cells, self._bar(row)), note)
+        return Entry(head, (*cells, *self.beside(row)), note)
 
-    def _bar(self, row: Slot) -> Widget:
-        tooltips = tuple(f"{action} {notes.line(row.label)}" for action in _ACTIONS)
-        if row not in self._bars:
-            bar = self.make(
-                ToggleButtons,
-                "tb-actions",
-                options=_ACTIONS,
-                icons=["arrow-up", "arrow-down", "times"],
-                tooltips=tooltips,
-                index=None,
-            )
-            self.hear(bar, "index", lambda: self._acted(row))
-            self._bars[row] = bar
-        self._bars[row].tooltips = tooltips
-        return self._bars[row]
+    def make_beside(self, row: Slot) -> tuple[Any, ...]:
+        """Make the buttons to move and remove the item in *row*."""
+        bar = self.make(
+            ToggleButtons,
+            "tb-actions",
+            options=_ACTIONS,
+            icons=["arrow-up", "arrow-down", "times"],
+            tooltips=_tooltips(row),
+            index=None,
+        )
+        self.hear(bar, "index", lambda: self._acted(row, bar))
+        return (bar,)
 
-    def _acted(self, row: Slot) -> None:
-        action, place = self._bars[row].index, self.rows.index(row)
+    def _acted(self, row: Slot, bar: Any) -> None:
+        action, place = bar.index, self.rows.index(row)
         # So that the same button can be clicked again
-        self._bars[row].index = None
+        bar.index = None
         if action == _REMOVE:
             self.take_out(row)
         elif action == _UP:
@@ -169,6 +174,8 @@ class Rows(Listing):
             self._move(row, place + 1)
         for place, slot in enumerate(self.rows):
             slot.rename(place, notes.item_label(self.slot.label, place))
+            for own_bar in self._beside.get(slot, ()):
+                own_bar.tooltips = _tooltips(slot)
         self.slot.open()
 
     def _move(self, row: Slot, place: int) -> None:
@@ -177,10 +184,9 @@ class Rows(Listing):
         self.rows.insert(place, row)
         self.frame.focus(lambda: self.line(row).cells)
 
-    def forget(self, row: Slot) -> None:
-        """Close the buttons of *row*."""
-        if row in self._bars:
-            self.frame.pool.drop((self._bars.pop(row),))
+
+def _tooltips(row: Slot) -> list[str]:
+    return [f"{action} {notes.line(row.label)}" for action in _ACTIONS]
 
 
 def _values(slots: Iterable[Slot], part: Callable[[Slot], Any]) -> list[Any]:
@@ -264,8 +270,6 @@ class Map(Listing):
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
-        self._keys: dict[Slot, Any] = {}
-        self._removers: dict[Slot, Any] = {}
         # The keys that the schema lists
         self._names: tuple[str, ...] = ()
         if self.node.key_names is not None:
@@ -321,35 +325,39 @@ class Map(Listing):
     def line(self, row: Slot) -> Entry:
         """Return the line of *row*: the key, the value and the button that removes both."""
         _, cells, note, _ = row.display.entry()
-        return Entry(Html(""), (self._key(row), *cells, self._remover(row)), note)
+        key, remover = self.beside(row)
+        return Entry(Html(""), (key, *cells, remover), note)
 
-    def _key(self, row: Slot) -> Widget:
-        if row not in self._keys:
-            kind: type[Widget] = Text
-            options: dict[str, Any] = {}
-            if self._names:
-                kind = Combobox
-                options["options"] = self._names
-            box = self.make(kind, "tb-field", "tb-key", description="key", value=row.key, **options)
-            self.hear(box, "value", lambda: self._renamed(box))
-            self._keys[row] = box
-        return self._keys[row]
+    def make_beside(self, row: Slot) -> tuple[Any, ...]:
+        """Make the text box with the key of *row*, and the button that removes the line."""
+        kind: type[Widget] = Text
+        options: dict[str, Any] = {}
+        if self._names:
+            kind = Combobox
+            options["options"] = self._names
+        key = self.make(kind, "tb-field", "tb-key", description="key", value=row.key, **options)
+        remover = self.make(
+            Button, "tb-actions", description="Remove", icon="times", tooltip=_remove(row.key)
+        )
+        self.hear(key, "value", lambda: self._renamed(key, remover))
+        self.hear(remover, "", lambda: self.take_out(self.row_of(remover)))
+        return key, remover
 
-    def _renamed(self, box: Any) -> None:
-        row = next(row for row, key in self._keys.items() if key is box)
-        other = self._row(box.value)
+    def _renamed(self, key: Any, remover: Any) -> None:
+        row, other = self.row_of(key), self._row(key.value)
         if not same_json(other.node.raw, row.node.raw) or _wants_another_editor(row, other):
             self._replace(row, other)
         else:
-            row.rename(box.value, "value")
+            row.rename(key.value, "value")
+        remover.tooltip = _remove(key.value)
         self.slot.open()
 
     def _replace(self, row: Slot, other: Slot) -> None:
         """Replace *row* by *other*, which has the new key and another editor; keep the value."""
         other.write(row.read())
         self.rows.insert(self.rows.index(row), other)
-        # The user still types in this box
-        self._keys[other] = self._keys.pop(row)
+        # The user still types in the box of the key
+        self._beside[other] = self._beside.pop(row)
         self.drop([row])
 
     def _remover(self, row: Slot) -> Widget:
@@ -363,9 +371,9 @@ class Map(Listing):
         self._removers[row].tooltip = tooltip
         return self._removers[row]
 
-    def forget(self, row: Slot) -> None:
-        """Close the text box with the key of *row*, and its button `Remove`."""
-        self.frame.pool.drop((self._keys.pop(row, None), self._removers.pop(row, None)))
+
+def _remove(key: str) -> str:
+    return f"Remove {notes.option(key)}"
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:

@@ -305,53 +305,34 @@ def _python_name(branch: Node, fuel: int = _NESTING) -> str:
 # --- which alternative a value fits, without a full validation -----------------------------
 
 
-def admits(node: Node, value: Any) -> bool:
+def admits(node: Node, value: Any, depth: int = _DEPTH) -> bool:
     """Tell whether *value* roughly fits *node*. Only types, constants and keys are compared."""
-    return _Matcher().admits(node, value, _DEPTH)
-
-
-class _Matcher:
-    """Compares parts of a schema with parts of a value.
-
-    It remembers the result for each pair of a schema part and a value part.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Node, int], bool] = {}
-
-    def admits(self, node: Node, value: Any, depth: int) -> bool:
-        pair = (node, id(value))
-        if pair not in self._known:
-            fits = value is None and node.nullable
-            self._known[pair] = fits or self._has_shape(node, value, depth)
-        return self._known[pair]
-
-    def _has_shape(self, node: Node, value: Any, depth: int) -> bool:
-        if node.values:
-            return any(same_json(choice, value) for choice in node.values)
-        if depth == 0:
-            return True
-        if node.branches:
-            return any(self.admits(part, value, depth - 1) for part in node.branches)
-        if not has_type(node, value):
-            return False
-        if isinstance(value, dict):
-            return self._has_keys(node, value, depth)
-        items = node.items
-        if isinstance(value, list) and items is not None:
-            return all(self.admits(items, x, depth - 1) for x in value[:_SAMPLE])
+    if value is None and node.nullable:
         return True
+    if node.values:
+        return any(same_json(choice, value) for choice in node.values)
+    if depth == 0:
+        return True
+    if node.branches:
+        return any(admits(part, value, depth - 1) for part in node.branches)
+    if not has_type(node, value):
+        return False
+    if isinstance(value, dict):
+        return _has_keys(node, value, depth)
+    if isinstance(value, list) and node.items is not None:
+        return all(admits(node.items, item, depth - 1) for item in value[:_SAMPLE])
+    return True
 
-    def _has_keys(self, node: Node, value: dict[str, Any], depth: int) -> bool:
-        if node.required - value.keys():
+
+def _has_keys(node: Node, value: dict[str, Any], depth: int) -> bool:
+    if node.required - value.keys():
+        return False
+    if node.is_closed and value.keys() - node.properties.keys():
+        return False
+    for name, part in node.properties.items():
+        if name in value and not admits(part, value[name], depth - 1):
             return False
-        if node.is_closed and value.keys() - node.properties.keys():
-            return False
-        return all(
-            self.admits(part, value[name], depth - 1)
-            for name, part in node.properties.items()
-            if name in value
-        )
+    return True
 
 
 def has_type(node: Node, value: Any) -> bool:
