@@ -200,6 +200,15 @@ class TestPlaces:
         form = SchemaForm(schema, {"pet": {"kind": "cat", "lives": "nine"}})
         assert form.errors == [(("pet", "lives"), 'should be an integer, not "nine"')]
 
+    def test_a_key_may_be_called_like_its_alternative(self):
+        """The text of a content block; pydantic has the name twice in its path."""
+        text = {**_object(type={"const": "text"}, text={"type": "string"}), "required": ["text"]}
+        link = _object(type={"const": "link"}, uri={"type": "string"})
+        form = SchemaForm(_object(x={"anyOf": [text, link]}), {"x": {"type": "text"}})
+        assert form.errors == [(("x", "text"), "is required")]
+        form.show_problems([Problem(("x", "text", "text"), "is odd")])
+        assert [field.name for field in form.wrong_fields()] == ["x.text"]
+
     def test_a_draft_hides_what_validation_says_of_its_field(self):
         """One sentence about one mistake."""
         form = SchemaForm({**_object(n={"type": "integer"}), "required": ["n"]})

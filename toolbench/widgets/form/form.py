@@ -1,6 +1,6 @@
 """A form for any JSON Schema. It shows its value exactly."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -576,7 +576,7 @@ def locate(root: Slot, path: Path) -> Place:
     # A path names the branch of a union once
     is_branch_named = False
     while steps:
-        if not is_branch_named and (branch := _branch_named(slot, steps[0])):
+        if not is_branch_named and (branch := _branch_named(slot, steps)):
             steps.pop(0)
             if branch is _OTHER:
                 return Place(slot, tuple(clear), tuple(steps), slot)
@@ -592,15 +592,23 @@ def locate(root: Slot, path: Path) -> Place:
     return Place(slot, (*clear, *steps), tuple(steps))
 
 
-def _branch_named(slot: Slot, step: Any) -> str:
-    """Return "chosen" or "other" if *step* names an alternative of *slot*; else ""."""
+def _branch_named(slot: Slot, steps: Sequence[Any]) -> str:
+    """Return "chosen" or "other" if the first of *steps* names an alternative of *slot*; else "".
+
+    A key may have the name of its alternative, as in `{"type": "text", "text": ...}`. pydantic's path
+    has the name twice then.
+    """
     branches = slot.node.branches
     if not branches:
         return ""
     chosen = _chosen(slot)
-    if chosen is not None and step in tags_of(chosen.node):
-        return _CHOSEN
-    if any(step in tags_of(branch) for branch in branches):
+    if chosen is not None:
+        is_key = chosen.child(steps[0]) is not None
+        if is_key and (len(steps) == 1 or chosen.child(steps[1]) is None):
+            return ""
+        if steps[0] in tags_of(chosen.node):
+            return _CHOSEN
+    if any(steps[0] in tags_of(branch) for branch in branches):
         return _OTHER
     return ""
 
