@@ -18,7 +18,7 @@ def login(password: str, n: int = 1) -> str:
 @pytest.mark.parametrize(
     "line",
     [
-        f"connect a --bogus --api-key {SECRET}",
+        f"connect a uvx --api-key {SECRET}",
         f"connect a foo --token {SECRET}",
         f"connect a ftp://host/?token={SECRET}",
         f'connect a "http://me:{SECRET}@host',
@@ -47,7 +47,8 @@ def test_of_a_call(shell, line):
     with pytest.raises(UsageError) as caught:
         shell.run_line_magic("tool", line)
     assert SECRET not in str(caught.value)
-    assert MARK in str(caught.value)
+    # An option that is none is told without its value
+    assert (MARK in str(caught.value)) != ("no option" in str(caught.value))
 
 
 def test_that_has_none_is_told_as_it_is(shell):

@@ -31,7 +31,7 @@ from toolbench.testing import FakeMCPServer
         ("%mcp log x --traffic --stderr", "only one of --stderr, --traffic and --level"),
         ("%mcp log x --errors", "add --traffic"),
         ("%mcp record x f.jsonl --stop", "only one of FILE, --stop and --as-notebook"),
-        ("%mcp connect --config f.json --yes", "unrecognized arguments: --yes"),
+        ("%mcp connect --config f.json --yes", "%mcp connect has no option '--yes'"),
         ("%tools export add --to x --cells a", "as in --cells 2,5, not 'a'"),
         ("%mcp lost", "Did you mean 'list'"),
         ("%tools schem add openai", "%tools has no command 'schem'. Did you mean 'schema'?"),

@@ -19,8 +19,15 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean, ended
 from toolbench.llm import models
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.commands import Argument, LineParser, parsed
-from toolbench.magics.line import UsageError, listed_names, variable
+from toolbench.magics.commands import Argument, LineParser
+from toolbench.magics.line import (
+    HelpWanted,
+    UsageError,
+    answers_in_cell,
+    listed_names,
+    split,
+    variable,
+)
 from toolbench.magics.table import Listing
 from toolbench.runs.exception_text import sentence_of, without_traceback
 from toolbench.runs.input_prompt import can_ask_in_cell
@@ -140,11 +147,11 @@ class ChatMagics(Magics):
 
     @no_var_expand
     @line_magic
+    @answers_in_cell
     def model(self, line: str) -> Any:
         """Name a model."""
         if line.strip() in ("-h", "--help"):
-            parsed(MODEL, line)
-            return None
+            raise HelpWanted(MODEL.help_text())
         name, _, expression = line.strip().partition(" ")
         if not name:
             return self._listing()
@@ -189,11 +196,10 @@ class ChatMagics(Magics):
 
     @no_var_expand
     @cell_magic
+    @answers_in_cell
     def chat(self, line: str, cell: str) -> None:
         """Talk with a model."""
-        options = parsed(CHAT, line)
-        if options is None:
-            return
+        options = CHAT.parse_words(split(line))
         if not cell.strip():
             msg = "What do you want to say? The body of the cell is your message."
             raise UsageError(msg)

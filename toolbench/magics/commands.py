@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from toolbench.errors import did_you_mean
-from toolbench.magics.line import UsageError, listed_names, split, with_whole_lists
+from toolbench.magics.line import HelpWanted, UsageError, listed_names, with_whole_lists
 
 MOVED = {
     "%tool --dry-run": "NAME.action_from_arguments({...}) in Python",
@@ -55,10 +55,6 @@ class Argument:
         self.names = names
         self.offers = offers
         self.settings = settings
-
-
-class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
-    """Raised with the help text if a line has `--help`; argparse itself would print and exit."""
 
 
 class _Option(argparse.Action):
@@ -182,16 +178,21 @@ class LineParser(argparse.ArgumentParser):
             UsageError: If the line is wrong.
             HelpWanted: If it asks for help.
         """
-        magic = self.prog.partition(" ")[0]
+        known, magic = self._option_string_actions, self.prog.partition(" ")[0]
         for word in words:
             option = word.partition("=")[0]
+            if option in known or option == "--" or not option.startswith("--"):
+                continue
             old = f"%{magic} {option}"
             now = MOVED.get(old, "")
             # The new option may be one of other commands only
-            if now.startswith("-") and now not in self._option_string_actions:
-                continue
-            if option not in self._option_string_actions:
+            if not now.startswith("-") or now in known:
                 refuse_moved(old)
+            # Dashes alone make no two options alike
+            near = did_you_mean(option[2:], [name[2:] for name in self.long_options])
+            line, near = f"{self.mark}{self.prog}", near.replace(" '", " '--")
+            msg = f"{line} has no option {option!r}.{near} {line} --help lists them all."
+            raise UsageError(msg)
         return self.parse_intermixed_args(with_whole_lists(words, self.lists))
 
 
@@ -200,15 +201,6 @@ def with_examples(help_text: str, examples: Sequence[str]) -> str:
     if not examples:
         return help_text
     return "\n".join([help_text, "examples:", *(f"  {line}" for line in examples), ""])
-
-
-def parsed(parser: LineParser, line: str) -> Namespace | None:
-    """Return the options of *line*. If *line* has `--help`, print the help text and return None."""
-    try:
-        return parser.parse_words(split(line))
-    except HelpWanted as help_text:
-        print(help_text)  # noqa: T201 - in the cell that asked
-        return None
 
 
 @dataclass(frozen=True)
@@ -293,17 +285,10 @@ class Family:
             words: The words of the line.
             more: Options that are not among the words.
         """
-        try:
-            command, rest = self.command_of(words)
-            options = self.parsers[command].parse_words(rest)
-            vars(options).update(more)
-            result = self.commands[command].run(magics, options)
-        except HelpWanted as help_text:
-            result = str(help_text)
-        if isinstance(result, str):
-            print(result)  # noqa: T201 - in the cell that asked
-            return None
-        return result
+        command, rest = self.command_of(words)
+        options = self.parsers[command].parse_words(rest)
+        vars(options).update(more)
+        return self.commands[command].run(magics, options)
 
 
 OVERWRITE = Argument(

@@ -215,24 +215,34 @@ _MEMBER = re.compile(
 )
 
 
-def hides_secrets(magic: _Magic) -> _Magic:
-    """A decorator: hide the secrets of the line and the cell in the usage errors of *magic*.
+class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
+    """Raised with the help text if a line has `--help`; argparse itself would print and exit."""
+
+
+def answers_in_cell(magic: _Magic) -> _Magic:
+    """A decorator of magics: print help texts and other strings, and hide secrets in usage errors.
 
     Examples: a token in a command, the password of a URL, an argument called
     `password`. The error is saved with the notebook, even if the line is not.
     """
 
     @wraps(magic)
-    def safe(self: Any, line: str, *cell: Any) -> Any:
+    def answering(self: Any, line: str, *cell: Any) -> Any:
         try:
-            return magic(self, line, *cell)
+            result = magic(self, line, *cell)
+        except HelpWanted as help_text:
+            result = str(help_text)
         except UsageError as error:
             known = list(_secrets_in(line))
             for body in cell:
                 known += _members(body or "")
             raise UsageError(Redactor(known).sentence(str(error))) from None
+        if isinstance(result, str):
+            print(result)  # noqa: T201 - in the cell that asked
+            return None
+        return result
 
-    return safe  # type: ignore[return-value]  # it takes the same arguments
+    return answering  # type: ignore[return-value]  # it takes the same arguments
 
 
 def _secrets_in(line: str) -> Iterator[str]:

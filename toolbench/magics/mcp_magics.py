@@ -18,7 +18,7 @@ from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
 from toolbench.magics.line import (
     UsageError,
-    hides_secrets,
+    answers_in_cell,
     listed_names,
     split,
     with_whole_lists,
@@ -62,7 +62,7 @@ class MCPMagics(Magics):
 
     @no_var_expand
     @line_magic
-    @hides_secrets
+    @answers_in_cell
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")

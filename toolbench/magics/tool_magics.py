@@ -27,13 +27,14 @@ from toolbench.magics.call_arguments import (
     looks_like_json,
 )
 from toolbench.magics.catalog import AnyTool, Catalog
-from toolbench.magics.commands import Argument, LineParser, parsed
+from toolbench.magics.commands import Argument, LineParser
 from toolbench.magics.line import (
     UsageError,
+    answers_in_cell,
     cut_json,
-    hides_secrets,
     quote_json,
     seconds,
+    split,
     variable,
 )
 from toolbench.runs.perform import perform
@@ -129,13 +130,11 @@ class ToolMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @hides_secrets
+    @answers_in_cell
     def tool(self, line: str, cell: str | None = None) -> Any:
         """Open or run a tool."""
         words, literal = cut_json(quote_json(line))
-        options = parsed(TOOL, words)
-        if options is None:
-            return None
+        options = TOOL.parse_words(split(words))
         if not options.name:
             msg = "Which tool? %tool NAME opens one; %tools lists them all."
             raise UsageError(msg)
@@ -208,11 +207,10 @@ class ToolMagics(Magics):
 
     @no_var_expand
     @cell_magic
-    def tool_call(self, line: str, cell: str) -> "CallsView | None":
+    @answers_in_cell
+    def tool_call(self, line: str, cell: str) -> "CallsView":
         """Show the calls of a message."""
-        options = parsed(TOOL_CALL, line)
-        if options is None:
-            return None
+        options = TOOL_CALL.parse_words(split(line))
         message = fill_in(cell.strip(), self._namespace)
         # A person looks at them before one runs
         calls = llm.parse_tool_calls(

@@ -27,7 +27,7 @@ from toolbench.magics.commands import (
     check_overwrite,
     refuse_moved,
 )
-from toolbench.magics.line import UsageError, count, hides_secrets, quote_json, split
+from toolbench.magics.line import UsageError, answers_in_cell, count, quote_json, split
 from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
 from toolbench.runs.history import HEADS, history, rows_of
@@ -54,7 +54,7 @@ class ToolsMagics(Magics):
 
     @no_var_expand
     @line_magic
-    @hides_secrets
+    @answers_in_cell
     def tools(self, line: str) -> Any:
         """List tools, and more."""
         return TOOLS.run(self, split(quote_json(line)))
