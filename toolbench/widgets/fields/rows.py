@@ -360,17 +360,6 @@ class Map(Listing):
         self._beside[other] = self._beside.pop(row)
         self.drop([row])
 
-    def _remover(self, row: Slot) -> Widget:
-        tooltip = f"Remove {notes.option(row.key)}"
-        if row not in self._removers:
-            button = self.make(
-                Button, "tb-actions", description="Remove", icon="times", tooltip=tooltip
-            )
-            self.hear(button, "", lambda: self.take_out(row))
-            self._removers[row] = button
-        self._removers[row].tooltip = tooltip
-        return self._removers[row]
-
 
 def _remove(key: str) -> str:
     return f"Remove {notes.option(key)}"
