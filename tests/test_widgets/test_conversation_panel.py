@@ -8,6 +8,7 @@ import pytest
 from patience import PATIENCE, eventually
 from test_agent.checks import check_answered, of, sent
 from test_agent.scripts import add, call, calls, talk
+from test_runs.tools import Steps
 
 from toolbench import Conversation, current_run, history, tool
 from toolbench.agent import (
@@ -213,6 +214,22 @@ def test_a_row_opens_into_the_panel_of_its_call(opened):
     press(panel, "Close")
     assert labelled(panel, "Open").tooltip.startswith("Open add in its panel")
     assert not [w for w in everything(panel) if getattr(w, "description", "") == "a"]
+
+
+def test_a_run_in_an_opened_call_keeps_the_panel(opened):
+    """Its cell may run again: it closes when the run is over."""
+    steps = Steps()
+    panel = opened(talk([calls(call("steps")), "Done."], [steps.tool]))
+    steps.go_on.set()
+    press(panel, "Run to the end")
+    steps.go_on.clear()
+    steps.begun.clear()
+    press(panel, "Open")
+    labelled(panel, "Run").click()
+    assert steps.begun.wait(PATIENCE)
+    assert panel.is_busy
+    steps.go_on.set()
+    eventually(lambda: not panel.is_busy)
 
 
 def test_stop_ends_the_request(opened):

@@ -254,8 +254,11 @@ class ServedPanel(LiveView):
             for live in self._live.values():
                 live.close()
             self._live.clear()
-            if self._arrived is not None:
-                self._arrived.close()
+
+    def _views(self) -> "list[ArrivedCall]":
+        if self._arrived is None:
+            return []
+        return [self._arrived]
 
     def _static(self) -> dict[str, Any]:
         return served_bundle(self._served)
@@ -314,7 +317,12 @@ class ArrivedCall:
         return OpenedCall(run.tool.latest(), arguments, result, self._variables)
 
     def _arrange(self) -> None:
-        self._place.children = self._panel.shown
+        self._place.children = [view.widget for view in self._panel.views]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is active in the panel of the call."""
+        return any(view.is_busy for view in self._panel.views)
 
     def close(self) -> None:
         """Close all widgets of this view."""

@@ -127,6 +127,11 @@ class OpenedCall:
         self._variables.put(name, self._result)
         put(self._outcome, Html(f"Kept: <code>{escape(name)}</code>"))
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is active in the panel."""
+        return self._panel.is_busy
+
     def close(self) -> None:
         """Close the panel and all its widgets."""
         self._panel.close()
@@ -152,7 +157,7 @@ class CallButton:
                 panel is open.
             tool: The name of the called tool.
             open_call: A function that returns a new panel of the call.
-            arrange: A function that shows `shown` where it belongs.
+            arrange: A function that shows `views` where they belong.
         """
         self._labels = labels
         self._tips = (
@@ -160,25 +165,22 @@ class CallButton:
             f"Close the panel of {tool}",
         )
         self._open_call, self._arrange = open_call, arrange
-        self._opened: OpenedCall | None = None
-        self.shown: list[Any] = []
-        """The widget of the open panel; empty while the panel is closed."""
+        self.views: list[OpenedCall] = []
+        """The open panel; empty while the panel is closed."""
         self.button = parts.button(labels[0], self._toggle, tip=self._tips[0])
 
     def _toggle(self) -> None:
-        old, self._opened = self._opened, None
-        self.shown = []
-        if old is None:
-            self._opened = self._open_call()
-            self.shown.append(self._opened.widget)
+        old, self.views = self.views, []
+        is_open = not old
+        if is_open:
+            self.views.append(self._open_call())
         self._arrange()
-        is_open = old is None
         self.button.description = self._labels[is_open]
         self.button.tooltip = self._tips[is_open]
-        if old is not None:
-            old.close()
+        for view in old:
+            view.close()
 
     def close(self) -> None:
         """Close the panel, if it is open; the button is not closed."""
-        if self._opened is not None:
-            self._opened.close()
+        for view in self.views:
+            view.close()

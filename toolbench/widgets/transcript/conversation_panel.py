@@ -269,8 +269,8 @@ class ConversationPanel(LiveView):
         else:
             self._origin.renew()
 
-    def _views(self) -> "list[ConversationPanel]":
-        return [panel for _, panel in self._forks]
+    def _views(self) -> list[Any]:
+        return [*(panel for _, panel in self._forks), *self._rows.views]
 
     def _release(self) -> None:
         if self._is_at_work:
@@ -279,7 +279,6 @@ class ConversationPanel(LiveView):
             self._is_closed = True
             for call in self._calls.values():
                 call.close()
-            self._rows.close()
 
     def _static(self) -> dict[str, Any]:
         static = bundle(self._conversation)

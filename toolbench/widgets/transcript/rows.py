@@ -142,10 +142,13 @@ class Rows:
                 widgets += row.widgets
             self.widget.children = widgets
 
-    def close(self) -> None:
-        """Close the panels that were opened."""
+    @property
+    def views(self) -> list[OpenedCall]:
+        """The panels of calls that are open."""
+        found = []
         for row in self._rows.values():
-            row.close()
+            found += row.views
+        return found
 
 
 def _steps(events: Sequence[Event]) -> dict[int, int]:
@@ -179,11 +182,16 @@ class _Row:
         return [*self._thought, self.html, *call, *self._fork]
 
     @property
+    def views(self) -> list[OpenedCall]:
+        """The panel of the call, if it is open."""
+        if self._call is None:
+            return []
+        return self._call.views
+
+    @property
     def widgets(self) -> list[Any]:
         """The widgets of the row."""
-        if self._call is None:
-            return self._own
-        return [*self._own, *self._call.shown]
+        return [*self._own, *(view.widget for view in self.views)]
 
     def tell(self, thought: Html) -> None:
         """Show *thought*, the model's words before its call, above the row, if it is not empty."""
@@ -222,6 +230,6 @@ class _Row:
 
     def close(self) -> None:
         """Close all widgets of the row."""
-        if self._call is not None:
-            self._call.close()
+        for view in self.views:
+            view.close()
         self._parts.drop(self._own)
