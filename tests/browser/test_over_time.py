@@ -1,4 +1,4 @@
-"""A server over time in the explorer: recorded by a button, compared, and the page opened."""
+"""A server over time in the explorer: recorded and compared by buttons, and the page of a line opened."""
 
 from pathlib import Path
 
@@ -30,20 +30,19 @@ CELLS = (
     '%%tool buy --yes\n{"item": "tea"}',
     "%mcp snapshot shop",
     "%mcp connect shop after",
+    "%mcp diff shop shop.snapshot.json --html shop-changes.html",
     "%mcp explore shop",
 )
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("looks")
-def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None:
-    """By mouse and keys alone; what is written is a recording, and a page that reads by itself."""
+def test_is_recorded_and_compared(lab: NotebookPage, nbroot: Path) -> None:
+    """By mouse and keys alone; what is written is a recording. The page of a line reads by itself."""
     with opened(lab, *CELLS) as explored:
         faults = recorded(explored, nbroot) + compared(explored)
-        page = nbroot / "shop-changes.html"
-        explored.see(f"As a page: {page.name}")
         assert lab.tab.console_errors == []
-        faults += read(explored, page)
+        faults += read(explored, nbroot / "shop-changes.html")
         assert not faults, "\n".join(faults)
 
 
@@ -75,9 +74,7 @@ def compared(explored: Explored) -> list[str]:
     expect(explored.box.locator("ins", has_text="some").first).to_be_attached()
     expect(explored.box.locator("del", has_text="one").first).to_be_attached()
     explored.look("changes")
-    faults = explored.faults("changes")
-    explored.click("Save as HTML")
-    return faults
+    return explored.faults("changes")
 
 
 def read(explored: Explored, path: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """The tabs Recording and Changes of a server in the explorer."""
 
-import re
 from threading import RLock
 
 import pytest
@@ -99,8 +98,8 @@ class TestRecording:
 
 class TestChanges:
     @pytest.mark.parametrize("source", ["snapshot", "recording", "server"])
-    def test_are_shown_side_by_side_and_saved(self, client, opened, here, source):
-        """Compared with any of these, the words that changed are marked; the page is a file."""
+    def test_are_shown_side_by_side(self, client, opened, here, source):
+        """Compared with any of these, the words that changed are marked; a line writes them as a page."""
         before = client.connect("before", offering("Buy <b>one</b> item."), record=here / "r.jsonl")
         before.snapshot().write(here / "before.snapshot.json")
         other = {"snapshot": "before.snapshot.json", "recording": "r.jsonl"}
@@ -108,18 +107,13 @@ class TestChanges:
         pane = opened(ChangesPane, session)
         box = named(pane.widget, "Compare with")
         assert other.get(source, "before") in box.options
-        assert "Save as HTML" in buttons(pane.widget)
         type_into(box, other.get(source, "before"))
         click(buttons(pane.widget)["Compare"])
         eventually(lambda: "<ins>two</ins>" in page(pane.widget))
         assert "<del>one</del>" in page(pane.widget)
         assert "<b>" not in page(pane.widget)
         assert page(pane.widget).index("breaking") < page(pane.widget).index("routing")
-        click(buttons(pane.widget)["Save as HTML"])
-        eventually(lambda: (here / "shop-changes.html").is_file())
-        text = (here / "shop-changes.html").read_text()
-        assert "<ins>two</ins>" in text
-        assert not re.search(r"<script|<b>|https?://", text)
+        assert f"%mcp diff shop {other.get(source, 'before')} --html FILE" in page(pane.widget)
 
     def test_a_snapshot_of_today_is_compared_with_tomorrow(self, client, opened, here):
         """A button keeps what is offered; compared with it, the server has not changed."""
@@ -132,25 +126,15 @@ class TestChanges:
         click(buttons(pane.widget)["Compare"])
         eventually(lambda: "offers the same as shop.snapshot.json." in page(pane.widget))
 
-    def test_an_older_snapshot_is_overwritten_by_another_button(self, client, opened, here):
-        """The first click says that the file has other content, and only then the button is there."""
+    def test_an_older_snapshot_is_left_alone(self, client, opened, here):
+        """The tab says that the file has other content, and what overwrites it."""
         file = here / "shop.snapshot.json"
         file.write_text("a year of notes")
         pane = opened(ChangesPane, client.connect("shop", offering("Buy.")))
-        assert "Overwrite" not in buttons(pane.widget)
         click(buttons(pane.widget)["Save a snapshot"])
-        eventually(lambda: "Overwrite" in buttons(pane.widget))
-        assert "already has other content" in page(pane.widget)
+        eventually(lambda: "already has other content" in page(pane.widget))
+        assert "--overwrite in a line" in page(pane.widget)
         assert file.read_text() == "a year of notes"
-        # With the sentence about the file, its button goes
-        click(buttons(pane.widget)["Compare"])
-        assert "Overwrite" not in buttons(pane.widget)
-        click(buttons(pane.widget)["Save a snapshot"])
-        eventually(lambda: "Overwrite" in buttons(pane.widget))
-        click(buttons(pane.widget)["Overwrite"])
-        eventually(lambda: "shop.snapshot.json: 1 tool." in page(pane.widget))
-        assert '"buy"' in file.read_text()
-        assert "Overwrite" not in buttons(pane.widget)
 
     @pytest.mark.parametrize("other", ["", "nowhere", "broken.json"])
     def test_what_cannot_be_compared_is_told(self, client, opened, here, other):

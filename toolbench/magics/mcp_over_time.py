@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 # Their names are imported with their first use
 from toolbench import evals, export, llm, mcp
 from toolbench.errors import ServerError
+from toolbench.files import write_named
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, check_overwrite
 from toolbench.magics.line import UsageError
 from toolbench.magics.mcp_listing import first_of
@@ -41,7 +42,9 @@ def _stubs(magics: "MCPMagics", options: Namespace) -> str:
 
 
 def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
-    from toolbench.mcp import over_time  # noqa: PLC0415 - brings what compares schemas
+    # They bring what compares schemas
+    from toolbench.mcp import over_time  # noqa: PLC0415
+    from toolbench.mcp.snapshots.page import changes_page  # noqa: PLC0415
 
     check_overwrite(options, "--html")
     if bool(options.eval) != bool(options.model):
@@ -52,14 +55,9 @@ def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
     if found.changes:
         notes = [found.verdict, *notes]
     if options.html:
-        page = over_time.write_page(
-            found.changes,
-            options.html,
-            before=found.before,
-            after=found.after,
-            overwrite=options.overwrite,
-        )
-        notes.append(page)
+        page = changes_page(found.changes, before=found.before, after=found.after)
+        path = write_named(options.html, page, overwrite=options.overwrite)
+        notes.append(f"As a page: {path}")
     if options.lint:
         notes += _lint(found.older, found.newer)
     if options.eval:

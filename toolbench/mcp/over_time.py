@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError
-from toolbench.files import write_named
 from toolbench.mcp.recording.recording import Recording, is_recording, offer_in
 from toolbench.mcp.servers import connected
 from toolbench.mcp.snapshots.check_calls import CheckedCalls, check_calls
 from toolbench.mcp.snapshots.diff import SEVERITIES, Change, by_severity
-from toolbench.mcp.snapshots.page import changes_page
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.trust.trust import Offer, Trust
 from toolbench.runs.history import history
@@ -125,18 +123,6 @@ def _older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list
         recorded = recording.recorded_name(name)
         calls += [call for call in recording.calls if call.server == recorded]
     return offered, calls
-
-
-def write_page(
-    changes: Sequence[Change], file: str, *, before: str, after: str, overwrite: bool
-) -> str:
-    """Write *changes* from the side *before* to the side *after* into *file*, as a page of HTML.
-
-    Raises:
-        FileError: If the file has other content and is not to be overwritten, or cannot be written.
-    """
-    page = changes_page(changes, before=before, after=after)
-    return f"As a page: {write_named(file, page, overwrite=overwrite)}"
 
 
 # --- recordings --------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The tabs Recording and Changes: what `%mcp record`, `diff`, `snapshot` and `approve` do, by buttons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +18,6 @@ from toolbench.mcp.over_time import (
     record,
     recording_state,
     stop_recording,
-    write_page,
     write_snapshot,
 )
 from toolbench.mcp.servers import connected
@@ -108,8 +107,6 @@ class ChangesPane(Pane):
         super().__init__(session, lock)
         parts = self._parts
         self._comparing, self._writing = self.request(), self.request()
-        self._before = ""
-        self._changes: Sequence[Change] = ()
         # Whose changes are on the page: the button approves this offer, and no later one
         self._shown: Offer | None = None
         self._other = parts.make(
@@ -123,38 +120,19 @@ class ChangesPane(Pane):
         )
         self._compare = parts.button("Compare")
         snapshot = file_of(session.name, ".snapshot.json")
-        page = file_of(session.name, "-changes.html")
         self._snapshot = parts.button(
             "Save a snapshot", tip=f"Write what it offers now into {snapshot}"
         )
         self._approve = parts.button(
             "Approve", tip="Allow calls of its tools, as they are described now"
         )
-        self._file = parts.make(
-            w.Text,
-            "toolbench-field",
-            description="Page",
-            value=page,
-            placeholder=page,
-            # Otherwise a click arrives before the last key
-            continuous_update=False,
-        )
-        self._save = parts.button("Save as HTML")
-        self._overwrite = parts.button("Overwrite", tip="Replace the file with the new content")
-        # Writes the file that was not overwritten
-        self._write_over: Callable[[], None] = lambda: None
         self._state, self._page = parts.html(), parts.html()
         self.on(self._compare, self._start)
         self.on(self._snapshot, partial(self._take_snapshot, snapshot))
         self.on(self._approve, self._approve_shown)
-        self.on(self._save, self._save_page)
-        self.on(self._overwrite, lambda: self._write_over())
-        self._saving = parts.row(self._file, self._save)
         head = parts.row(self._other, self._compare, self._snapshot)
-        below = [self._state, self._overwrite, self._approve, self._page, self._saving]
-        self.widget = parts.column(head, *below)
+        self.widget = parts.column(head, self._state, self._approve, self._page)
         self._tell("Nothing compared yet.", "neutral")
-        show_if(self._saving, is_shown=False)
         show_if(self._approve, is_shown=False)
         self.refresh()
 
@@ -165,16 +143,12 @@ class ChangesPane(Pane):
 
     def _tell(self, text: str, tone: Tone) -> None:
         put(self._state, _status(text, tone))
-        # It belongs to the sentence that names the file
-        show_if(self._overwrite, is_shown=False)
 
     def _show(self, before: str, changes: Sequence[Change]) -> None:
-        self._before, self._changes = before, changes
         page = Html("")
         if changes:
             page = changes_html(changes, before=before, after=self.session.name, most=_MOST_CHANGES)
         put(self._page, page)
-        show_if(self._saving, is_shown=True)
 
     # --- approving ----------------------------------------------------------------
 
@@ -235,34 +209,24 @@ class ChangesPane(Pane):
             self._tell(found.text, "danger")
             return
         tone: Tone = "success"
+        lines = [found.verdict, *found.about_calls]
         if found.changes:
             tone = "warning"
-        self._tell("\n".join([found.verdict, *found.about_calls]), tone)
+            lines.append(f"%mcp diff {found.after} {found.before} --html FILE writes a page of it.")
+        self._tell("\n".join(lines), tone)
         self._show(found.before, found.changes)
 
-    # --- files --------------------------------------------------------------------
+    # --- a snapshot ---------------------------------------------------------------
 
     def _take_snapshot(self, file: str) -> None:
-        self._write(file, partial(write_snapshot, self.session, file))
+        write = partial(write_snapshot, self.session, file, overwrite=False)
+        self._writing.start(write, partial(self._written, file))
 
-    def _save_page(self) -> None:
-        file = self._file.value.strip() or self._file.placeholder
-        sides = partial(write_page, before=self._before, after=self.session.name)
-        self._write(file, partial(sides, self._changes, file))
-
-    def _write(self, file: str, write: Callable[..., str], *, overwrite: bool = False) -> None:
-        """Let *write* write *file*; if it exists with other content, a button offers that."""
-        self._write_over = partial(self._write, file, write, overwrite=True)
-
-        def tell(said: str | Failure) -> None:
-            if isinstance(said, Failure):
-                self._tell(said.text, "danger")
-                show_if(self._overwrite, is_shown=not overwrite and Path(file).is_file())
-            else:
-                self._tell(said, "success")
-                self._other.options = self._proposals()
-                # A snapshot, to compare with it later
-                if file in self._other.options:
-                    self._other.value = file
-
-        self._writing.start(partial(write, overwrite=overwrite), tell)
+    def _written(self, file: str, said: str | Failure) -> None:
+        if isinstance(said, Failure):
+            self._tell(said.text, "danger")
+        else:
+            self._tell(said, "success")
+            self._other.options = self._proposals()
+            # To compare with it later
+            self._other.value = file
