@@ -34,7 +34,7 @@ class Keyboard:
     def _typed(self, _: object) -> None:
         self._last = monotonic()
 
-    def is_over(self, message: Mapping[str, Any]) -> bool:
+    def is_settled(self, message: Mapping[str, Any]) -> bool:
         """Whether the keys that were typed before the page sent *message* have arrived."""
         return message.get("settled") is True or monotonic() - self._last >= QUIET
 
@@ -49,7 +49,7 @@ class HeldButton(Button):
     _is_held = False
 
     def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
-        if keyboard.is_over(content):
+        if keyboard.is_settled(content):
             super()._handle_custom_msg(content, buffers)
         elif not self._is_held:
             self._is_held = True
@@ -66,7 +66,7 @@ def on_enter(line: Any, react: Callable[[], object]) -> None:
     def submitted(_: Any, content: Any, buffers: Any) -> None:
         if content.get("event") != "submit":
             return
-        if keyboard.is_over(content):
+        if keyboard.is_settled(content):
             react()
         else:
             later(QUIET, react)
