@@ -74,7 +74,7 @@ class TestExplorer:
         explorer.tab("Changes")
         explorer.see("the tool is new")
         explorer.click("Approve")
-        explorer.see("its tools can be called again")
+        explorer.see("approved as they are now")
 
     def reads(self, explorer: Explored) -> None:
         """A resource, a template with completion, and news of what was subscribed to."""
