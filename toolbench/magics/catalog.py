@@ -235,29 +235,17 @@ class Catalog:
         client = self._client()
         for tool in client or ():
             yield _entry(tool, tool.source)
-        for name in self._registry:
-            yield Entry(
-                name,
-                "registry",
-                self._describe(name),
-                self._kind(name),
-                partial(self._make, name),
-                is_made=isinstance(self._registry.recipe(name), ToolDefinition),
-            )
+        yield from map(self._registered, self._registry)
 
-    def _kind(self, name: str) -> str:
-        recipe = self._registry.recipe(name)
+    def _registered(self, name: str) -> Entry:
+        recipe, make = self._registry.recipe(name), partial(self._make, name)
         if isinstance(recipe, ToolDefinition):
-            return kind_of(recipe)
+            return Entry(name, "registry", recipe.description, kind_of(recipe), make)
+        kind = ""
         if isclass(recipe):
-            return recipe.__name__
-        return ""
-
-    def _describe(self, name: str) -> str:
-        recipe = self._registry.recipe(name)
-        if isinstance(recipe, ToolDefinition):
-            return recipe.description
-        return getattr(recipe, "description", "") or recipe.__doc__ or ""
+            kind = recipe.__name__
+        description = getattr(recipe, "description", "") or recipe.__doc__ or ""
+        return Entry(name, "registry", description, kind, make, is_made=False)
 
     def _make(self, name: str) -> AnyTool:
         """Return the registered tool *name*, the same object at each call.

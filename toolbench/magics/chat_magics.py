@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
-    Magics,
     cell_magic,
     line_magic,
     magics_class,
@@ -22,6 +21,7 @@ from toolbench.magics.catalog import Catalog
 from toolbench.magics.commands import Argument, LineParser
 from toolbench.magics.line import (
     HelpWanted,
+    NotebookMagics,
     UsageError,
     answers_in_cell,
     listed_names,
@@ -133,16 +133,13 @@ def _why(error: Exception) -> str:
 
 
 @magics_class
-class ChatMagics(Magics):
+class ChatMagics(NotebookMagics):
     """The magics `%model` and `%%chat`."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
         """Prepare the magics for *shell*; *catalog* has the tools that a model can use."""
-        super().__init__(shell)
-        self.catalog = catalog
+        super().__init__(shell, catalog)
         self.models: dict[str, Model] = {}
-        self._namespace = shell.user_ns
-        self._shell = shell
         self._begun: list[Conversation] = []
 
     @no_var_expand
@@ -187,9 +184,9 @@ class ChatMagics(Magics):
         try:
             tree = ast.parse(expression, mode="eval")
             words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-            known = words & set(models.__all__) - set(self._namespace)
+            known = words & set(models.__all__) - set(self.namespace)
             names = {name: getattr(models, name) for name in known}
-            return eval(compile(tree, "%model", "eval"), self._namespace, names)  # noqa: S307 - as a cell would
+            return eval(compile(tree, "%model", "eval"), self.namespace, names)  # noqa: S307 - as a cell would
         except Exception as error:  # noqa: BLE001 - the person's own code
             msg = f"That gives no model: {ended(_why(error))}"
             raise UsageError(msg) from None
@@ -237,18 +234,18 @@ class ChatMagics(Magics):
         )
 
         conversation.send_message(message)
-        publish = self._shell.display_pub.publish
+        publish = self.shell.display_pub.publish
         if not hasattr(self.shell, "kernel") or not can_ask_in_cell():
             # No person can press a button
             conversation.ask()
             publish(dict(conversation._repr_mimebundle_() or {}))
             return
-        panel = ConversationPanel(conversation, Variables(self._namespace))
+        panel = ConversationPanel(conversation, Variables(self.namespace))
         publish(panel._repr_mimebundle_())
         panel.step()
 
     def _conversation(self, options: Namespace) -> "Conversation":
-        known = self._namespace.get(options.name)
+        known: Any = self.namespace.get(options.name)
         is_ours = isinstance(known, agent.Conversation) and known.agent is not None
         if known is not None and not is_ours:
             raise UsageError(_not_a_chat(options.name, known, options.tools))
@@ -264,24 +261,22 @@ class ChatMagics(Magics):
         if known is not None:
             known.close()
         self._begun.append(new)
-        self._namespace[options.name] = new
+        self.namespace[options.name] = new
         return new
 
     def _new(self, options: Namespace) -> "Conversation":
         if options.model:
             model = self.model_named(options.model)
+        elif self.models:
+            # The one that was named last
+            model = next(reversed(self.models.values()))
         else:
-            model = self._latest_model()
-        return agent.Conversation(agent=agent.Agent(model, self._tools(options.tools)))
-
-    def _latest_model(self) -> "Model":
-        if not self.models:
             msg = (
                 "With which model? Name one: %model small "
                 "http://localhost:11434/v1#qwen3:4b, then %%chat --model small."
             )
             raise UsageError(msg)
-        return next(reversed(self.models.values()))
+        return agent.Conversation(agent=agent.Agent(model, self._tools(options.tools)))
 
     def model_named(self, name: str) -> "Model":
         """Return the model that `%model` gave *name*, or the one of the variable or address *name*.
@@ -291,7 +286,7 @@ class ChatMagics(Magics):
         """
         if name in self.models:
             return self.models[name]
-        if name.startswith(_WEB) or name in self._namespace:
+        if name.startswith(_WEB) or name in self.namespace:
             return self._model_of(name)
         near = did_you_mean(name, self.models) or " %model lists them."
         msg = f"There is no model called {name!r}.{near}"

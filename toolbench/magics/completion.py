@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from json import dumps, loads
 from typing import Any, Literal
 
@@ -205,82 +205,57 @@ class Place:
     """If a name is typed: the names that the object has already."""
 
 
-@dataclass
-class _Open:
-    """An object or a list that is not closed yet."""
-
-    is_object: bool
-    key: str | int
-    present: set[str] = field(default_factory=set)
-
-
-class _JSON:
-    """A reader of the beginning of a JSON text; it takes one mark or word at a time."""
-
-    def __init__(self) -> None:
-        self.open: list[_Open] = []
-        self.wants: Literal["name", "value", "nothing"] = "value"
-
-    def mark(self, mark: str) -> None:
-        """Take one of the marks `{}[],:`."""
-        if mark in "{[":
-            self._begin(is_object=mark == "{")
-        elif mark in "}]":
-            del self.open[-1:]
-            self.wants = "nothing"
-        elif mark == ":":
-            self.wants = "value"
-        elif mark == "," and self.open:
-            here = self.open[-1]
-            self.wants = "value"
-            if here.is_object:
-                self.wants = "name"
-            if isinstance(here.key, int):
-                here.key += 1
-
-    def _begin(self, *, is_object: bool) -> None:
-        if is_object:
-            self.open.append(_Open(is_object=True, key=""))
-            self.wants = "name"
-        else:
-            self.open.append(_Open(is_object=False, key=0))
-            self.wants = "value"
-
-    def word(self, text: str) -> None:
-        """Take a whole string or number."""
-        if self.wants == "name":
-            name = _text_of(text)
-            self.open[-1].key = name
-            self.open[-1].present.add(name)
-        self.wants = "nothing"
-
-    def place(self, typed: str) -> Place | None:
-        """Return the place of a cursor after *typed*; None if nothing can be inserted there."""
-        if self.wants == "nothing" or not self.open:
-            return None
-        path = tuple(each.key for each in self.open)
-        if self.wants == "name":
-            return Place("name", path[:-1], typed, frozenset(self.open[-1].present))
-        return Place("value", path, typed)
-
-
 def place_in_json(text: str) -> Place | None:
     """Return the place of the cursor after *text*, the beginning of a JSON object.
 
     Return None if nothing can be inserted there.
     """
-    reader, at = _JSON(), 0
+    # Of each object and list that is not closed: the name or the index of its last value, and its names
+    path: list[str | int] = []
+    names: list[set[str]] = []
+    wants, typed, at = "value", "", 0
     while at < len(text):
         word = _STRING.match(text, at) or _BARE.match(text, at)
         if word is None:
-            reader.mark(text[at])
+            if text[at] in "{}[],:":
+                wants = _after_mark(text[at], path, names)
             at += 1
             continue
         at = word.end()
         if at == len(text) and not (word.re is _STRING and word[1]):
-            return reader.place(word[0])
-        reader.word(word[0])
-    return reader.place("")
+            typed = word[0]
+            break
+        if wants == "name":
+            path[-1] = name = _text_of(word[0])
+            names[-1].add(name)
+        wants = "nothing"
+    if wants == "nothing" or not path:
+        return None
+    if wants == "name":
+        return Place("name", tuple(path[:-1]), typed, frozenset(names[-1]))
+    return Place("value", tuple(path), typed)
+
+
+def _after_mark(mark: str, path: list[str | int], names: list[set[str]]) -> str:
+    """Open, go on in, or close what is in *path* and *names*, by *mark*; return what comes next."""
+    if mark == "{":
+        path.append("")
+        names.append(set())
+        return "name"
+    if mark == "[":
+        path.append(0)
+        names.append(set())
+        return "value"
+    if mark in "}]":
+        del path[-1:], names[-1:]
+        return "nothing"
+    if mark == ":" or not path:
+        return "value"
+    last = path[-1]
+    if isinstance(last, str):
+        return "name"
+    path[-1] = last + 1
+    return "value"
 
 
 def place_in_yaml(text: str) -> Place | None:

@@ -10,13 +10,17 @@ import shlex
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import wraps
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core import error
+from IPython.core.magic import Magics
 
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from toolbench.magics.catalog import Catalog
 
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
 # A broken value, followed by text that cannot be the next word of the line
@@ -207,6 +211,18 @@ def split(line: str) -> list[str]:
 
 def _kept(match: re.Match[str]) -> str:
     return r"\\" if match["bare"] else match[0]
+
+
+class NotebookMagics(Magics):
+    """Magics that use the tools and the variables of a notebook."""
+
+    shell: Any
+
+    def __init__(self, shell: Any, catalog: "Catalog") -> None:
+        """Prepare the magics for *shell*; *catalog* has the tools."""
+        super().__init__(shell)
+        self.catalog = catalog
+        self.namespace: dict[str, Any] = shell.user_ns
 
 
 _Magic = TypeVar("_Magic", bound=Callable[..., Any])

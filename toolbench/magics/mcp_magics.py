@@ -6,7 +6,7 @@ from contextlib import suppress
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 # Their names are imported with their first use
 from toolbench import serving, widgets
@@ -17,6 +17,7 @@ from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
 from toolbench.magics.line import (
+    NotebookMagics,
     UsageError,
     answers_in_cell,
     listed_names,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @magics_class
-class MCPMagics(Magics):
+class MCPMagics(NotebookMagics):
     """The magic `%mcp`."""
 
     def __init__(
@@ -51,11 +52,9 @@ class MCPMagics(Magics):
 
         *model_named* returns the model of a name that a line has; *settings* has the time limit.
         """
-        super().__init__(shell)
-        self.catalog = catalog
+        super().__init__(shell, catalog)
         self.model_named = model_named
         self.settings = settings
-        self.namespace: dict[str, Any] = shell.user_ns
         self.served: Served | None = None
         """What `%mcp serve` serves, or served last; a notebook has one server of its tools."""
         self._client = client

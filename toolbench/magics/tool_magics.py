@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
-    Magics,
     cell_magic,
     line_cell_magic,
     magics_class,
@@ -26,9 +25,10 @@ from toolbench.magics.call_arguments import (
     from_text,
     looks_like_json,
 )
-from toolbench.magics.catalog import AnyTool, Catalog
+from toolbench.magics.catalog import AnyTool
 from toolbench.magics.commands import Argument, LineParser
 from toolbench.magics.line import (
+    NotebookMagics,
     UsageError,
     answers_in_cell,
     cut_json,
@@ -119,14 +119,8 @@ TOOL_CALL = LineParser(
 
 
 @magics_class
-class ToolMagics(Magics):
+class ToolMagics(NotebookMagics):
     """The magics `%tool`, `%%tool` and `%%tool_call`."""
-
-    def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Prepare the magics for *shell*; *catalog* has the tools."""
-        super().__init__(shell)
-        self.catalog = catalog
-        self._namespace = shell.user_ns
 
     @no_var_expand
     @line_cell_magic
@@ -155,7 +149,7 @@ class ToolMagics(Magics):
         self, tool: AnyTool, options: Namespace, literal: str | None, cell: str | None
     ) -> dict[str, Any]:
         """Return the arguments of the call: those of the words, the JSON of the line, and the body."""
-        namespace: Mapping[str, Any] = self._namespace
+        namespace: Mapping[str, Any] = self.namespace
         is_all = cell is None and literal is None
         arguments = arguments_in(options.arguments, tool, namespace, is_all=is_all)
         texts: tuple[tuple[str | None, Format | None], ...] = (
@@ -190,7 +184,7 @@ class ToolMagics(Magics):
         run = run_here(tool, arguments, "magic")
         observation = perform(run, confirm=not options.yes, timeout=options.timeout)
         if options.out:
-            self._namespace[options.out] = observation
+            self.namespace[options.out] = observation
         # The output is saved with the notebook
         masked = observation
         redactor = run.secrets.redactor
@@ -211,13 +205,13 @@ class ToolMagics(Magics):
     def tool_call(self, line: str, cell: str) -> "CallsView":
         """Show the calls of a message."""
         options = TOOL_CALL.parse_words(split(line))
-        message = fill_in(cell.strip(), self._namespace)
+        message = fill_in(cell.strip(), self.namespace)
         # A person looks at them before one runs
         calls = llm.parse_tool_calls(
             message, self.catalog.tools(), provider=options.provider, written_calls=True
         )
         if options.out:
-            self._namespace[options.out] = calls
+            self.namespace[options.out] = calls
         from toolbench.widgets.tool_calls import CallsView  # noqa: PLC0415 - heavy
 
         return CallsView(calls)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 # Their names are imported with their first use
 from toolbench import evals, export, llm
@@ -18,7 +18,7 @@ from toolbench.jsonschema.node import Node
 from toolbench.llm.formats import to_format
 from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import fill_in, from_words, in_lines
-from toolbench.magics.catalog import AnyTool, Catalog, matching
+from toolbench.magics.catalog import AnyTool, matching
 from toolbench.magics.commands import (
     OVERWRITE,
     Argument,
@@ -27,7 +27,14 @@ from toolbench.magics.commands import (
     check_overwrite,
     refuse_moved,
 )
-from toolbench.magics.line import UsageError, answers_in_cell, count, quote_json, split
+from toolbench.magics.line import (
+    NotebookMagics,
+    UsageError,
+    answers_in_cell,
+    count,
+    quote_json,
+    split,
+)
 from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
 from toolbench.runs.history import HEADS, history, rows_of
@@ -43,14 +50,8 @@ _LAST = 20
 
 
 @magics_class
-class ToolsMagics(Magics):
+class ToolsMagics(NotebookMagics):
     """The magic `%tools`, and `%tool_history`, which says what to write instead."""
-
-    def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Prepare the magics for *shell*; *catalog* has the tools."""
-        super().__init__(shell)
-        self.catalog = catalog
-        self.namespace: dict[str, Any] = shell.user_ns
 
     @no_var_expand
     @line_magic
@@ -236,17 +237,12 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     """
     grid, mistakes = dict[str, Any](), dict[str, str]()
     for word in words:
-        name, equals, text = word.partition("=")
+        name = word.partition("=")[0]
         if name in grid:
             mistakes[name] = f"{name!r} is given twice."
             continue
         try:
-            values = None
-            if equals:
-                values = _values(name, text, node)
-            if values is None:
-                values = [from_words([word], node)[name]]
-            grid[name] = values
+            grid[name] = _values(word, node)
         except UsageError as error:
             mistakes[name] = str(error)
     if mistakes:
@@ -254,22 +250,24 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     return grid
 
 
-def _values(name: str, text: str, node: Node) -> list[Any] | None:
-    """Return the values of a range or a list; None if *text* is one value.
+def _values(word: str, node: Node) -> list[Any]:
+    """Return the values in *word*, `name=values`: of a range, of a list, or one.
 
     For an argument that takes a list, only a list of such lists has several values.
     """
+    name, _, text = word.partition("=")
     if match := _RANGE.fullmatch(text):
         return _range(name, *match.groups())
-    if not (text.startswith("[") and text.endswith("]")):
-        return None
-    kind = node.at(name)
-    try:
-        items: list[Any] = json.loads(text)
+    kind, items = node.at(name), None
+    if text.startswith("[") and text.endswith("]"):
+        try:
+            items = json.loads(text)
+        except ValueError:
+            items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
         if kind.type == "array" and not (items and all(map(kind.fits, items))):
-            return None
-    except ValueError:
-        items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
+            items = None
+    if items is None:
+        return [from_words([word], node)[name]]
     return [_item(name, item, node) for item in items]
 
 
