@@ -76,7 +76,7 @@ class ServedPanel(LiveView):
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()
-        # A second lock: threads that call `_heard` may hold locks
+        # A second lock: threads that call `_note_change` may hold locks
         self._news_lock = Lock()
         self._parts = parts = Parts()
         self._is_saved, self._save_at = True, 0.0
@@ -112,7 +112,7 @@ class ServedPanel(LiveView):
             self._opened,
         ]
         super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-served")
-        self._forget = served.listen(self._heard)
+        self._stop_listening = served.listen(self._note_change)
         self._news = {call.id: call for call in served.calls}
         self.refresh()
 
@@ -124,7 +124,7 @@ class ServedPanel(LiveView):
 
     # --- news ---------------------------------------------------------------------------
 
-    def _heard(self, call: ServedCall | None) -> None:
+    def _note_change(self, call: ServedCall | None) -> None:
         """Remember that *call* has changed. If *call* is None, the server has changed.
 
         The next tick shows the change, so the thread that calls this need not wait.
@@ -184,12 +184,15 @@ class ServedPanel(LiveView):
 
         If there are too many calls, the calls that wait are preferred.
         """
-        calls = list(self._unfinished.values())
-        waiting = [call for call in calls if call.questions]
-        running = [c for c in calls if not c.questions and c.seconds > _SOON]
-        self._say(len(waiting))
+        waiting, running = list[ServedCall](), list[ServedCall]()
+        for call in self._unfinished.values():
+            if call.questions:
+                waiting.append(call)
+            elif call.seconds > _SOON:
+                running.append(call)
+        self._show_count(len(waiting))
         chosen = {call.id: call for call in [*waiting, *running][:MOST]}
-        old = [self._live.pop(id_) for id_ in [*self._live] if id_ not in chosen]
+        old = [self._live.pop(id_) for id_ in self._live.keys() - chosen.keys()]
         for id_, call in chosen.items():
             if id_ in self._live:
                 self._live[id_].refresh()
@@ -208,7 +211,7 @@ class ServedPanel(LiveView):
             more = notice(text, "neutral")
         put(self._more, more)
 
-    def _say(self, waiting: int) -> None:
+    def _show_count(self, waiting: int) -> None:
         """Show how many calls wait for the user. Screen readers announce this number."""
         text = ""
         if waiting == 1:
@@ -248,7 +251,7 @@ class ServedPanel(LiveView):
 
     def _release(self) -> None:
         # The server keeps running
-        self._forget()
+        self._stop_listening()
         with self._lock:
             self._is_closed = True
             for live in self._live.values():

@@ -23,9 +23,9 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import PANEL, Parts, put
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
-from toolbench.widgets.transcript.live import EVERY, ComingText
-from toolbench.widgets.transcript.person import PersonDesk, WaitingCall
+from toolbench.widgets.transcript.live import EVERY, StreamedText
 from toolbench.widgets.transcript.rows import Rows
+from toolbench.widgets.transcript.waiting import RequestBox, WaitingCall
 
 # The start of a fork's name if the conversation has no variable
 _STEM = "chat"
@@ -61,7 +61,7 @@ class ConversationPanel(LiveView):
         self._thread: Thread | None = None
         self._stopping = CancelToken()
         self._is_closed = False
-        self._coming, self._due = ComingText(), 0.0
+        self._streamed, self._due = StreamedText(), 0.0
         self._state = -1, False, frozenset[int]()
         self._calls: dict[int, WaitingCall] = {}
         self._variables = variables or Variables()
@@ -71,7 +71,7 @@ class ConversationPanel(LiveView):
         self._stream, self._problem, self._foot = parts.html(), parts.html(), parts.html()
         self._waiting, self._fork_column = parts.column(), parts.column()
         self._question = QuestionBox(parts)
-        self._desk = PersonDesk(parts)
+        self._request = RequestBox(parts)
         self._step = parts.button("Step", self.step, tip="Ask the model once; its calls wait")
         self._run = parts.button("Run to the end", self.run, tip="Ask and run, without a stop")
         tip = "Stop the request and the tools that run, at once"
@@ -85,7 +85,7 @@ class ConversationPanel(LiveView):
             self._problem,
             self._waiting,
             self._question.widget,
-            self._desk.widget,
+            self._request.widget,
             self._foot,
             self._fork_column,
         ]
@@ -187,8 +187,8 @@ class ConversationPanel(LiveView):
             undo.callback(setattr, calls, "asker", calls.asker)
             calls.asker = self._ask_person
             undo.callback(setattr, sender, "on_chunk", sender.on_chunk)
-            sender.on_chunk = self._coming.add
-            undo.enter_context(asked_by(self._desk))
+            sender.on_chunk = self._streamed.add
+            undo.enter_context(asked_by(self._request))
             yield
 
     def _ask_person(self, question: Question) -> Answer:
@@ -220,7 +220,7 @@ class ConversationPanel(LiveView):
             asking = self._conversation.calls.asking
             state = len(events), is_busy, asking
             if len(events) != self._state[0] or not is_busy:
-                self._coming.clear()
+                self._streamed.clear()
             self._show_stream()
             if state == self._state:
                 return
@@ -234,11 +234,11 @@ class ConversationPanel(LiveView):
             self._show_waiting(waiting, call_numbers(events))
 
     def _show_stream(self) -> None:
-        if self._coming.is_empty:
+        if self._streamed.is_empty:
             put(self._stream, Html(""))
         elif monotonic() >= self._due:
             self._due = monotonic() + EVERY
-            text = self._coming.visible_text(self._conversation)
+            text = self._streamed.visible_text(self._conversation)
             style = "white-space:pre-wrap;overflow-wrap:anywhere"
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 

@@ -28,7 +28,7 @@ _SEARCH_LENGTH = 20_000
 _LAST = 20
 
 
-class ComingText:
+class StreamedText:
     """The part of the model's next message that has arrived already; only its end is kept."""
 
     def __init__(self) -> None:
@@ -73,35 +73,35 @@ class LiveTranscript:
         self._is_live = hasattr(shell, "kernel")
         self._lock = RLock()
         self._is_shown = self._is_stale = self._is_over = False
-        self._coming, self._due = ComingText(), 0.0
+        self._streamed, self._due = StreamedText(), 0.0
         self._asking = frozenset[int]()
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
         """Draw new events during the `with` block, and the remaining events at its end."""
-        forget = self._log.listen(self._happened)
+        remove = self._log.listen(self._note_event)
         self._conversation.sender.on_chunk = self._add_chunk
         if self._is_live:
             ticker.watch(self._tick)
         try:
             yield
         finally:
-            forget()
+            remove()
             self._conversation.sender.on_chunk = None
             with self._lock:
                 self._is_over = True
                 self._show(self._log[self._begun :], is_running=False)
 
-    def _happened(self, event: Event) -> None:
+    def _note_event(self, event: Event) -> None:
         with self._lock:
-            self._coming.clear()
+            self._streamed.clear()
             self._is_stale = True
             if self._is_live and not self._is_shown:
                 self._draw()
 
     def _add_chunk(self, chunk: Chunk) -> None:
         with self._lock:
-            self._coming.add(chunk)
+            self._streamed.add(chunk)
             self._is_stale = True
 
     def _tick(self) -> bool:
@@ -118,7 +118,7 @@ class LiveTranscript:
     def _draw(self) -> None:
         self._is_stale = False
         events = self._log[self._begun :][-_LAST:]
-        text = self._coming.visible_text(self._conversation)
+        text = self._streamed.visible_text(self._conversation)
         if text:
             events.append(MessageEvent((TextContent(text=text),), source="agent"))
         self._show(events, is_running=True)
@@ -151,20 +151,20 @@ class StopButton:
         self._publisher = shell.display_pub
         self._stop = stop
         features = getattr(getattr(shell, "kernel", None), "kernel_info", {})
-        self._is_heard = _FEATURE in features.get("supported_features", ())
+        self._has_subshells = _FEATURE in features.get("supported_features", ())
         self.is_pressed = False
 
     @contextmanager
     def display(self) -> Iterator[None]:
         """Show the button during the `with` block."""
-        if not (self._is_heard and can_ask_in_cell()):
+        if not (self._has_subshells and can_ask_in_cell()):
             yield
             return
         parts, output = Parts(), CellOutput(self._publisher)
         button, remark = parts.button("Stop", tip=_TIP), parts.html()
         button.on_click(lambda button: self._pressed(button, remark))
         output.show(parts.row(parts.html(PANEL), button, remark)._repr_mimebundle_())
-        _hear_while_busy(button)
+        _take_clicks_while_busy(button)
         try:
             yield
         finally:
@@ -177,7 +177,7 @@ class StopButton:
         remark.value = f'<span style="{REMARK}">{_STOPPING}</span>'
 
 
-def _hear_while_busy(button: Any) -> None:
+def _take_clicks_while_busy(button: Any) -> None:
     """Let the front end choose the thread that handles a click on *button*.
 
     ipykernel 7.0 to 7.3 do this always. From ipykernel 7.4 on, the thread that made the button

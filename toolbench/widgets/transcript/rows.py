@@ -90,7 +90,7 @@ class Rows:
                 put(row.html, other_html(masked(event, masking)))
             is_over = not isinstance(event, ActionEvent) or event.id in answers
             if event.id in steps and is_over:
-                row.offer_fork(steps[event.id], event.id, self._fork)
+                row.add_fork_button(steps[event.id], event.id, self._fork)
         self._keep(rows, len(own) - len(recent))
 
     def _show_call(self, row: "_Row", event: ActionEvent, masking: Masking, number: int) -> None:
@@ -112,12 +112,12 @@ class Rows:
         )
         put(row.html, html)
         row.html.add_class("toolbench-call")
-        row.tell(thought_html(masked_event))
+        row.show_thought(thought_html(masked_event))
         if answer is not None:
             call = event.tool_call
             if edit is not None:
                 call = edit.tool_call
-            row.offer(call, answer.answer, self._variables)
+            row.add_call_button(call, answer.answer, self._variables)
 
     def _keep(self, rows: "dict[int, _Row]", left_out: int) -> None:
         """Show *rows*, and close all other rows.
@@ -193,12 +193,12 @@ class _Row:
         """The widgets of the row."""
         return [*self._own, *(view.widget for view in self.views)]
 
-    def tell(self, thought: Html) -> None:
+    def show_thought(self, thought: Html) -> None:
         """Show *thought*, the model's words before its call, above the row, if it is not empty."""
         if thought and not self._thought:
             self._thought.append(self._parts.html(thought))
 
-    def offer(self, call: ToolCall, result: Observation, variables: Variables) -> None:
+    def add_call_button(self, call: ToolCall, result: Observation, variables: Variables) -> None:
         """Add a button that opens the panel of the ended *call*, if its tool exists.
 
         The user can keep its *result* in *variables*.
@@ -214,7 +214,7 @@ class _Row:
                 self._arrange,
             )
 
-    def offer_fork(self, step: int, event: int, fork: Fork) -> None:
+    def add_fork_button(self, step: int, event: int, fork: Fork) -> None:
         """Add a button that begins another conversation from the event with the number *event*.
 
         *step* is the number of the step that the event belongs to.

@@ -1,4 +1,4 @@
-"""What a conversation asks the user: to decide a call that waits, or to answer as the model."""
+"""What waits for the user in a conversation: calls to decide, and requests to answer as the model."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -88,7 +88,7 @@ class WaitingCall:
         children.append(self._body)
         self.widget = parts.column(*children, kind="toolbench-question")
         self.widget.add_class("toolbench-waiting")
-        self._forget = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
+        self._stop_listening = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
 
     def _renew_reason(self) -> bool:
         """Say what the tool declares now; return False, which ends a watch."""
@@ -97,7 +97,7 @@ class WaitingCall:
 
     def close(self) -> None:
         """Close all widgets of the view."""
-        self._forget()
+        self._stop_listening()
         if self._form is not None:
             self._form.close()
         self._by_hand.close()
@@ -213,7 +213,7 @@ _TEXT_ONLY = "no tool: text alone"
 _LIMIT = 50_000
 
 
-class PersonDesk:
+class RequestBox:
     """The part of a panel in which the user answers as the model of a conversation."""
 
     def __init__(self, parts: Parts) -> None:
@@ -225,15 +225,15 @@ class PersonDesk:
 
         When *cancel* is cancelled, return an empty answer.
         """
-        desk = _RequestView(request)
-        self.widget.children = desk.widgets
-        forget = cancel.on_cancel(partial(settle, desk.answer, request.answer("")))
+        view = _RequestView(request)
+        self.widget.children = view.widgets
+        remove = cancel.on_cancel(partial(settle, view.answer, request.answer("")))
         try:
-            return desk.answer.result()
+            return view.answer.result()
         finally:
-            forget()
+            remove()
             self.widget.children = ()
-            desk.close()
+            view.close()
 
 
 class _RequestView:
