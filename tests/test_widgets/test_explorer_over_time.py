@@ -112,6 +112,7 @@ class TestChanges:
         eventually(lambda: "<ins>two</ins>" in page(pane.widget))
         assert "<del>one</del>" in page(pane.widget)
         assert "<b>" not in page(pane.widget)
+        assert "Approve" not in buttons(pane.widget)
         assert page(pane.widget).index("breaking") < page(pane.widget).index("routing")
         assert f"%mcp diff shop {other.get(source, 'before')} --html FILE" in page(pane.widget)
 

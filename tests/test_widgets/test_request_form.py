@@ -118,12 +118,12 @@ def test_a_secret_gets_no_proposals(pane):
     eventually(lambda: "password" in _names(pane))
     for _ in range(2):
         password = named(pane.detail, "password")
-        if not pane._picked.form.values:
+        if not pane._form.values:
             type_into(password, "hunter22")
         assert "hunter22" not in repr([part.get_state() for part in walk(pane.detail)])
         choose(pane, "leave")
         choose(pane, "visit")
-    assert pane._picked.form.values == {"password": "hunter22"}
+    assert pane._form.values == {"password": "hunter22"}
 
 
 def _names(pane):

@@ -1,6 +1,6 @@
 """The tab of a server's prompts: a form for the arguments, and the messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,10 +14,8 @@ from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.explorer.request_form import PickedForm, proposals
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, RemoteListPane
-from toolbench.widgets.kit.parts import put
 from toolbench.widgets.kit.search_list import Item
 from toolbench.widgets.resource_views import LinkedResources
 
@@ -35,7 +33,7 @@ class PromptsPane(RemoteListPane):
         """Ask the server for its prompts, in the background."""
         super().__init__(session, lock)
         self._links = LinkedResources(self._parts, lock)
-        self._picked = PickedForm(self.detail)
+        self._extras = [self._links.widget]
         self.on(self._read, self._get_messages)
         self.refresh()
 
@@ -47,26 +45,35 @@ class PromptsPane(RemoteListPane):
         icon = icon_source(offer.raw.get("icons"))
         return Item(offer.name, name, offer.description, offer.name, icon=icon)
 
+    def _about_html(self, offer: Prompt) -> Html:
+        name = about = ""
+        if offer.title and offer.title != offer.name:
+            name = f" <code>{escape(offer.name)}</code>"
+        if offer.description.strip():
+            about = markdown_html(offer.description)
+        title = Html(icon_html(offer.raw.get("icons")) + escape(offer.title or offer.name))
+        head = f"<strong>{title}</strong>{name}"
+        return Html(f'<div style="margin:6px 0 4px">{head}</div>{about}')
+
+    def _schema_of(self, offer: Prompt) -> Mapping[str, Any] | None:
+        if offer.arguments:
+            return offer.schema
+        return None
+
     def _pick(self, key: str) -> None:
-        prompt = self._offers[key]
-        self._reading.forget()
-        self._picked.drop()
-        put(self._about, _about_html(prompt))
-        put(self._result, Html(""))
         self._links.clear()
-        form = self._picked.open(key, prompt.schema, proposals(self.session, prompt))
-        fields = []
-        if prompt.arguments:
-            fields.append(form.widget)
-        below = [self._read, self._reading.widget, self._result, self._links.widget]
-        self.detail.children = [self._about, *fields, *below]
+        super()._pick(key)
 
     def _get_messages(self) -> None:
         """Ask the server for the messages, if the form has no errors."""
-        name, form = self._list.picked, self._picked.form
-        if name is not None and form is not None and form.is_ready:
+        name, values = self._list.picked, {}
+        if self._form is not None:
+            if not self._form.is_ready:
+                return
+            values = self._form.values
+        if name is not None:
             self._links.clear()
-            read = partial(self.session.get_prompt, name, **form.values)
+            read = partial(self.session.get_prompt, name, **values)
             self._start(read, "Asking the server …")
 
     def _show_result(self, result: MCPPromptObservation | Failure) -> None:
@@ -86,21 +93,9 @@ class PromptsPane(RemoteListPane):
         return Html(html + "".join(map(_message_html, result.messages[:_MESSAGES])))
 
     def close(self) -> None:
-        """Close the tab and its form."""
+        """Close the tab; the read of a link that still runs is ignored."""
         self._links.leave()
-        self._picked.drop()
         super().close()
-
-
-def _about_html(prompt: Prompt) -> Html:
-    name = about = ""
-    if prompt.title and prompt.title != prompt.name:
-        name = f" <code>{escape(prompt.name)}</code>"
-    if prompt.description.strip():
-        about = markdown_html(prompt.description)
-    icon = icon_html(prompt.raw.get("icons"))
-    title = escape(prompt.title or prompt.name)
-    return Html(f'<div style="margin:6px 0 4px"><strong>{icon}{title}</strong>{name}</div>{about}')
 
 
 def _message_html(message: dict[str, Any]) -> str:

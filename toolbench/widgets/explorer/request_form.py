@@ -120,40 +120,6 @@ class RequestForm:
         self.form.close()
 
 
-class PickedForm:
-    """The form of the item that is picked in a list. What was typed for the other items is kept.
-
-    Attributes:
-        form: The form; None if no item is picked, or if the item has no arguments.
-    """
-
-    def __init__(self, detail: Any) -> None:
-        """Show no form yet.
-
-        Args:
-            detail: The box with the form. It is emptied before a form is closed.
-        """
-        self._detail = detail
-        self.form: RequestForm | None = None
-        self._key = ""
-        self._typed: dict[str, Mapping[str, str]] = {}
-
-    def open(self, key: str, schema: Mapping[str, Any], propose: Propose | None) -> RequestForm:
-        """Return a new form for the item *key*, with what was typed for this item before."""
-        self.drop()
-        self._key = key
-        self.form = RequestForm(schema, propose, self._typed.get(key, {}))
-        return self.form
-
-    def drop(self) -> None:
-        """Close the form, if there is one, and keep what was typed."""
-        if self.form is not None:
-            self._typed[self._key] = self.form.values
-            self._detail.children = ()
-            self.form.close()
-            self.form = None
-
-
 def proposals(session: MCPServerSession, target: Prompt | ResourceTemplate) -> Propose | None:
     """Return a function that asks for proposals for *target*; None if the server has no proposals."""
     if "completions" not in session.capabilities:

@@ -1,8 +1,8 @@
 """The tabs of a server's resources and of its skills, which are resources too: listed and read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
@@ -18,7 +18,6 @@ from toolbench.mcp.lists.skills import Skill
 from toolbench.mcp.monitoring.traffic import params_of
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction.detect import Secrecy
-from toolbench.widgets.explorer.request_form import PickedForm, proposals
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import MOST, Lock, RemoteListPane
 from toolbench.widgets.kit.parts import put, show_if
@@ -45,9 +44,8 @@ class ResourcesPane(RemoteListPane):
         self._subscribed: set[str] = set()
         self._last_update = _last_message(session)
         self._follow = parts.button("Subscribe", tip="Get a note when it changes")
-        self._buttons = parts.row(self._read, self._follow)
         self._updates = parts.html()
-        self._picked = PickedForm(self.detail)
+        self._actions = [parts.row(self._read, self._follow), self._updates]
         self.on(self._read, self._read_picked)
         self.on(self._follow, self._subscribe)
         self.refresh()
@@ -72,29 +70,37 @@ class ResourcesPane(RemoteListPane):
 
     # --- the picked item -------------------------------------------------------------
 
+    def _about_html(self, offer: Offer) -> Html:
+        marks = []
+        if isinstance(offer, ResourceTemplate):
+            marks.append(badge("template"))
+        if offer.mime_type:
+            marks.append(badge(offer.mime_type))
+        size = getattr(offer, "size", None)
+        if size is not None and size >= 0:
+            marks.append(badge(human_size(size)))
+        name = Html(icon_html(offer.raw.get("icons")) + escape(offer.title or offer.name))
+        return _head_html(name, marks, _key(offer), offer.description)
+
+    def _schema_of(self, offer: Offer) -> Mapping[str, Any] | None:
+        if isinstance(offer, ResourceTemplate):
+            return offer.schema
+        return None
+
     def _pick(self, key: str) -> None:
         offer = self._offers[key]
-        self._reading.forget()
-        self._picked.drop()
-        put(self._about, _about_html(offer))
-        put(self._result, Html(""))
-        put(self._updates, Html(""))
-        fields = []
-        if isinstance(offer, ResourceTemplate):
-            propose = proposals(self.session, offer)
-            fields.append(self._picked.open(key, offer.schema, propose).widget)
-        else:
+        if isinstance(offer, Resource):
             self._uri = offer.uri
+        put(self._updates, Html(""))
         self._show_subscription()
-        below = [self._buttons, self._updates, self._reading.widget, self._result]
-        self.detail.children = [self._about, *fields, *below]
+        super()._pick(key)
 
     def _wanted(self) -> str | None:
         """Return the URI of the picked resource, or of the picked template with its typed values.
 
         Return None if no valid URI can be made.
         """
-        form = self._picked.form
+        form = self._form
         if form is None:
             return self._uri
         template = self._offers.get(self._list.picked or "")
@@ -157,29 +163,11 @@ class ResourcesPane(RemoteListPane):
             names = listed(sorted(uris), MOST)
             put(self._updates, notice(f"Changed on the server: {names}. Read it again.", "info"))
 
-    def close(self) -> None:
-        """Close the tab and its form."""
-        self._picked.drop()
-        super().close()
-
 
 def _key(offer: Offer) -> str:
     if isinstance(offer, Resource):
         return offer.uri
     return offer.uri_template
-
-
-def _about_html(offer: Offer) -> Html:
-    marks = []
-    if isinstance(offer, ResourceTemplate):
-        marks.append(badge("template"))
-    if offer.mime_type:
-        marks.append(badge(offer.mime_type))
-    size = getattr(offer, "size", None)
-    if size is not None and size >= 0:
-        marks.append(badge(human_size(size)))
-    name = Html(icon_html(offer.raw.get("icons")) + escape(offer.title or offer.name))
-    return _head_html(name, marks, _key(offer), offer.description)
 
 
 def _head_html(name: Html, marks: list[Html], uri: str, description: str) -> Html:
@@ -216,7 +204,7 @@ class SkillsPane(RemoteListPane):
         """Ask the server for its skills, in the background."""
         super().__init__(session, lock)
         self._file = self._parts.chooser("File", [_MAIN])
-        self._choice = self._parts.row(self._file, self._read)
+        self._actions = [self._parts.row(self._file, self._read)]
         self.on(self._read, self._read_file)
         self.refresh()
 
@@ -226,17 +214,22 @@ class SkillsPane(RemoteListPane):
     def _item(self, offer: Skill) -> Item:
         return Item(offer.uri, offer.name, offer.description, title=offer.name)
 
+    def _about_html(self, offer: Skill) -> Html:
+        how = "checked by digest"
+        if offer.is_dynamic:
+            how = "made when read, not checked"
+        marks = [badge(how)]
+        sizes = [file.size for file in offer.files if file.size is not None]
+        if sizes:
+            marks.append(badge(human_size(sum(sizes))))
+        return _head_html(escape(offer.name), marks, offer.uri, offer.description)
+
     def _pick(self, key: str) -> None:
-        skill = self._offers[key]
-        self._reading.forget()
-        put(self._about, _skill_html(skill))
-        put(self._result, Html(""))
-        paths = [file.path for file in skill.files] or [_MAIN]
+        paths = [file.path for file in self._offers[key].files] or [_MAIN]
         paths.sort(key=lambda path: (path != _MAIN, path))
         self._file.options = paths[:_FILES]
         show_if(self._file, is_shown=len(paths) > 1)
-        below = [self._reading.widget, self._result]
-        self.detail.children = [self._about, self._choice, *below]
+        super()._pick(key)
 
     def _read_file(self) -> None:
         skill = self._offers.get(self._list.picked or "")
@@ -246,17 +239,6 @@ class SkillsPane(RemoteListPane):
 
     def _result_html(self, result: MCPResourceObservation) -> Html:
         return contents_html(result)
-
-
-def _skill_html(skill: Skill) -> Html:
-    how = "checked by digest"
-    if skill.is_dynamic:
-        how = "made when read, not checked"
-    marks = [badge(how)]
-    sizes = [file.size for file in skill.files if file.size is not None]
-    if sizes:
-        marks.append(badge(human_size(sum(sizes))))
-    return _head_html(escape(skill.name), marks, skill.uri, skill.description)
 
 
 def has_skills(session: MCPServerSession) -> bool:

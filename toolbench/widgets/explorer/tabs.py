@@ -11,6 +11,7 @@ from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.mcp.lists.listing import ToolsDiff
 from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.requests import AskingRequest, Failure, ServerRequest
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.search_list import Item, PickList
@@ -113,9 +114,15 @@ class RemoteListPane(ListPane):
         self._note = parts.html(notice("Listing…", "neutral"))
         self._empty = parts.html()
         self._list = PickList(parts, self.title, self._pick, lock)
+        self._form: RequestForm | None = None
+        self._form_key = ""
+        self._typed: dict[str, Mapping[str, str]] = {}
         self._about = parts.html()
         self._read = parts.button(self.verb, look="primary")
         self._result = parts.html()
+        # What stands below the form of an item, and below what was read
+        self._actions: list[Any] = [self._read]
+        self._extras: list[Any] = []
         self.detail = parts.column(self._empty, kind="toolbench-page")
         self.widget = parts.column(self._note, self._list.widget)
 
@@ -128,8 +135,16 @@ class RemoteListPane(ListPane):
         """Return *offer*, one of the items, as an item of the list on the page."""
 
     @abstractmethod
-    def _pick(self, key: str) -> None:
-        """Show the item with *key*."""
+    def _about_html(self, offer: Any) -> Html:
+        """Return what *offer* is, as HTML."""
+
+    def _schema_of(self, offer: Any) -> Mapping[str, Any] | None:
+        """Return the schema of the arguments of *offer*; None if it has none."""
+        return None
+
+    @abstractmethod
+    def _result_html(self, result: Any) -> Html:
+        """Return *result*, what was read of the picked item, as HTML."""
 
     def refresh(self) -> None:
         """Show the latest list, or why there is none."""
@@ -168,6 +183,36 @@ class RemoteListPane(ListPane):
         self._list.offer(list(items.values()), f"No {plural}.")
         self._list.pick_first()
 
+    def _pick(self, key: str) -> None:
+        """Show the item with *key*, with what was typed for it before."""
+        offer = self._offers[key]
+        self._drop_form()
+        put(self._about, self._about_html(offer))
+        put(self._result, Html(""))
+        fields, schema = [], self._schema_of(offer)
+        if schema is not None:
+            propose = proposals(self.session, offer)
+            self._form = RequestForm(schema, propose, self._typed.get(key, {}))
+            self._form_key = key
+            fields = [self._form.widget]
+        below = [*self._actions, self._reading.widget, self._result, *self._extras]
+        self.detail.children = [self._about, *fields, *below]
+
+    def _drop_form(self) -> None:
+        """Close the form, if there is one, and keep what was typed; what is read is wanted no more."""
+        self._reading.forget()
+        if self._form is not None:
+            self._typed[self._form_key] = self._form.values
+            # Before it is closed
+            self.detail.children = ()
+            self._form.close()
+            self._form = None
+
+    def close(self) -> None:
+        """Close the tab and its form."""
+        self._drop_form()
+        super().close()
+
     def _start(self, read: Callable[[], Any], sentence: str) -> None:
         """Show *sentence* while *read* asks the server, then the result or why it failed."""
         put(self._result, notice(sentence, "neutral"))
@@ -178,10 +223,6 @@ class RemoteListPane(ListPane):
             put(self._result, notice(result.text, "danger"))
         else:
             put(self._result, self._result_html(result))
-
-    @abstractmethod
-    def _result_html(self, result: Any) -> Html:
-        """Return *result*, what was read of the picked item, as HTML."""
 
 
 def changes_html(change: ToolsDiff | None) -> Html:
