@@ -105,13 +105,13 @@ class ConversationPanel(LiveView):
     # --- what the buttons do ------------------------------------------------------------
 
     def step(self) -> None:
-        """Run the waiting calls, then ask the model once. The new calls wait for a person."""
+        """Run the waiting calls, then ask the model once. The new calls wait for the user."""
         self._work(self._one_step)
 
     def run(self) -> None:
         """Ask the model and run its calls, until there is a reason to stop.
 
-        The calls do not wait for a person, but the policy may ask one for consent.
+        The calls do not wait for the user, but the policy may ask for consent.
         """
         self._work(self._conversation.run)
 
