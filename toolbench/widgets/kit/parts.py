@@ -31,11 +31,11 @@ def show_if(widget: Any, *, is_shown: bool) -> None:
 
 def mark(widget: Any, name: str, *, is_marked: bool) -> None:
     """Give *widget* the CSS class *name*, or take it away; send nothing if nothing changes."""
-    classes = [each for each in widget._dom_classes if each != name]
-    if is_marked:
-        classes.append(name)
-    if widget._dom_classes != tuple(classes):
-        widget._dom_classes = classes
+    classes = widget._dom_classes
+    if is_marked and name not in classes:
+        widget._dom_classes = (*classes, name)
+    elif not is_marked and name in classes:
+        widget._dom_classes = tuple(each for each in classes if each != name)
 
 
 def on_pick(widget: Any, react: Callable[[str], object]) -> None:
@@ -121,10 +121,10 @@ class Parts:
     ) -> Any:
         """Return a button. A click calls *act*.
 
-        *look* is the `button_style` of ipywidgets; *kind* is a CSS class.
+        *look* is the `button_style` of ipywidgets; *kind* is a CSS class, or several.
         """
         state |= {"description": label, "button_style": look, "tooltip": tip or label}
-        button = self.make(HeldButton, "toolbench-button", kind, **state)
+        button = self.make(HeldButton, "toolbench-button", *kind.split(), **state)
         if act is not None:
             button.on_click(lambda _: act())
         return button

@@ -122,10 +122,10 @@ class RunReport:
         self._parts, self._lock, self._add = parts, lock, add
         self._state = parts.html()
         self._clock = parts.html()
-        self._log = LogView(parts)
         self._result = parts.html()
         self._saving = ResultSaving(self._result, self._files_of)
         # Each is made when a run first needs it
+        self._log: LogView | None = None
         self._bar: Any = None
         self._about: Any = None
         self._more: Any = None
@@ -136,14 +136,16 @@ class RunReport:
         self._last_state: tuple[int, bool] | None = None
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
-        self.widget = parts.column(kind="toolbench-report")
-        self._arrange()
+        self.widget = parts.column(self._result, kind="toolbench-report")
 
     def _arrange(self) -> None:
         """Show the parts that are made, in their order."""
-        children = [self._log.widget, self._result]
+        children = []
         if self._about is not None:
-            children.insert(0, self._about)
+            children.append(self._about)
+        if self._log is not None:
+            children.append(self._log.widget)
+        children.append(self._result)
         if self._more is not None:
             children.append(self._more)
         if self._links is not None:
@@ -178,7 +180,8 @@ class RunReport:
 
     def begin(self) -> None:
         """Remove the result of the earlier run, and show that the run goes on."""
-        self._log.clear()
+        if self._log is not None:
+            self._log.clear()
         put(self._result, Html(""))
         self._saving.forget()
         self._offer_more(is_more=False)
@@ -204,7 +207,7 @@ class RunReport:
             return
         self._last_state = state
         self._show_progress(run)
-        self._log.show(run.output, over=over)
+        self._show_output(run.output, over=over)
         if over and latest.html is not None:
             put(self._result, latest.html)
             self._seen = latest
@@ -212,6 +215,13 @@ class RunReport:
             self._offer_links(run)
         elif run.control.is_given_up:
             put(self._result, notice(STUCK, "warning"))
+
+    def _show_output(self, output: Output, *, over: bool, limit: int = REST) -> None:
+        if self._log is None and output.chunks():
+            self._log = LogView(self._parts)
+            self._arrange()
+        if self._log is not None:
+            self._log.show(output, over=over, limit=limit)
 
     def _show_progress(self, run: Run) -> None:
         share = run.progress_view.state.share
@@ -240,7 +250,7 @@ class RunReport:
     def _show_everything(self) -> None:
         run = self.run
         if run is not None:
-            self._log.show(run.output, over=True, limit=KEPT)
+            self._show_output(run.output, over=True, limit=KEPT)
             self._result.value = _result_html(run, EVERYTHING)
             self._offer_more(is_more=False)
 
@@ -454,14 +464,12 @@ class LogView:
         self._widgets: list[Any] = []
         self._begun = self._drawn_at = monotonic()
         self._limit = REST
-        # Most tools print nothing
-        self._lines: Any = None
-        self.widget = parts.column(kind="toolbench-log")
+        self._lines = parts.column()
+        self.widget = parts.column(self._lines, kind="toolbench-log")
 
     def clear(self) -> None:
         """Remove the output."""
-        if self._lines is not None:
-            self._lines.children = ()
+        self._lines.children = ()
         self._parts.drop(self._widgets)
         self._pieces, self._widgets = [], []
         self._begun = monotonic()
@@ -488,10 +496,7 @@ class LogView:
         for index, piece in enumerate(pieces):
             self._put(index, piece, is_other=is_other)
         self._drop_beyond(len(pieces))
-        if self._lines is None and self._widgets:
-            self._lines = self._parts.column(*self._widgets)
-            self.widget.children = [self._lines]
-        elif self._lines is not None and self._lines.children != tuple(self._widgets):
+        if self._lines.children != tuple(self._widgets):
             self._lines.children = self._widgets
 
     def _put(self, index: int, piece: Piece, *, is_other: bool) -> None:

@@ -65,8 +65,7 @@ class RunControls:
         self._begun = -QUIET
         self.can_run = True
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
-        self._cancel = parts.button("Cancel", kind=HIDDEN, disabled=True)
-        self._cancel.add_class(_CANCEL)
+        self._cancel = parts.button("Cancel", kind=f"{_CANCEL} {HIDDEN}", disabled=True)
         self._run.on_click(lambda _: self._click(unchecked=False))
         self._cancel.on_click(lambda _: cancel())
         self.buttons = [self._run, self._cancel]

@@ -276,14 +276,14 @@ class CopyButton:
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Make the button for *panel*."""
         self._panel = panel
-        self.button = parts.button("Copy call", kind="toolbench-copy-call")
-        self.button.on_click(lambda _: self._send())
-        self.choose(next(iter(SNIPPETS)))
+        self.kind = next(iter(SNIPPETS))
+        tip = _copy_tip(self.kind)
+        self.button = parts.button("Copy call", self._send, kind="toolbench-copy-call", tip=tip)
 
     def choose(self, kind: str) -> None:
         """Let the button copy this *kind* of text, one of `SNIPPETS`; at first it is Python."""
         self.kind = kind
-        self.button.tooltip = f"Copy the call as {kind}; choose another kind in the tab Code"
+        self.button.tooltip = _copy_tip(kind)
 
     def _send(self) -> None:
         """Send the call for the module to copy."""
@@ -292,6 +292,10 @@ class CopyButton:
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
         self.button.send({"copy": call})
+
+
+def _copy_tip(kind: str) -> str:
+    return f"Copy the call as {kind}; choose another kind in the tab Code"
 
 
 # --- History --------------------------------------------------------------------------
