@@ -82,7 +82,7 @@ class TestKeepsake:
 
     @pytest.mark.parametrize(
         ("view", "then"),
-        [("bench(add)", ""), ("bench(add, add)", "view._list._list.index = 0")],
+        [("bench(add)", ""), ("bench(add, add)", "view._list._lines[0].widget.index = 0")],
         ids=["a panel", "a bench"],
     )
     def test_holds_a_later_run_for_all_to_see(self, kernel, view, then):
