@@ -79,6 +79,7 @@ class TestTab:
             ("%tools l", ["list", "lint"]),
             ("%tools sweep gr", ["greet"]),
             ("%tools sweep greet st", ["style="]),
+            ("%tools sweep greet style=", ["short", "long"]),
             ("%tools export add gr", ["greet"]),
             ("%mcp log x --", ["--stderr", "--traffic", "--errors", "--level", "--help"]),
             ("%mcp reconnect x --mode ", ["auto", "legacy"]),

@@ -119,6 +119,7 @@ class TestRun:
             ("-f yaml", "{a: 2, b: 3}"),
             ("-f py", "a = 1 + 1\nb = 3"),
             ("b=3", "a: 2"),
+            ('{"b": 3}', "a: 2"),
         ],
     )
     def test_with_a_body(self, shell, options, body):

@@ -210,19 +210,15 @@ def config_text(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]
     written = write_config(s for s in sessions if s.protocol_version)
     servers = counted(len(written.config["mcpServers"]), "server")
     notes = [f"It has {servers}. %mcp connect --config FILE connects them again."]
-    if written.variables:
-        names = ", ".join(written.variables)
-        notes.append(
-            f"Secrets are not in the file. Set these variables before you use it: {names}."
-        )
-    if written.left_out:
-        names = ", ".join(written.left_out)
-        notes.append(f"Left out, because they exist in this session only: {names}.")
-    if others:
-        names = ", ".join(others)
-        notes.append(f"Left out, because they did not connect: {names}.")
-    if names := ", ".join(written.without_objects):
-        notes.append(f"The objects in 'auth' are not in the file: add them to {names}.")
+    remarks = {
+        "Secrets are not in the file. Set these variables before you use it: {}.": written.variables,
+        "Left out, because they exist in this session only: {}.": written.left_out,
+        "Left out, because they did not connect: {}.": others,
+        "The objects in 'auth' are not in the file: add them to {}.": written.without_objects,
+    }
+    for remark, names in remarks.items():
+        if names:
+            notes.append(remark.format(", ".join(names)))
     return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
 
