@@ -120,6 +120,15 @@ class TestJsonText:
         assert form.blocked
         assert ((), "the arguments must be an object: { … }") in form.errors
 
+    def test_other_keys_that_are_no_object_block(self):
+        """They are JSON if one of them has a line break."""
+        form = SchemaForm(_object(a={}), {"b\nc": 1})
+        area = named(form.widget, "other keys")
+        receive(area, value="[1]")
+        assert form.errors == [((), "The other keys must be an object: { … }.")] and form.blocked
+        receive(area, value='{"d": 2}')
+        assert (form.value, form.blocked) == ({"d": 2}, False)
+
 
 def test_a_form_shows_itself_as_its_fields():
     """As the last expression of a cell; in words, it says how many there are, not what."""

@@ -45,6 +45,16 @@ class ObjectEditor(Container):
         """Whether the object has required properties, so that {} is not valid."""
         return bool(self._required)
 
+    @property
+    def trouble(self) -> str:
+        """An error if the other keys, which may be JSON text, are no object; "" if there is no error."""
+        if self._others is None:
+            return ""
+        others = self._others.read()
+        if others is UNSET or isinstance(others, dict):
+            return ""
+        return "The other keys must be an object: { … }."
+
     def gather(self, part: Callable[[Slot], Any]) -> Any:
         """Call *part* for the slot of each field, and return a dict of the results.
 
@@ -55,7 +65,9 @@ class ObjectEditor(Container):
             if name in self._slots or name in self._required:
                 there[name] = part(self._slot(name))
         if self._others is not None:
-            there.update(part(self._others) or {})
+            others = part(self._others)
+            if isinstance(others, dict):
+                there.update(others)
         in_order = dict.fromkeys([*self._keys, *there])
         return {key: there[key] for key in in_order if there.get(key, UNSET) is not UNSET}
 
