@@ -92,7 +92,7 @@ class Catalog:
         if "." in pattern:
             for address, tool in self._addresses().items():
                 if not has_name(tool.name):
-                    by_address = _entry(tool, tool.source)._replace(name=str(address))
+                    by_address = _entry(tool)._replace(name=str(address))
                     entries.setdefault(by_address.name, by_address)
         return [
             entry for entry in entries.values() if has_name(entry.name) and has_source(entry.source)
@@ -172,11 +172,22 @@ class Catalog:
         Raises:
             ToolNotFoundError: If there is no such tool; the message suggests a similar name.
         """
-        entry = self._entry(name) or self._at(name) or self._entry(meant_by(name, self.names()))
-        if entry is None:
+        tool = self._named(name) or tool_at(name, self._addresses().values())
+        if tool is None:
+            tool = self._named(meant_by(name, self.names()))
+        if tool is None:
             msg = f"There is no tool called {name!r}.{self._way_to(name)}"
             raise ToolNotFoundError(msg)
-        return entry.make()
+        return tool
+
+    def _named(self, name: str | None) -> AnyTool | None:
+        for tool in self._made():
+            if tool.name == name:
+                return tool
+        # Not its aliases: a spelling is looked for after the addresses
+        if name is not None and name in iter(self._registry):
+            return self._make(name)
+        return None
 
     def _way_to(self, name: str) -> str:
         """Return advice for *name*, which no tool has."""
@@ -205,13 +216,6 @@ class Catalog:
         for name in list(self._tools_by_name):
             self._forget(name)
 
-    def _at(self, address: str) -> Entry | None:
-        """Return the tool of a server whose address is *address*, or None."""
-        tool = tool_at(address, self._addresses().values())
-        if tool is None:
-            return None
-        return _entry(tool, tool.source)
-
     def _addresses(self) -> dict[ToolAddress, AnyTool]:
         """Return the tools of servers by their addresses, also those whose names other tools have."""
         in_variables = tools_in(list(self._namespace.items()))
@@ -223,19 +227,14 @@ class Catalog:
                 addresses.setdefault(address, tool)
         return addresses
 
-    def _entry(self, name: str | None) -> Entry | None:
-        return next((entry for entry in self._all() if entry.name == name), None)
-
     def _all(self) -> Iterator[Entry]:
-        for tool in _newest(tools_in(list(self._namespace.items()))):
-            source = tool.source
-            if source == "native":
-                source = "notebook"
-            yield _entry(tool, source)
-        client = self._client()
-        for tool in client or ():
-            yield _entry(tool, tool.source)
+        yield from map(_entry, self._made())
         yield from map(self._registered, self._registry)
+
+    def _made(self) -> Iterator[AnyTool]:
+        """Yield the tools of the notebook, the newest of each name, and those of the servers."""
+        yield from _newest(tools_in(list(self._namespace.items())))
+        yield from self._client() or ()
 
     def _registered(self, name: str) -> Entry:
         recipe, make = self._registry.recipe(name), partial(self._make, name)
@@ -288,7 +287,10 @@ def _earlier_run(name: str) -> str:
     return ""
 
 
-def _entry(tool: AnyTool, source: str) -> Entry:
+def _entry(tool: AnyTool) -> Entry:
+    source = tool.source
+    if source == ToolDefinition.source:
+        source = "notebook"
     return Entry(tool.name, source, tool.description, kind_of(tool), lambda: tool)
 
 

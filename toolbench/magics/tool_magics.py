@@ -219,8 +219,7 @@ class ToolMagics(NotebookMagics):
 
 def tell_if_outdated(tool: AnyTool) -> None:
     """Print a sentence if *tool* uses a class that was defined again since."""
-    advice = remake_advice(tool)
-    if advice:
+    if tool.is_stale and (advice := remake_advice(tool)):
         print(advice)  # noqa: T201 - in the cell that asked
 
 
