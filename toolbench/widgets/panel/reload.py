@@ -55,9 +55,7 @@ class Staleness:
             if message:
                 children.append(self._parts.html(notice(message, "warning")))
             if message == _CHANGED:
-                button = self._parts.button("Reload", look="info")
-                button.on_click(lambda _: self.reload())
-                children.append(button)
+                children.append(self._parts.button("Reload", self.reload, look="info"))
             self.notice.children = children
         return False
 

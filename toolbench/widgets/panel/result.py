@@ -243,8 +243,7 @@ class RunReport:
         if self._more is not None:
             show_if(self._more, is_shown=is_more)
         elif is_more:
-            self._more = self._parts.button("Show everything")
-            self._more.on_click(lambda _: self._show_everything())
+            self._more = self._parts.button("Show everything", self._show_everything)
             self._arrange()
 
     def _show_everything(self) -> None:

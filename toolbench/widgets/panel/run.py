@@ -64,10 +64,11 @@ class RunControls:
         self._parts, self._start = parts, start
         self._begun = -QUIET
         self.can_run = True
-        self._run = parts.button("Run", look="primary", kind=SUBMIT)
-        self._cancel = parts.button("Cancel", kind=f"{_CANCEL} {HIDDEN}", disabled=True)
-        self._run.on_click(lambda _: self._click(unchecked=False))
-        self._cancel.on_click(lambda _: cancel())
+        self._run = parts.button(
+            "Run", lambda: self._click(unchecked=False), look="primary", kind=SUBMIT
+        )
+        kind = f"{_CANCEL} {HIDDEN}"
+        self._cancel = parts.button("Cancel", cancel, kind=kind, disabled=True)
         self.buttons = [self._run, self._cancel]
         self.notice = parts.make(w.HBox, "toolbench-refusal")
         self._refused: tuple[str, list[str]] | None = None
@@ -102,23 +103,17 @@ class RunControls:
         if fields:
             text = f"{reason}:"
         children = [self._parts.html(Html(f'<span class="toolbench-wrong">{escape(text)}</span>'))]
-        children += map(self._link, fields[:_LINKS])
+        for field in fields[:_LINKS]:
+            name = notes.label(field.name)
+            link = self._parts.button(name, field.focus, tip="Go to", kind="toolbench-link")
+            children.append(link)
         if len(fields) > _LINKS:
             children.append(self._parts.html(escape(f"and {len(fields) - _LINKS} more")))
         if judged_elsewhere:
-            children.append(self._anyway())
+            send = partial(self._click, unchecked=True)
+            tip = "Send it unchanged: the server will check it"
+            children.append(self._parts.button("Send anyway", send, tip=tip))
         self.notice.children = children
-
-    def _anyway(self) -> w.Widget:
-        tip = "Send it unchanged: the server will check it"
-        button = self._parts.button("Send anyway", tip=tip)
-        button.on_click(lambda _: self._click(unchecked=True))
-        return button
-
-    def _link(self, field: WrongField) -> w.Widget:
-        link = self._parts.button(notes.label(field.name), tip="Go to", kind="toolbench-link")
-        link.on_click(lambda _: field.focus())
-        return link
 
     @property
     def is_refusing(self) -> bool:

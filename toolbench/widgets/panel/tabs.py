@@ -313,13 +313,12 @@ class HistoryView(View):
         super().__init__(panel)
         parts = self._parts
         self._runs = parts.chooser("Run", [])
-        self._back = parts.button("Load into form")
+        self._back = parts.button("Load into form", self._fill)
         self._table = parts.drawn(Runs, "runs", self._runs)
         self._html = parts.html()
         self._is_filling = False
         self._runs.observe(lambda _: self._chosen(), "value")
         on_pick(self._table, self._choose)
-        self._back.on_click(lambda _: self._fill())
         self.widget = parts.column(
             self._table, parts.row(self._back), self._html, kind="toolbench-runs"
         )
