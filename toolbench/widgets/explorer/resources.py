@@ -45,7 +45,7 @@ class ResourcesPane(RemoteListPane):
         self._last_update = _last_message(session)
         self._follow = parts.button("Subscribe", tip="Get a note when it changes")
         self._updates = parts.html()
-        self._actions = [parts.row(self._read, self._follow), self._updates]
+        self._operations = [parts.row(self._read, self._follow), self._updates]
         self.on(self._read, self._read_picked)
         self.on(self._follow, self._subscribe)
         self.refresh()
@@ -204,7 +204,7 @@ class SkillsPane(RemoteListPane):
         """Ask the server for its skills, in the background."""
         super().__init__(session, lock)
         self._file = self._parts.chooser("File", [_MAIN])
-        self._actions = [self._parts.row(self._file, self._read)]
+        self._operations = [self._parts.row(self._file, self._read)]
         self.on(self._read, self._read_file)
         self.refresh()
 

@@ -121,7 +121,7 @@ class RemoteListPane(ListPane):
         self._read = parts.button(self.verb, look="primary")
         self._result = parts.html()
         # What stands below the form of an item, and below what was read
-        self._actions: list[Any] = [self._read]
+        self._operations: list[Any] = [self._read]
         self._extras: list[Any] = []
         self.detail = parts.column(self._empty, kind="toolbench-page")
         self.widget = parts.column(self._note, self._list.widget)
@@ -195,7 +195,7 @@ class RemoteListPane(ListPane):
             self._form = RequestForm(schema, propose, self._typed.get(key, {}))
             self._form_key = key
             fields = [self._form.widget]
-        below = [*self._actions, self._reading.widget, self._result, *self._extras]
+        below = [*self._operations, self._reading.widget, self._result, *self._extras]
         self.detail.children = [self._about, *fields, *below]
 
     def _drop_form(self) -> None:
