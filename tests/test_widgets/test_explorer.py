@@ -93,7 +93,7 @@ class TestExplorer:
             Explorer({session.name: session})
             opened.append(wire.opened() - before)
         # Some 50 of them are the panel of a tool
-        assert opened[0] == opened[1] <= 116
+        assert opened[0] == opened[1] <= 96
 
     def test_closing_leaves_nothing(self, wire, shop):
         """Whatever was opened; the servers stay connected."""

@@ -105,8 +105,7 @@ class ServerPage:
 
     def _place(self) -> None:
         """Show the picked item of the visible list."""
-        if self.main.children != (self.pane.detail,):
-            self.main.children = (self.pane.detail,)
+        self.main.children = [self.pane.detail]
 
     def close(self) -> None:
         """Close every pane that was opened."""

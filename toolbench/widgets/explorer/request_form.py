@@ -143,7 +143,7 @@ class Proposed(Line):
 
     @property
     def hint(self) -> str:
-        """A remark if the server has more proposals than it sent; else an empty text."""
+        """A remark if the server has more proposals than it sent; else an empty string."""
         return self._others
 
     def offer(self, values: Completions) -> None:
@@ -160,7 +160,7 @@ class Proposed(Line):
 
 
 def _others(values: Completions) -> str:
-    """Return a remark if the server has more proposals than it sent; else an empty text."""
+    """Return a remark if the server has more proposals than it sent; else an empty string."""
     if not values.has_more:
         return ""
     known = ""

@@ -165,7 +165,7 @@ class ServerToolPanel(ToolPanel):
 
 
 def _empty_html(session: MCPServerSession) -> Html:
-    """Return the text that a person sees while no tool is picked."""
+    """Return what the user sees while no tool is picked."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     else:

@@ -20,7 +20,7 @@ QUIET = 0.3
 
 
 class Keyboard:
-    """Knows when a person typed last, in any field."""
+    """Knows when the user typed last, in any field."""
 
     def __init__(self) -> None:
         """Nothing was typed yet."""
