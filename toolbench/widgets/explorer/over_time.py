@@ -55,9 +55,8 @@ class RecordingPane(Pane):
             # Otherwise a click arrives before the last key
             continuous_update=False,
         )
-        self._button = parts.button("Record")
+        self._button = self.button("Record", self._toggle)
         self._state = parts.html()
-        self.on(self._button, self._toggle)
         self.widget = parts.column(parts.row(self._file, self._button), self._state)
         self.refresh()
 
@@ -118,18 +117,19 @@ class ChangesPane(Pane):
             # Else a click arrives before the last key
             continuous_update=False,
         )
-        self._compare = parts.button("Compare")
+        self._compare = self.button("Compare", self._start)
         snapshot = file_of(session.name, ".snapshot.json")
-        self._snapshot = parts.button(
-            "Save a snapshot", tip=f"Write what it offers now into {snapshot}"
+        self._snapshot = self.button(
+            "Save a snapshot",
+            partial(self._take_snapshot, snapshot),
+            tip=f"Write what it offers now into {snapshot}",
         )
-        self._approve = parts.button(
-            "Approve", tip="Allow calls of its tools, as they are described now"
+        self._approve = self.button(
+            "Approve",
+            self._approve_shown,
+            tip="Allow calls of its tools, as they are described now",
         )
         self._state, self._page = parts.html(), parts.html()
-        self.on(self._compare, self._start)
-        self.on(self._snapshot, partial(self._take_snapshot, snapshot))
-        self.on(self._approve, self._approve_shown)
         head = parts.row(self._other, self._compare, self._snapshot)
         self.widget = parts.column(head, self._state, self._approve, self._page)
         self._tell("Nothing compared yet.", "neutral")

@@ -34,7 +34,6 @@ class PromptsPane(RemoteListPane):
         super().__init__(session, lock)
         self._links = LinkedResources(self._parts, lock)
         self._extras = [self._links.widget]
-        self.on(self._read, self._get_messages)
         self.refresh()
 
     def _ask(self) -> Iterable[Prompt]:
@@ -64,7 +63,7 @@ class PromptsPane(RemoteListPane):
         self._links.clear()
         super()._pick(key)
 
-    def _get_messages(self) -> None:
+    def _read_picked(self) -> None:
         """Ask the server for the messages, if the form has no errors."""
         name, values = self._list.picked, {}
         if self._form is not None:

@@ -43,11 +43,9 @@ class ResourcesPane(RemoteListPane):
         self._uri = ""
         self._subscribed: set[str] = set()
         self._last_update = _last_message(session)
-        self._follow = parts.button("Subscribe", tip="Get a note when it changes")
+        self._follow = self.button("Subscribe", self._subscribe, tip="Get a note when it changes")
         self._updates = parts.html()
         self._operations = [parts.row(self._read, self._follow), self._updates]
-        self.on(self._read, self._read_picked)
-        self.on(self._follow, self._subscribe)
         self.refresh()
 
     def refresh(self) -> None:
@@ -205,7 +203,6 @@ class SkillsPane(RemoteListPane):
         super().__init__(session, lock)
         self._file = self._parts.chooser("File", [_MAIN])
         self._operations = [self._parts.row(self._file, self._read)]
-        self.on(self._read, self._read_file)
         self.refresh()
 
     def _ask(self) -> Iterable[Skill]:
@@ -231,7 +228,7 @@ class SkillsPane(RemoteListPane):
         show_if(self._file, is_shown=len(paths) > 1)
         super()._pick(key)
 
-    def _read_file(self) -> None:
+    def _read_picked(self) -> None:
         skill = self._offers.get(self._list.picked or "")
         if skill is not None:
             read = partial(self.session.skills.read, skill, self._file.value)

@@ -45,18 +45,18 @@ class ServerPane(Pane):
         self._message = Html("")
         self._is_closing = False
         self._about = parts.html()
-        self._again = parts.button("Reconnect", tip="Disconnect, and connect afresh")
-        self._other = parts.button("Use the older protocol")
-        self._close = parts.button("Disconnect")
+        self._again = self.button(
+            "Reconnect", partial(self._reconnect, None), tip="Disconnect, and connect afresh"
+        )
+        self._other = self.button("Use the older protocol", self._change_protocol)
+        self._close = self.button("Disconnect", self._disconnect)
         self._more = parts.html()
-        self._review = parts.button(
-            "Should I use it?", tip="Its tools, tokens, risks, and what lint says"
+        self._review = self.button(
+            "Should I use it?",
+            self._start_review,
+            tip="Its tools, tokens, risks, and what lint says",
         )
         self._answer = parts.html()
-        self.on(self._again, partial(self._reconnect, None))
-        self.on(self._other, self._change_protocol)
-        self.on(self._close, self._disconnect)
-        self.on(self._review, self._start_review)
         buttons = parts.row(self._again, self._close, self._other)
         below = [self._more, parts.column(self._review, self._answer)]
         self.widget = parts.column(self._about, buttons, *below)

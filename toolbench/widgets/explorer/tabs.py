@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, ClassVar
 
 import ipywidgets as w
@@ -24,7 +25,7 @@ Lock = AbstractContextManager[Any]
 
 
 class Pane(ABC):
-    """The base class of a tab's content. A pane is made when its tab is first opened."""
+    """The base class of a tab's content, or of a part of it. A pane is made when its tab is first opened."""
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
@@ -45,17 +46,19 @@ class Pane(ABC):
         self._parts = Parts()
         self._requests: list[ServerRequest[Any]] = []
 
+    def button(
+        self, label: str, act: Callable[[], object], *, look: str = "", tip: str = ""
+    ) -> Any:
+        """Return a button that calls *act*; *look* is the `button_style` of ipywidgets."""
+        return self._parts.button(label, partial(self._react, act), look=look, tip=tip)
+
     def on(self, widget: Any, react: Callable[[], object]) -> None:
-        """Call *react* after a click if *widget* is a button, else after a change of its value."""
+        """Call *react* after each change of the value of *widget*."""
+        widget.observe(lambda _: self._react(react), "value")
 
-        def happened(_: Any) -> None:
-            with self._lock:
-                react()
-
-        if isinstance(widget, w.Button):
-            widget.on_click(happened)
-        else:
-            widget.observe(happened, "value")
+    def _react(self, react: Callable[[], object]) -> None:
+        with self._lock:
+            react()
 
     def request(self) -> ServerRequest[Any]:
         """Return a new way to send requests, whose results are ignored after the pane is closed."""
@@ -118,7 +121,7 @@ class RemoteListPane(ListPane):
         self._form_key = ""
         self._typed: dict[str, Mapping[str, str]] = {}
         self._about = parts.html()
-        self._read = parts.button(self.verb, look="primary")
+        self._read = self.button(self.verb, self._read_picked, look="primary")
         self._result = parts.html()
         # What stands below the form of an item, and below what was read
         self._operations: list[Any] = [self._read]
@@ -141,6 +144,10 @@ class RemoteListPane(ListPane):
     def _schema_of(self, offer: Any) -> Mapping[str, Any] | None:
         """Return the schema of the arguments of *offer*; None if it has none."""
         return None
+
+    @abstractmethod
+    def _read_picked(self) -> None:
+        """Read the picked item, with what was typed for it."""
 
     @abstractmethod
     def _result_html(self, result: Any) -> Html:

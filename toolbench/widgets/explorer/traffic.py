@@ -15,10 +15,10 @@ from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
 from toolbench.mcp.session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
-from toolbench.widgets.explorer.requests import AskingRequest, Failure
+from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, Pane
 from toolbench.widgets.kit.message_lines import Line, MessageLines, one_line
-from toolbench.widgets.kit.parts import Parts, put, show_if
+from toolbench.widgets.kit.parts import put, show_if
 from toolbench.wording import counted
 
 _CALL = "tools/call"
@@ -76,25 +76,22 @@ class TrafficPane(Pane):
             nothing="No message matches.",
         )
         self._number = self._lines.number
-        self._opened = OpenMessage(parts, session, self.asking_request(), use_tool)
-        self._as_text = parts.button(
+        close = partial(self._number.set_trait, "value", "")
+        self._opened = OpenMessage(session, lock, use_tool, close)
+        as_text = self.button(
             "List as text",
+            self._show_text,
             tip="The messages that the list shows, as text to copy or save",
         )
         self._whole = parts.html()
         self.on(self._kind, self._restart)
         self.on(self._text, self._restart)
         self.on(self._number, self._open)
-        self.on(self._as_text, self._show_text)
-        self.on(self._opened.repeat, self._opened.send_again)
-        self.on(self._opened.edit, self._opened.start_editing)
-        self.on(self._opened.send, self._opened.send_edited)
-        self.on(self._opened.close, partial(self._number.set_trait, "value", ""))
         self.widget = parts.column(
             parts.row(self._kind, self._text, kind="toolbench-filters"),
             self._lines.widget,
             self._opened.widget,
-            parts.row(self._as_text),
+            parts.row(as_text),
             self._whole,
         )
         self.refresh()
@@ -168,6 +165,11 @@ class TrafficPane(Pane):
             size = f"{size} of {total:,}, as the list is filtered"
         put(self._whole, cards_html([Card("Messages as text", content, size)]))
 
+    def close(self) -> None:
+        """Close the tab and the open message."""
+        self._opened.close()
+        super().close()
+
 
 def _messages_of(*exchanges: Exchange) -> list[Message]:
     messages = []
@@ -194,7 +196,7 @@ def _line(exchange: Exchange) -> Line:
 # --- the open message --------------------------------------------------------------------
 
 
-class OpenMessage:
+class OpenMessage(Pane):
     """The view of one exchange: a message, and its answer if there is one.
 
     New messages do not close the view. The user can copy, repeat or edit a request.
@@ -202,39 +204,40 @@ class OpenMessage:
 
     def __init__(
         self,
-        parts: Parts,
         session: MCPServerSession,
-        request: AskingRequest[Any],
+        lock: Lock,
         use_tool: UseTool,
+        close: Callable[[], object],
     ) -> None:
         """Show nothing until `show` is called.
 
         Args:
-            parts: The factory of the widgets.
             session: The server to which requests are sent.
-            request: Sends the requests.
+            lock: A lock that is held while something is shown.
             use_tool: A function that opens a tool in its panel. The panel asks for consent before
                 a call.
+            close: A function that is called by the button *Close*.
         """
-        self._session, self._request = session, request
+        super().__init__(session, lock)
+        parts = self._parts
+        self._request = self.asking_request()
         self._use_tool = use_tool
         self.exchange: Exchange | None = None
         """The open exchange."""
         self._head = parts.html()
-        self.repeat = parts.button("Repeat", tip="Send the same request again")
-        self.edit = parts.button(
+        self._repeat = self.button("Repeat", self._send_again, tip="Send the same request again")
+        self._edit = self.button(
             "Edit and send",
+            self._start_editing,
             tip="Change its parameters first; a call of a tool is changed in its form",
         )
-        self.send = parts.button("Send", look="primary")
-        self.close = parts.button("Close")
-        self._parts = parts
+        self._send = self.button("Send", self._send_edited, look="primary")
         self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
         # Made when it is first shown
         self._editor: Any = None
         self._message = parts.html()
         self._cards = parts.html()
-        self._buttons = parts.row(self.repeat, self.edit, self.close)
+        self._buttons = parts.row(self._repeat, self._edit, self.button("Close", close))
         self.widget = parts.column(kind="toolbench-opened")
 
     def show(self, exchange: Exchange | None) -> None:
@@ -248,8 +251,8 @@ class OpenMessage:
         message = exchange.message
         is_ours = message.kind == "request" and message.direction == "sent"
         can_send = is_ours and (message.method == _CALL or message.method not in ELSEWHERE)
-        show_if(self.repeat, is_shown=can_send)
-        show_if(self.edit, is_shown=can_send)
+        show_if(self._repeat, is_shown=can_send)
+        show_if(self._edit, is_shown=can_send)
         self.refresh()
         self._place()
 
@@ -271,7 +274,7 @@ class OpenMessage:
             put(self._head, Html(f'<div class="toolbench-head">{head}</div>'))
             put(self._cards, cards_html(map(_card, _messages_of(self.exchange))))
 
-    def send_again(self) -> None:
+    def _send_again(self) -> None:
         """Send the request again, unless it has a hidden secret. A tool call runs in the tool's panel."""
         if self.exchange is None:
             return
@@ -284,7 +287,7 @@ class OpenMessage:
         else:
             self._send_request(message.method, params_of(message))
 
-    def start_editing(self) -> None:
+    def _start_editing(self) -> None:
         """Show the parameters for editing. A tool call is edited in the form of its tool."""
         if self.exchange is None:
             return
@@ -296,12 +299,12 @@ class OpenMessage:
         self._area.value = json.dumps(params, indent=2, ensure_ascii=False)
         if self._editor is None:
             self._editor = self._parts.editor_of(self._area)
-        self._place(self._editor, self.send)
+        self._place(self._editor, self._send)
 
-    def send_edited(self) -> None:
+    def _send_edited(self) -> None:
         """Send the request with the edited parameters."""
         # A click that was held may come when another message is open
-        if self.exchange is None or self.send not in self.widget.children:
+        if self.exchange is None or self._send not in self.widget.children:
             return
         try:
             params = json.loads(self._area.value or "{}")
@@ -328,7 +331,7 @@ class OpenMessage:
 
     def _send_request(self, method: str, params: dict[str, Any]) -> None:
         self._say("Sending …")
-        send = partial(self._session.request, method, _without_meta(params))
+        send = partial(self.session.request, method, _without_meta(params))
         self._request.start(send, self._sent)
 
     def _sent(self, result: dict[str, Any] | Failure) -> None:
