@@ -55,6 +55,12 @@ class TestHead:
         """A call a model made and rated carries its rating."""
         assert "rated HIGH" in page(ToolPanel(add, risk=SecurityRisk.HIGH))
 
+    def test_is_made_as_it_stays(self, wire):
+        """Nothing is sent twice. A form made by hand with a button and a result opens 16."""
+        ToolPanel(add, {"a": 2})
+        assert wire.updates() == []
+        assert wire.opened() <= 30
+
 
 class TestRunning:
     def test_shows_the_call_and_the_result(self):
