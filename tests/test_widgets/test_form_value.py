@@ -9,6 +9,7 @@ import pytest
 from corpus import CORPUS, lines_of, needs_corpus
 from hypothesis import HealthCheck, example, given, settings
 
+from test_widgets.front import named, type_into
 from test_widgets.schemas import JUNK, NAMES, OBJECTS, ROOTS
 from toolbench.values import same_json
 from toolbench.widgets.form import SchemaForm
@@ -171,6 +172,15 @@ class TestExactness:
         assert form.value == {"n": odd}
         assert form.errors
         assert form.json == "…"
+
+    def test_what_was_typed_for_another_shape_is_json(self):
+        """An object becomes a list when its tool is loaded again: its texts are kept as JSON."""
+        part = _object(a={"type": "string"}, n={"type": "integer"})
+        old = SchemaForm(_required(x=part), {"x": {"a": "b"}})
+        type_into(named(old.widget, "n"), "1z")
+        form = SchemaForm(_object(x={"type": "array", "items": {"type": "string"}}))
+        form.take_over(old.typed)
+        assert form.value == {"x": {"a": "b", "n": "1z"}}
 
     def test_a_secret_number_of_any_length_is_held(self):
         """An integer Python refuses to print is still a secret, and still a value."""

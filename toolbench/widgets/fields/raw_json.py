@@ -10,7 +10,7 @@ from ipywidgets import Textarea
 from toolbench.redaction.detect import Secrecy, SecretsByPath, put_back, texts
 from toolbench.values import each_once
 from toolbench.widgets.fields.editor import UNSET
-from toolbench.widgets.fields.text_box import TextBox, UnreadableError
+from toolbench.widgets.fields.text_box import TextBox, UnreadableError, as_read
 
 _HIDDEN = re.compile(
     "[\x7f-\x9f\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"
@@ -70,7 +70,8 @@ class Raw(TextBox):
         """Return *value* as JSON text with its secrets hidden; "…" if it cannot be written as JSON."""
         self._unwritable = []
         try:
-            masked, self._secrets = self._mask(value)
+            # Perhaps with text boxes of an earlier form
+            masked, self._secrets = self._mask(as_read(value))
             return to_text(masked)
         except (TypeError, ValueError, RecursionError):
             # Not JSON, or too deep
