@@ -124,6 +124,28 @@ class TestPortal:
         portal.close()
         assert portal.call(name)
 
+    def test_an_interrupt_before_there_is_a_future_cancels_the_task(self, portal, monkeypatch):
+        """Else an interrupted connection would be made all the same, and be nobody's."""
+        begun, left = threading.Event(), threading.Event()
+        start = portal.start
+
+        def interrupted(*args):
+            start(*args)
+            begun.wait(PATIENCE)
+            raise KeyboardInterrupt
+
+        async def work():
+            begun.set()
+            try:
+                await asyncio.sleep(PATIENCE)
+            finally:
+                left.set()
+
+        monkeypatch.setattr(portal, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            portal.call(work)
+        assert left.wait(PATIENCE / 2)
+
     def test_an_interrupt_while_it_starts_ends_the_call(self, portal):
         """The loop has started then, and serves the next call; nothing waits for ever."""
         # Imports what is needed, so that no import is interrupted

@@ -7,7 +7,7 @@ waits for is cancelled. A request to an MCP server is then cancelled at the serv
 
 import atexit
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from toolbench.threads import NO_THREADS, have_threads, leave_behind_in_forks
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
+    from anyio import CancelScope
     from anyio.from_thread import BlockingPortal
 
 T = TypeVar("T")
@@ -38,6 +39,32 @@ class _Running:
     portal: "BlockingPortal"
     loop: "AbstractEventLoop"
     thread: int
+
+
+class _Task:
+    """The task of one call, as an object that is there before the task is, to cancel it in any case.
+
+    Both methods are called in the background loop.
+    """
+
+    def __init__(self) -> None:
+        self._scope: CancelScope | None = None
+        self._is_cancelled = False
+
+    async def run(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
+        from anyio import CancelScope  # noqa: PLC0415 - asyncio, only for what is async
+
+        with CancelScope() as self._scope:
+            if self._is_cancelled:
+                self._scope.cancel()
+            return await function(*args)
+        # Nobody waits for it
+        raise CancelledError
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        if self._scope is not None:
+            self._scope.cancel()
 
 
 class Portal:
@@ -94,9 +121,11 @@ class Portal:
                 waiting thread cancels it too.
             ToolbenchError: If called from the background loop itself, or while the loop is closed.
         """
-        future = self.start(function, *args)
+        task = _Task()
+        future: Future[T] | None = None
         draw = _draw.get()
         try:
+            future = self.start(task.run, function, *args)
             if draw is not None and timeout is None:
                 while not wait([future], _EVERY).done:
                     draw()
@@ -106,8 +135,11 @@ class Portal:
             error.__context__ = None
             raise
         except BaseException:
-            # Even at KeyboardInterrupt: cancel the task
-            future.cancel()
+            # Even at KeyboardInterrupt, and even if that came before `start` had returned
+            if future is not None:
+                future.cancel()
+            elif (running := self._running) is not None:
+                running.loop.call_soon_threadsafe(task.cancel)
             raise
 
     @contextmanager

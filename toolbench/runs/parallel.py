@@ -176,7 +176,8 @@ class _Job:
             return self._work(run)
         finally:
             run.end_work()
-            if self._can_be_interrupted and run.seconds > _SWIFT:
+            # An interrupt may have ended its wait for the user just now
+            if self._can_be_interrupted and run.seconds + run.dialogue.seconds > _SWIFT:
                 self._let_interrupt_come_first()
 
     def _let_interrupt_come_first(self) -> None:
