@@ -90,6 +90,17 @@ def test_a_call_is_edited_and_runs(opened):
     assert "edited" in text(panel) and len(c.pending) == 1
 
 
+def test_a_call_that_a_cell_changed_is_shown_before_it_runs(opened):
+    """A click on Run is about the arguments that stand beside it, and no others."""
+    c, panel = two_calls(opened)
+    c.edit_pending("c1", {"a": 40})
+    press(panel, "Run")
+    assert "was changed meanwhile" in text(panel) and "a=40" in text(panel)
+    assert len(history()) == 0
+    press(panel, "Run")
+    assert history()[0].arguments == {"a": 40}
+
+
 def test_a_call_of_no_tool_cannot_be_edited(opened, wire):
     """Each click on Edit shows the same notice."""
     panel = opened(talk([calls(call("nope", {})), "Done."]))
@@ -371,6 +382,28 @@ def test_each_panel_asks_for_the_model_it_shares_with_another(opened):
     for panel, c, message in panels:
         settled(panel)
         assert c.final_text == f"To {message}"
+
+
+def test_two_agents_ask_the_person_one_after_the_other(opened):
+    """Both tasks that were delegated side by side get an answer: neither takes the other's place."""
+    helpers = [Agent(PersonModel(), []).as_tool(name) for name in ("one", "two")]
+    tasks = [call(name, {"task": f"Task {name}."}, id=name) for name in ("one", "two")]
+    c = talk([calls(*tasks), "Done."], helpers)
+    panel = opened(c)
+    panel.run()
+    boxes = []
+
+    def is_next(widget):
+        return getattr(widget, "description", "") == "What you say" and widget not in boxes
+
+    for _ in helpers:
+        boxes.append(wait_for(panel, is_next))
+        boxes[-1].value = f"Reply {len(boxes)}."
+        press_when_quiet(panel)
+    settled(panel)
+    assert c.final_text == "Done."
+    replies = [event.observation.text for event in of(c, ObservationEvent)]
+    assert sorted(replies) == ["Reply 1.", "Reply 2."]
 
 
 def value_of(widget):

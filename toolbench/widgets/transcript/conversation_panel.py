@@ -243,11 +243,13 @@ class ConversationPanel(LiveView):
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 
     def _show_waiting(self, pending: Sequence[ActionEvent], numbers: Mapping[int, int]) -> None:
-        """Show the *pending* calls, and close the views of those that wait no more."""
+        """Show the *pending* calls, and close the views of those that changed or wait no more."""
         old, self._calls = self._calls, {}
         for call in pending:
-            view = old.pop(call.id, None)
-            if view is None:
+            view = old.get(call.id)
+            if view is not None and view.call is call:
+                del old[call.id]
+            else:
                 view = WaitingCall(call, numbers[call.id], self._conversation, self.decide)
             self._calls[call.id] = view
         self._waiting.children = [view.widget for view in self._calls.values()]

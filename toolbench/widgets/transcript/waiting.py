@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import ipywidgets as w
@@ -18,6 +19,7 @@ from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
+from toolbench.errors import ToolbenchError
 from toolbench.llm.models import Answer
 from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.control import Cancellable
@@ -118,11 +120,20 @@ class WaitingCall:
                 arguments = form.value
 
         def run() -> None:
+            self._check_shown()
             if arguments is not None:
                 self._conversation.edit_pending(self.call.id, arguments)
             self._conversation.run_pending(self.call.id)
 
         self._decide(run)
+
+    def _check_shown(self) -> None:
+        """Raise an error if a cell or another panel has changed the call: the user saw the earlier one."""
+        if any(
+            call.id == self.call.id and call is not self.call for call in self._conversation.pending
+        ):
+            msg = f"{self._name} was not run: the call was changed meanwhile. It is shown as it is now."
+            raise ToolbenchError(msg)
 
     def _edit(self) -> None:
         tool = _tool_of(self.call)
@@ -219,21 +230,24 @@ class RequestBox:
     def __init__(self, parts: Parts) -> None:
         """Make the widget. It is empty until the agent asks the model."""
         self.widget = parts.column(kind="toolbench-question")
+        # Agents to which tasks are delegated may ask at the same time
+        self._turn = Lock()
 
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
-        """Show *request*, wait for the answer of the user, and return the answer.
+        """Show *request* after the earlier requests, wait for the user, and return the answer.
 
         When *cancel* is cancelled, return an empty answer.
         """
-        view = _RequestView(request)
-        self.widget.children = view.widgets
-        remove = cancel.on_cancel(partial(settle, view.answer, request.answer("")))
-        try:
-            return view.answer.result()
-        finally:
-            remove()
-            self.widget.children = ()
-            view.close()
+        with self._turn:
+            view = _RequestView(request)
+            self.widget.children = view.widgets
+            remove = cancel.on_cancel(partial(settle, view.answer, request.answer("")))
+            try:
+                return view.answer.result()
+            finally:
+                remove()
+                self.widget.children = ()
+                view.close()
 
 
 class _RequestView:
