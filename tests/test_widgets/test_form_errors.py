@@ -208,6 +208,10 @@ class TestPlaces:
         assert form.errors == [(("x", "text"), "is required")]
         form.show_problems([Problem(("x", "text", "text"), "is odd")])
         assert [field.name for field in form.wrong_fields()] == ["x.text"]
+        part: dict[str, Any] = {"anyOf": [{"$ref": "#/$defs/not"}, {"type": "string"}]}
+        no = {**_object(**{"not": part}), "required": ["not"]}
+        form = SchemaForm({**_object(x=part), "$defs": {"not": no}}, {"x": {"not": {"not": {}}}})
+        assert form.errors == [(("x", "not", "not", "not"), "is required")]
 
     def test_a_draft_hides_what_validation_says_of_its_field(self):
         """One sentence about one mistake."""

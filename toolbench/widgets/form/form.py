@@ -569,12 +569,21 @@ class Place(NamedTuple):
 def locate(root: Slot, path: Path) -> Place:
     """Follow *path* from *root* as far as there are slots.
 
-    pydantic puts the names of a union's alternatives into a path: these names are skipped.
+    pydantic puts the names of a union's alternatives into a path: these names are skipped. JSON
+    Schema does not, and a key may have the name of an alternative: so keys come first.
     """
+    place = _followed(root, path, has_names=False)
+    if place.rest:
+        place = _followed(root, path, has_names=True)
+    return place
+
+
+def _followed(root: Slot, path: Path, *, has_names: bool) -> Place:
+    """Do what `locate` does. *has_names* tells whether *path* may have names of alternatives."""
     slot, steps = root, list(path)
     clear: list[str | int] = []
     # A path names the branch of a union once
-    is_branch_named = False
+    is_branch_named = not has_names
     while steps:
         if not is_branch_named and (branch := _branch_named(slot, steps)):
             steps.pop(0)
@@ -587,7 +596,7 @@ def locate(root: Slot, path: Path) -> Place:
             inner = slot.child(steps[0])
         if inner is None:
             break
-        slot, is_branch_named = inner, False
+        slot, is_branch_named = inner, not has_names
         clear.append(steps.pop(0))
     return Place(slot, (*clear, *steps), tuple(steps))
 
@@ -629,7 +638,12 @@ def placed(
     function of a schema and a value. It returns the problems of the value. For a union,
     they replace the one problem that no alternative fits.
     """
-    located = [(locate(root, problem.path), problem) for problem in problems]
+    return _placed([(locate(root, problem.path), problem) for problem in problems], root, explain)
+
+
+def _placed(
+    located: list[tuple[Place, Problem]], root: Slot, explain: Explain | None
+) -> list[tuple[Slot, Problem]]:
     direct = [place.path for place, _ in located if place.other is None]
     faults = []
     for place, problem in located:
@@ -645,8 +659,9 @@ def placed(
             if exact.path == place.path:
                 faults.append((place.slot, exact))
             else:
-                inner.append(exact)
-        faults += placed(root, inner, explain)
+                # A name taken for an alternative's would lead back to here, without an end
+                inner.append((_followed(root, exact.path, has_names=False), exact))
+        faults += _placed(inner, root, explain)
     return list(dict.fromkeys(faults))
 
 
