@@ -189,6 +189,9 @@ class TestQuestionBox:
     def test_ends_with_the_run(self):
         """A run that is to stop waits no more, in front of the form or behind another."""
         box = QuestionBox(Parts())
+        # It would keep its place before all others, and the box would stay empty
+        with pytest.raises(TypeError):
+            box.put(Question("A form that cannot be made", None))
         first = PendingQuestion(Question.about("1?", None, ""), box)
         first.wait_for("Yes")
         second = PendingQuestion(Question.about("2?", None, ""), box)

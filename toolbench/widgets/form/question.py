@@ -37,9 +37,7 @@ class QuestionBox:
         self.widget = parts.column(kind="toolbench-question")
         self._lock = Lock()
         # Those without an answer; the first is shown
-        self._questions: dict[Future[Answer], Question] = {}
-        self._shown: Future[Answer] | None = None
-        self._view: QuestionView | None = None
+        self._views: dict[Future[Answer], QuestionView] = {}
 
     def ask(self, question: Question, work: Cancellable) -> Answer:
         """Show *question*, wait for the answer, and return it.
@@ -55,34 +53,34 @@ class QuestionBox:
         finally:
             forget_work()
             forget_run()
+            # An exception may end the wait too: an interrupt, for example
+            cancel()
 
     def put(self, question: Question) -> "Future[Answer]":
         """Show *question* after the earlier questions. At once return a future for its answer."""
         answer: Future[Answer] = Future()
+        # Here, so that who asks gets the error if the schema cannot be shown
+        view = QuestionView(question, partial(settle, answer))
         with self._lock:
-            self._questions[answer] = question
+            self._views[answer] = view
             self._show_first()
         answer.add_done_callback(self._answered)
         return answer
 
     def _answered(self, answer: "Future[Answer]") -> None:
         with self._lock:
-            del self._questions[answer]
+            view = self._views.pop(answer)
             self._show_first()
+        view.close()
 
     def _show_first(self) -> None:
         """Show the earliest question without an answer. The caller holds the lock."""
-        first = next(iter(self._questions), None)
-        if first is self._shown:
-            return
-        if self._view is not None:
-            self.widget.children = ()
-            self._view.close()
-        self._shown = first
-        self._view = None
-        if first is not None:
-            self._view = QuestionView(self._questions[first], partial(settle, first))
-            self.widget.children = self._view.widgets
+        widgets: list[Any] = []
+        for view in self._views.values():
+            widgets = view.widgets
+            break
+        # Those that are shown already are not sent again: a page would lose what is typed
+        self.widget.children = widgets
 
 
 class QuestionView:
