@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import ref
 
@@ -152,6 +153,8 @@ class MCPServerSession:
         self.instructions = ""
         """The server's own instructions for its use."""
 
+        # A cell and the explorer may begin a recording at the same time
+        self._beginning = Lock()
         inbox.log.on_level = partial(portal.call, self._set_log_level)
 
     def __repr__(self) -> str:
@@ -268,13 +271,14 @@ class MCPServerSession:
             ServerError: If the session is not connected, or is already recorded or replayed. Also
                 if the file cannot be written, or has other content than a recording.
         """
-        if self.recording is not None or not self.is_connected:
-            why = "it is not connected"
-            if self.recording is not None:
-                why = f"it is recorded in, or replayed from, {str(self.recording)!r}"
-            msg = f"Server {self.name!r} cannot be recorded: {why}."
-            raise ServerError(msg)
-        return portal.call(self._start_recording, open_recorders.enter(path))
+        with self._beginning:
+            if self.recording is not None or not self.is_connected:
+                why = "it is not connected"
+                if self.recording is not None:
+                    why = f"it is recorded in, or replayed from, {str(self.recording)!r}"
+                msg = f"Server {self.name!r} cannot be recorded: {why}."
+                raise ServerError(msg)
+            return portal.call(self._start_recording, open_recorders.enter(path))
 
     async def _start_recording(self, recorder: Recorder) -> Path:
         own = ServerRecorder(recorder, self.name, hide=self.tools.hide)

@@ -91,10 +91,14 @@ def test_it_is_recorded_once_and_only_while_connected(path, tmp_path):
     with MCPClient() as client:
         session = client.connect("n", {"server": FakeMCPServer("n")})
         assert session.stop_recording() is None
-        session.start_recording(path)
-        with pytest.raises(ServerError, match="recorded in, or replayed from"):
-            session.start_recording(tmp_path / "other.jsonl")
-        session.stop_recording()
+        # A cell and a button at the same time
+        files = [path, *(tmp_path / f"{number}.jsonl" for number in range(3))]
+        with ThreadPoolExecutor(len(files)) as pool:
+            starts = [pool.submit(session.start_recording, file) for file in files]
+        errors = [error for start in starts if (error := start.exception())]
+        assert len(errors) == len(files) - 1
+        assert all("recorded in, or replayed from" in str(error) for error in errors)
+        assert [file for file in files if file.exists()] == [session.stop_recording()]
         session.close()
         with pytest.raises(ServerError, match="it is not connected"):
             session.start_recording(tmp_path / "other.jsonl")
