@@ -157,7 +157,12 @@ class TestChanges:
         client.connect("shop", scripted(path, listing("Does one thing.")))
         session = client.connect("shop", scripted(path, listing("Does two things.")))
         assert "was not called" in session.call("t").text
+        session.snapshot().write(here / "now.json")
         pane = opened(ChangesPane, session)
+        # At once: neither takes the place of the other
+        type_into(named(pane.widget, "Compare with"), "now.json")
+        click(buttons(pane.widget)["Compare"])
+        eventually(lambda: "shop offers the same as now.json" in page(pane.widget))
         eventually(lambda: "Approve" in buttons(pane.widget))
         assert "<ins>two</ins>" in page(pane.widget)
         click(buttons(pane.widget)["Approve"])

@@ -89,7 +89,7 @@ class RecordingPane(Pane):
         self.refresh()
 
 
-# Changes; the saved page has all of them
+# Changes; a line of `%mcp` has all of them
 _MOST_CHANGES = 200
 # Files
 _PROPOSED = 50
@@ -105,7 +105,7 @@ class ChangesPane(Pane):
         """Show no comparison, unless the server has changed since the user approved it."""
         super().__init__(session, lock)
         parts = self._parts
-        self._comparing, self._writing = self.request(), self.request()
+        self._looking, self._comparing, self._writing = (self.request() for _ in range(3))
         # Whose changes are on the page: the button approves this offer, and no later one
         self._shown: Offer | None = None
         self._other = parts.make(
@@ -129,9 +129,11 @@ class ChangesPane(Pane):
             self._approve_shown,
             tip="Allow calls of its tools, as they are described now",
         )
+        # Apart from a comparison: the button stands below what it approves
+        self._unapproved = parts.html()
         self._state, self._page = parts.html(), parts.html()
         head = parts.row(self._other, self._compare, self._snapshot)
-        self.widget = parts.column(head, self._state, self._approve, self._page)
+        self.widget = parts.column(self._unapproved, self._approve, head, self._state, self._page)
         self._tell("Nothing compared yet.", "neutral")
         show_if(self._approve, is_shown=False)
         self.refresh()
@@ -144,11 +146,10 @@ class ChangesPane(Pane):
     def _tell(self, text: str, tone: Tone) -> None:
         put(self._state, _status(text, tone))
 
-    def _show(self, before: str, changes: Sequence[Change]) -> None:
-        page = Html("")
-        if changes:
-            page = changes_html(changes, before=before, after=self.session.name, most=_MOST_CHANGES)
-        put(self._page, page)
+    def _page_of(self, before: str, changes: Sequence[Change]) -> Html:
+        if not changes:
+            return Html("")
+        return changes_html(changes, before=before, after=self.session.name, most=_MOST_CHANGES)
 
     # --- approving ----------------------------------------------------------------
 
@@ -157,21 +158,29 @@ class ChangesPane(Pane):
         trust = self.session.trust
         if trust is not None and trust.offer is not self._shown:
             self._shown = None
+            put(self._unapproved, Html(""))
             show_if(self._approve, is_shown=False)
             if not trust.offer.is_approved:
                 # In a thread of its own: to compare may take a second
                 show = partial(self._ask_to_approve, trust, trust.offer, sentence)
-                self._comparing.start(trust.offer.changes, show)
+                self._looking.start(trust.offer.changes, show)
 
     def _ask_to_approve(
         self, trust: Trust, offer: Offer, sentence: str, changes: list[Change] | Failure
     ) -> None:
+        if trust.offer is not offer:
+            # Meanwhile a cell approved it, or the server lists something else
+            self._look_at_trust(sentence)
+            return
         if isinstance(changes, Failure):
-            self._tell(changes.text, "danger")
+            put(self._unapproved, _status(changes.text, "danger"))
             return
         self._shown = offer
-        self._tell(sentence or trust.refusal.partition("\n")[0], "warning")
-        self._show("as approved", changes)
+        lines = [sentence or trust.refusal.partition("\n")[0]]
+        if len(changes) > _MOST_CHANGES:
+            lines.append(f"%mcp review {self.session.name} lists all {len(changes):,} changes.")
+        head = _status("\n".join(lines), "warning")
+        put(self._unapproved, Html(head + self._page_of("as approved", changes)))
         show_if(self._approve, is_shown=True)
 
     def _approve_shown(self) -> None:
@@ -214,7 +223,7 @@ class ChangesPane(Pane):
             tone = "warning"
             lines.append(f"%mcp diff {found.after} {found.before} --html FILE writes a page of it.")
         self._tell("\n".join(lines), tone)
-        self._show(found.before, found.changes)
+        put(self._page, self._page_of(found.before, found.changes))
 
     # --- a snapshot ---------------------------------------------------------------
 
