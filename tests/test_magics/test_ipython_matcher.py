@@ -3,6 +3,8 @@ import re
 import pytest
 from IPython.core.completer import CompletionContext, provisionalcompleter
 
+from toolbench import mcp
+
 PICK = """
 from typing import Literal
 from toolbench import tool
@@ -182,9 +184,21 @@ class TestTab:
         assert {line[: c.start] + c.text + line[c.end :] for c in ours} == becomes
 
     def test_offers_nothing_that_ends_the_line(self, shell, complete):
-        """A value of two lines has no place in a line."""
+        """A value of two lines, or a server's name, whose second line would be code of the cell."""
         shell.run_cell(PICK.replace("'air'", r"'two\nlines'")).raise_error()
         assert sorted(complete("%tool pick way=")) == ['"Ann\'s car"', "'by train'"]
+        for name in ("plain", "plain\n!id"):
+            shell.user_ns[f"of_{len(name)}"] = mcp.MCPToolDefinition(
+                name=name,
+                description="",
+                observation_type=mcp.MCPToolObservation,
+                server="s",
+                remote_name=name,
+                schema={"type": "object", "properties": {"a": {}, "a\n!id": {}}},
+            )
+        assert complete("%tool pl") == complete("%tools schema pl") == ["plain"]
+        assert complete("%tool s.") == ["s.plain"]
+        assert complete("%tool plain ") == ["a="]
 
     def test_survives_odd_objects(self, shell, complete):
         """Looking for servers runs nobody's code, and loads nothing."""

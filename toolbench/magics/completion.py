@@ -315,8 +315,7 @@ def _continued(
     for word in words:
         text = write(word, quote)
         fits = text.startswith(place.typed) or text.lstrip("\"'").startswith(place.typed)
-        # A newline would end a line
-        if fits and "\n" not in text:
+        if fits:
             if is_closed:
                 text = text.removesuffix(quote)
             offers.append(text + end)
@@ -325,9 +324,11 @@ def _continued(
 
 def _offered(texts: list[str], typed: str, kind: str) -> SimpleMatcherResult:
     """Return *texts* as IPython's completions of type *kind*, which replace *typed*."""
+    # After a line break, the rest of a server's name would be code of the cell
+    offers = [SimpleCompletion(text, type=kind) for text in texts if text.splitlines() == [text]]
     return {
-        "completions": [SimpleCompletion(text=text, type=kind) for text in texts],
-        "suppress": bool(texts),
+        "completions": offers,
+        "suppress": bool(offers),
         "matched_fragment": typed,
     }
 
