@@ -1,7 +1,9 @@
 """Many tools in one place: found quickly, opened one at a time, light until then."""
 
+from threading import Thread
+
 import pytest
-from patience import PATIENCE, eventually
+from patience import PATIENCE, eventually, join
 from payloads import each_payload
 from test_display.inert import problems
 from test_mcp.peers import light
@@ -197,6 +199,11 @@ class TestBench:
         before = set(wire.live)
         both = bench(add, greet)
         pick(listing(both), "greet — Greet somebody by name.")
+        # A run that ends meanwhile is kept while its panel is locked, for which `close` waits
+        with both._lock:
+            keeping = Thread(target=both.keep, daemon=True)
+            keeping.start()
+            join(keeping)
         both.close()
         both.close()
         assert wire.live == before

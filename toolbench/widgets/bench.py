@@ -178,8 +178,9 @@ class Bench(LiveView):
         return False
 
     def _views(self) -> list[ToolPanel]:
-        with self._lock:
-            return list(self._panels.values())
+        # Not under the lock: `keep` calls this while it holds the lock of a panel, and `close` takes
+        # the locks of the panels while it holds this one
+        return list(self._panels.values())
 
     def _release(self) -> None:
         for view in self._servers.values():
