@@ -367,7 +367,7 @@ class HistoryView(View):
     def _choose(self, key: str) -> None:
         """Choose the run of the clicked row, if the list still has it."""
         for record in history().of(self._panel.tool):
-            if run_key(record) == key and record.key in dict(self._runs.options).values():
+            if run_key(record) == key and record.key in [key for _, key in self._runs.options]:
                 self._runs.value = record.key
 
     @property
