@@ -5,6 +5,7 @@ from time import monotonic
 import ipywidgets as w
 import pytest
 from patience import eventually
+from test_runs import tools
 
 from test_widgets.front import click, deliver, named, type_into
 from test_widgets.tooling import buttons, finish, shown
@@ -87,9 +88,15 @@ def test_no_click_is_lost_or_overtakes_keys(held, wire):
     assert runs == ["ab"]
     assert wire.text().count("'copy': ") == 1
     held.clear()
-    # The button can be pressed again
-    click(buttons(panel)["Copy call"], settled=False)
-    assert len(held) == 1
+    type_text(panel, "abc")
+    # The buttons can be pressed again; nothing runs in a panel that is closed meanwhile
+    for label in ("Copy call", "Run"):
+        click(buttons(panel)[label], settled=False)
+    assert len(held) == 2
+    panel.close()
+    for let_go in held:
+        let_go()
+    assert runs == ["ab"]
 
 
 def test_a_click_long_after_the_last_key_is_not_held(clock, held):
@@ -105,6 +112,18 @@ def test_a_click_long_after_the_last_key_is_not_held(clock, held):
     finish(panel)
     assert runs == ["a", "ab"]
     assert held == []
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_click_on_cancel_is_not_held(held):
+    """However soon after a key, in this panel or another."""
+    panel, other = ToolPanel(tools.Steps().tool), keeper([])
+    click(buttons(panel)["Run"])
+    type_text(other, "a")
+    click(buttons(panel)["Cancel"], settled=False)
+    finish(panel)
+    assert held == []
+    assert "cancelled" in shown(panel)
 
 
 def test_a_held_click_is_let_go():

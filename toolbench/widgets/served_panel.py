@@ -87,7 +87,7 @@ class ServedPanel(LiveView):
         self._head, self._waiting, self._more = parts.html(), parts.html(), parts.html()
         self._pause = parts.button("Pause", self._pause_or_resume)
         tip = "Stop serving: calls under way are stopped"
-        self._stop = parts.button("Stop serving", served.close, tip=tip)
+        self._stop = parts.button("Stop serving", served.close, tip=tip, is_urgent=True)
         self._clients = parts.html(clients_html(served))
         self._calls = parts.column()
         self._lines: MessageLines = MessageLines(

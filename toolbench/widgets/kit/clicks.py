@@ -57,11 +57,17 @@ class HeldButton(Button):
 
     def _let_go(self, content: Any, buffers: Any) -> None:
         self._is_held = False
-        super()._handle_custom_msg(content, buffers)
+        # The module too lets go no click on a button that is closed or disabled by now
+        if self.comm is not None and not self.disabled:
+            super()._handle_custom_msg(content, buffers)
 
 
 def on_enter(line: Any, react: Callable[[], object]) -> None:
     """Call *react* when Enter is pressed in *line*, after the last typed keys have arrived."""
+
+    def let_go() -> None:
+        if line.comm is not None:
+            react()
 
     def submitted(_: Any, content: Any, buffers: Any) -> None:
         if content.get("event") != "submit":
@@ -69,6 +75,6 @@ def on_enter(line: Any, react: Callable[[], object]) -> None:
         if keyboard.is_settled(content):
             react()
         else:
-            later(QUIET, react)
+            later(QUIET, let_go)
 
     line.on_msg(submitted)

@@ -117,14 +117,19 @@ class Parts:
         look: str = "",
         tip: str = "",
         kind: str = "",
+        is_urgent: bool = False,
         **state: Any,
     ) -> Any:
         """Return a button. A click calls *act*.
 
-        *look* is the `button_style` of ipywidgets; *kind* is a CSS class, or several.
+        *look* is the `button_style` of ipywidgets; *kind* is a CSS class, or several. If *is_urgent*
+        is true, as it is for what stops work, the kernel never holds a click for typed keys.
         """
         state |= {"description": label, "button_style": look, "tooltip": tip or label}
-        button = self.make(HeldButton, "toolbench-button", *kind.split(), **state)
+        button_class: type[w.Button] = HeldButton
+        if is_urgent:
+            button_class = w.Button
+        button = self.make(button_class, "toolbench-button", *kind.split(), **state)
         if act is not None:
             button.on_click(lambda _: act())
         return button

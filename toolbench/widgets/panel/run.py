@@ -68,7 +68,7 @@ class RunControls:
             "Run", lambda: self._click(unchecked=False), look="primary", kind=SUBMIT
         )
         kind = f"{_CANCEL} {HIDDEN}"
-        self._cancel = parts.button("Cancel", cancel, kind=kind, disabled=True)
+        self._cancel = parts.button("Cancel", cancel, kind=kind, is_urgent=True, disabled=True)
         self.buttons = [self._run, self._cancel]
         self.notice = parts.make(w.HBox, "toolbench-refusal")
         self._refused: tuple[str, list[str]] | None = None

@@ -75,7 +75,7 @@ class ConversationPanel(LiveView):
         self._step = parts.button("Step", self.step, tip="Ask the model once; its calls wait")
         self._run = parts.button("Run to the end", self.run, tip="Ask and run, without a stop")
         tip = "Stop the request and the tools that run, at once"
-        self._stop = parts.button("Stop", self.stop, tip=tip)
+        self._stop = parts.button("Stop", self.stop, tip=tip, is_urgent=True)
         buttons = self._step, self._run, self._stop
         children = [
             parts.html(PANEL),

@@ -161,7 +161,7 @@ class StopButton:
             yield
             return
         parts, output = Parts(), CellOutput(self._publisher)
-        button, remark = parts.button("Stop", tip=_TIP), parts.html()
+        button, remark = parts.button("Stop", tip=_TIP, is_urgent=True), parts.html()
         button.on_click(lambda button: self._pressed(button, remark))
         output.show(parts.row(parts.html(PANEL), button, remark)._repr_mimebundle_())
         _take_clicks_while_busy(button)

@@ -105,8 +105,11 @@ class WaitingCall:
         self._by_hand.close()
         self._parts.close()
 
-    def _button(self, label: str, act: Callable[[], object], **look: str) -> Any:
-        return self._parts.button(label, act, tip=f"{label}: {self._name}", **look)
+    def _button(
+        self, label: str, act: Callable[[], object], *, look: str = "", kind: str = ""
+    ) -> Any:
+        tip = f"{label}: {self._name}"
+        return self._parts.button(label, act, look=look, tip=tip, kind=kind)
 
     # --- run and edit -------------------------------------------------------------------
 
