@@ -45,9 +45,13 @@ def atlas():
     return server
 
 
-def test_a_secret_typed_into_a_template_stays_out_of_the_traffic():
-    """The name of the variable says that it is one; in the URI no name does."""
+def test_a_secret_typed_into_a_template_or_prompt_is_hidden(wire):
+    """In the traffic and the page, also if the server repeats it; in the URI no name says that it is one."""
     server = MCPServer("vault", log_level="ERROR")
+
+    @server.prompt()
+    def log_in(password: str) -> str:
+        return f"Log in with {password}."
 
     @server.resource("vault://{password}/x")
     def secret(password: str) -> str:
@@ -62,8 +66,13 @@ def test_a_secret_typed_into_a_template_stays_out_of_the_traffic():
         receive(only(pane.detail, Password), value="hunter2-hunter2")
         press(pane, "Read")
         eventually(lambda: "opened" in page(pane.detail))
+        pane = go(explorer, "Prompts")
+        eventually(lambda: "Get messages" in buttons(pane.detail))
+        receive(only(pane.detail, Password), value="hunter2-hunter2")
+        press(pane, "Get messages")
+        eventually(lambda: "Log in with" in page(pane.detail))
         explorer.close()
-        assert "hunter2" not in session.traffic.to_ndjson()
+        assert "hunter2" not in session.traffic.to_ndjson() + repr(wire.updates())
         assert ticker.wait_idle(PATIENCE)
 
 

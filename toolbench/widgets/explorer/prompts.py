@@ -89,7 +89,9 @@ class PromptsPane(RemoteListPane):
             known.add(prompt.description.strip())
         if result.description.strip() not in known:
             html += f'<div style="{REMARK}">{escape(result.description)}</div>'
-        return Html(html + "".join(map(_message_html, result.messages[:_MESSAGES])))
+        html += "".join(map(_message_html, result.messages[:_MESSAGES]))
+        # A server may write the arguments into the messages
+        return Html(redactor_of(result).html(html))
 
     def close(self) -> None:
         """Close the tab; the read of a link that still runs is ignored."""

@@ -114,7 +114,8 @@ class ResourcesPane(RemoteListPane):
         uri = self._wanted()
         if uri is not None:
             put(self._updates, Html(""))
-            self._start(partial(self.session.resources.read, uri, anew=True), f"Reading {uri} …")
+            shown = self.session.keep_secret(()).text(uri)
+            self._start(partial(self.session.resources.read, uri, anew=True), f"Reading {shown} …")
 
     def _result_html(self, result: MCPResourceObservation) -> Html:
         return contents_html(result)
