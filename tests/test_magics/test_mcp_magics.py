@@ -259,7 +259,10 @@ class TestServers:
 
     @pytest.mark.slow
     def test_load_what_they_need_when_one_is_connected(self):
-        """%load_ext and a list of no servers load no FastMCP: no other thread does while a cell may."""
+        """%load_ext and a list of no servers load no FastMCP; the thread of a cell that connects does.
+
+        Another thread would go on after an interrupt, and the next cell may import FastMCP too.
+        """
         script = (
             "import sys; from IPython.core.interactiveshell import InteractiveShell as S\n"
             "shell = S(); shell.run_line_magic('load_ext', 'toolbench')\n"
@@ -267,6 +270,12 @@ class TestServers:
             "shell.run_line_magic('mcp', 'list')\n"
             "import threading\n"
             "assert not {'fastmcp', 'mcp'} & set(sys.modules), threading.enumerate()\n"
+            "class Finder:\n"
+            "    def find_spec(name, *more): loading.setdefault(name, threading.current_thread())\n"
+            "loading = {}; sys.meta_path.insert(0, Finder)\n"
+            "from toolbench.testing import FakeMCPServer; shell.user_ns['s'] = FakeMCPServer('s')\n"
+            "shell.run_line_magic('mcp', 'connect s s')\n"
+            "assert loading['fastmcp.client'] is threading.main_thread(), loading\n"
         )
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=False

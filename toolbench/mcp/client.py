@@ -391,6 +391,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     def _open(self, sessions: list[MCPServerSession]) -> dict[str, str]:
         """Connect *sessions*; return why some are not connected, by name."""
+        # Not in the loop: there it would go on after an interrupt, beside a cell that imports FastMCP
+        _load()
         with connecting_stages(sessions):
             failed = portal.call(self._servers.connect, sessions)
         self._name_together([session.name for session in sessions])
