@@ -77,6 +77,16 @@ class TestRecording:
         replay = client.connect("again", replay=here / "mine.jsonl")
         assert replay.call("buy", {"item": "tea"}).text == "bought"
 
+    def test_a_button_does_what_it_says(self, client, opened, here):
+        """After a line of a cell ended the recording, Stop recording begins no other one."""
+        session = client.connect("shop", offering("Buy."), record=here / "r.jsonl")
+        pane = opened(RecordingPane, session)
+        session.stop_recording()
+        click(buttons(pane.widget)["Stop recording"])
+        eventually(lambda: "shop is not recorded" in page(pane.widget))
+        assert session.recording is None
+        assert not buttons(pane.widget)["Record"].disabled
+
     def test_a_file_that_is_something_else_is_left_alone(self, client, opened, here):
         """The tab says why nothing is recorded, and can be tried again."""
         (here / "shop.jsonl").write_text("precious")

@@ -46,6 +46,8 @@ class RecordingPane(Pane):
         parts = self._parts
         self._request = self.request()
         self._last, file = Html(""), file_of(session.name, ".jsonl")
+        # What the button says; a cell may begin or end a recording before the button says so
+        self._is_on = False
         self._file = parts.make(
             w.Text,
             "toolbench-field",
@@ -64,7 +66,7 @@ class RecordingPane(Pane):
         """Show whether the server is recorded; if it is not, also what the last click did."""
         session = self.session
         is_replay = session.entry.transport == "replay"
-        is_on = session.recording is not None and not is_replay
+        self._is_on = is_on = session.recording is not None and not is_replay
         label, tip = "Record", "Write all that goes between you and the server into the file"
         if is_on:
             label, tip = "Stop recording", "Write nothing more into the file"
@@ -77,7 +79,7 @@ class RecordingPane(Pane):
     def _toggle(self) -> None:
         self._button.disabled = True
         act = partial(record, self.session, self._file.value.strip() or self._file.placeholder)
-        if self.session.recording is not None:
+        if self._is_on:
             act = partial(stop_recording, self.session)
         self._request.start(act, self._done)
 
