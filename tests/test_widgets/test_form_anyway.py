@@ -80,6 +80,9 @@ def test_what_cannot_be_read_is_never_sent(panel, sent):
     assert "Send anyway" not in buttons(panel)
     assert panel.run(unchecked=True) is None
     assert sent == []
+    # The same field is still wrong, but now it has a value
+    receive(box, value="0")
+    assert "Send anyway" in buttons(panel)
 
 
 def test_errors_are_those_of_the_chosen_branch(panel):

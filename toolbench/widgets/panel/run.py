@@ -71,7 +71,7 @@ class RunControls:
         self._cancel = parts.button("Cancel", cancel, kind=kind, is_urgent=True, disabled=True)
         self.buttons = [self._run, self._cancel]
         self.notice = parts.make(w.HBox, "toolbench-refusal")
-        self._refused: tuple[str, list[str]] | None = None
+        self._refused: tuple[str, list[str], bool] | None = None
 
     def settle(self, *, is_busy: bool) -> None:
         """Enable the buttons that can be used now, and disable the others."""
@@ -94,7 +94,7 @@ class RunControls:
             judged_elsewhere: Whether a server can check the arguments. If so, show a button
                 to send the arguments anyway.
         """
-        refused = reason, [field.name for field in fields]
+        refused = reason, [field.name for field in fields], judged_elsewhere
         if refused == self._refused:
             return
         self.accept()
