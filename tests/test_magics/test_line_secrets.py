@@ -4,6 +4,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from toolbench import tool
+from toolbench.errors import BodyError, ToolNotFoundError
 from toolbench.redaction import MARK
 
 SECRET = "hunter2-998877"
@@ -39,16 +40,29 @@ def test_of_a_command_line_or_an_address(shell, line):
         f'login password="{SECRET}',
         f"login --password={SECRET}",
         f"login 'password: \"{SECRET}\"'",
+        f"password={SECRET} login",
     ],
 )
 def test_of_a_call(shell, line):
-    """An argument's name says it, also where the line cannot be read to its end."""
+    """An argument's name says it, also where the line cannot be read to its end, or names no tool."""
     shell.user_ns["login"] = login
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises((UsageError, ToolNotFoundError)) as caught:
         shell.run_line_magic("tool", line)
     assert SECRET not in str(caught.value)
     # An option that is none is told without its value
     assert (MARK in str(caught.value)) != ("no option" in str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "body", [f"password: *{SECRET}", f"password = '{SECRET}'\nraise ValueError(password)"]
+)
+def test_of_a_body(shell, body):
+    """In YAML, and in what Python code raises."""
+    shell.user_ns["login"] = login
+    form = "-f py" * ("raise" in body)
+    with pytest.raises(BodyError) as caught:
+        shell.run_cell_magic("tool", f"login {form}", body)
+    assert SECRET not in str(caught.value)
 
 
 def test_that_has_none_is_told_as_it_is(shell):

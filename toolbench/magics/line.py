@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from IPython.core import error
 from IPython.core.magic import Magics
 
+from toolbench.errors import BodyError, ToolNotFoundError
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
@@ -236,7 +237,7 @@ class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
 
 
 def answers_in_cell(magic: _Magic) -> _Magic:
-    """A decorator of magics: print help texts and other strings, and hide secrets in usage errors.
+    """A decorator of magics: print help texts and other strings, and hide secrets in what is wrong.
 
     Examples: a token in a command, the password of a URL, an argument called
     `password`. The error is saved with the notebook, even if the line is not.
@@ -248,11 +249,12 @@ def answers_in_cell(magic: _Magic) -> _Magic:
             result = magic(self, line, *cell)
         except HelpWanted as help_text:
             result = str(help_text)
-        except UsageError as error:
+        except (UsageError, BodyError, ToolNotFoundError) as error:
             known = list(_secrets_in(line))
             for body in cell:
                 known += _members(body or "")
-            raise UsageError(Redactor(known).sentence(str(error))) from None
+            error.args = (Redactor(known).sentence(str(error)),)
+            raise error from None
         if isinstance(result, str):
             print(result)  # noqa: T201 - in the cell that asked
             return None

@@ -124,6 +124,8 @@ def _reason(error: Exception) -> str:
     """Return the problem and its position, without PyYAML's picture of the line."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
     reason = " ".join(str(problem).split())
+    # Of `password: *text`, only the position: it may be a secret without quotes
+    reason = re.sub(r"alias '.*", "alias", reason)
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return reason
