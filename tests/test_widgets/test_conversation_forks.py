@@ -206,11 +206,14 @@ def test_what_streamed_in_is_gone_once_it_is_a_row(monkeypatch):
 
 
 def test_a_closed_panel_makes_no_more_widgets(monkeypatch, wire):
-    """Though the last look at its work comes when its cell has run again."""
+    """Though the last look at its work, or a fork, comes when its cell has run again."""
     monkeypatch.setattr(ticker, "watch", lambda tick: None)
-    panel = ConversationPanel(talk([calls(call("add"))]), Variables({}))
+    conversation = talk([calls(call("add"))])
+    panel = ConversationPanel(conversation, Variables({}))
     labelled(panel, "Step")[0].click()
     eventually(lambda: not panel.is_busy)
     panel.close()
     panel.refresh()
+    panel.fork(conversation.events[0].id, 1)
+    eventually(lambda: not panel.is_busy)
     assert wire.live == set()

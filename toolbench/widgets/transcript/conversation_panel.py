@@ -138,9 +138,14 @@ class ConversationPanel(LiveView):
             f"with <code>%%chat {escape(name)}</code></span></div>"
         )
         panel = ConversationPanel(fork, self._variables, origin=self)
-        self._forks.append((title, panel))
-        box = self._parts.column(self._parts.html(title), panel, kind="toolbench-fork")
-        self._fork_column.children = (*self._fork_column.children, box)
+        with self._lock:
+            # This panel was closed while the fork was made
+            if self._is_closed:
+                panel.close()
+                return
+            self._forks.append((title, panel))
+            box = self._parts.column(self._parts.html(title), panel, kind="toolbench-fork")
+            self._fork_column.children = (*self._fork_column.children, box)
 
     def _one_step(self) -> None:
         self._conversation.run_pending()
