@@ -25,10 +25,11 @@ class TestWords:
             from_words(["a=1", "b=1", "a=2"], read({}))
 
     @pytest.mark.parametrize("body", ["a: 1", '{"a": 1}'])
-    def test_give_no_argument_of_the_body(self, shell, body):
+    @pytest.mark.parametrize("line", ["add a=2", 'add {"a": 2}'])
+    def test_give_no_argument_of_the_body(self, shell, line, body):
         """Neither does the body win over the line."""
-        with pytest.raises(BodyError, match="'a' is given twice: as a word of the line"):
-            shell.run_cell_magic("tool", "add a=2", body)
+        with pytest.raises(BodyError, match="'a' is given twice: leave one out"):
+            shell.run_cell_magic("tool", line, body)
 
     def test_are_text_where_a_reference_says_so(self):
         """An Enum of strings is behind one."""

@@ -34,6 +34,8 @@ from toolbench.testing import FakeMCPServer
         ("%mcp connect --config f.json --yes", "%mcp connect has no option '--yes'"),
         ("%tools export add --to x --cells a", "as in --cells 2,5, not 'a'"),
         ("%mcp lost", "Did you mean 'list'"),
+        ("%mcp --stderr log x", "The command comes first, before its options: %mcp log ..."),
+        ("%tools --source mcp lint add", "before its options: %tools lint ..."),
         ("%tools schem add openai", "%tools has no command 'schem'. Did you mean 'schema'?"),
     ],
 )

@@ -274,6 +274,9 @@ class Family:
         # One word is for the default command. Of several, the first was to be a command if it is like one
         if self.takes_other_words and not (near and len(others) > 1):
             return self.default, words
+        if wrong in self.commands:
+            msg = f"The command comes first, before its options: %{self.name} {wrong} ..."
+            raise UsageError(msg)
         msg = f"%{self.name} has no command {wrong!r}.{near} %{self.name} --help lists them all."
         raise UsageError(msg)
 

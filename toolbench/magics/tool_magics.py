@@ -162,7 +162,7 @@ class ToolMagics(NotebookMagics):
             given = from_text(text, form, namespace, tool.input_schema)
             for name in given:
                 if name in arguments:
-                    msg = f"{name!r} is given twice: as a word of the line, and in the object."
+                    msg = f"{name!r} is given twice: leave one out."
                     raise BodyError(msg)
             if form in (None, "yaml") and not looks_like_json(text):
                 check_parts(given, arguments, tool, namespace)
