@@ -125,10 +125,14 @@ def test_a_call_is_refused_with_a_reason_and_the_model_reads_it(opened):
 
 
 def test_a_call_that_cannot_run_says_what_run_does(opened):
-    """Run gives the model the error; no word about the effect of a call that has none."""
-    c = talk([calls(call("add", {"a": "x"})), "Done."])
+    """Run gives the model the error; no word about the effect, and no secret of the conversation."""
+    script = [calls(call("add", {"a": "hunter2-hunter2"}), text="Try hunter2-hunter2."), "Done."]
+    agent = Agent(ScriptedModel(script), [add])
+    c = Conversation(agent=agent, secrets={"KEY": "hunter2-hunter2"})
+    c.send_message("Do it.")
     panel = opened(c)
     press(panel, "Step")
+    assert "hunter2" not in text(panel)
     assert "Run sends the model this:" in text(panel)
     assert "does not say what it changes" not in text(panel)
     press(panel, "Run")

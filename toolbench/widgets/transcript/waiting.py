@@ -11,7 +11,9 @@ import ipywidgets as w
 
 from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
+from toolbench.agent.masking import Masking
 from toolbench.agent.requests import SentRequest
+from toolbench.agent.transcript import masked
 from toolbench.core.declarations import Effect
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition, hooks
@@ -79,14 +81,17 @@ class WaitingCall:
             self._button("Answer by hand", self._ask_for_answer),
             self._button("Refuse", self._ask_for_reason, kind="toolbench-refuse"),
         ]
-        line = parts.html(_line_html(call, number), kind="toolbench-waiting-line")
+        masking = Masking(conversation.known_secrets)
+        shown: Any = masked(call, masking)
+        line = parts.html(_line_html(shown, number), kind="toolbench-waiting-line")
         self._reason = parts.html(_reason_html(call))
         self._body, self._notice = parts.column(), parts.html()
         children = [parts.row(line, *buttons), self._reason]
-        if call.thought:
-            children.insert(0, parts.html(markdown_html(call.thought)))
+        if shown.thought:
+            children.insert(0, parts.html(markdown_html(shown.thought)))
         if call.tool_call.error is not None:
-            children.append(parts.html(_error_html(str(call.tool_call.error))))
+            error = masking.values(str(call.tool_call.error))
+            children.append(parts.html(_error_html(error)))
         children.append(self._body)
         self.widget = parts.column(*children, kind="toolbench-question")
         self.widget.add_class("toolbench-waiting")
