@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import ipywidgets as w
 
@@ -27,7 +27,7 @@ from toolbench.mcp.snapshots.page import changes_html
 from toolbench.mcp.trust.trust import Offer, Trust
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, Pane
-from toolbench.widgets.kit.parts import put, show_if
+from toolbench.widgets.kit.parts import put
 
 
 def _status(text: str, tone: Tone) -> Html:
@@ -108,7 +108,7 @@ class ChangesPane(Pane):
         super().__init__(session, lock)
         parts = self._parts
         self._looking, self._comparing, self._writing = (self.request() for _ in range(3))
-        # Whose changes are on the page: the button approves this offer, and no later one
+        # Whose changes are on the page
         self._shown: Offer | None = None
         self._other = parts.make(
             w.Combobox,
@@ -126,18 +126,12 @@ class ChangesPane(Pane):
             partial(self._take_snapshot, snapshot),
             tip=f"Write what it offers now into {snapshot}",
         )
-        self._approve = self.button(
-            "Approve",
-            self._approve_shown,
-            tip="Allow calls of its tools, as they are described now",
-        )
         # Apart from a comparison: the button stands below what it approves
-        self._unapproved = parts.html()
+        self._unapproved = parts.column()
         self._state, self._page = parts.html(), parts.html()
         head = parts.row(self._other, self._compare, self._snapshot)
-        self.widget = parts.column(self._unapproved, self._approve, head, self._state, self._page)
+        self.widget = parts.column(self._unapproved, head, self._state, self._page)
         self._tell("Nothing compared yet.", "neutral")
-        show_if(self._approve, is_shown=False)
         self.refresh()
 
     def refresh(self) -> None:
@@ -160,8 +154,7 @@ class ChangesPane(Pane):
         trust = self.session.trust
         if trust is not None and trust.offer is not self._shown:
             self._shown = None
-            put(self._unapproved, Html(""))
-            show_if(self._approve, is_shown=False)
+            self._say_unapproved()
             if not trust.offer.is_approved:
                 # In a thread of its own: to compare may take a second
                 show = partial(self._ask_to_approve, trust, trust.offer, sentence)
@@ -175,21 +168,33 @@ class ChangesPane(Pane):
             self._look_at_trust(sentence)
             return
         if isinstance(changes, Failure):
-            put(self._unapproved, _status(changes.text, "danger"))
+            self._say_unapproved(self._parts.html(_status(changes.text, "danger")))
             return
         self._shown = offer
         lines = [sentence or trust.refusal.partition("\n")[0]]
         if len(changes) > _MOST_CHANGES:
             lines.append(f"%mcp review {self.session.name} lists all {len(changes):,} changes.")
         head = _status("\n".join(lines), "warning")
-        put(self._unapproved, Html(head + self._page_of("as approved", changes)))
-        show_if(self._approve, is_shown=True)
+        page = self._parts.html(Html(head + self._page_of("as approved", changes)))
+        # Another button for each offer: a click that is on its way is about the page that was read
+        button = self.button(
+            "Approve",
+            partial(self._approve, offer),
+            tip="Allow calls of its tools, as they are described now",
+        )
+        self._say_unapproved(page, button)
 
-    def _approve_shown(self) -> None:
-        if self._shown is None:
+    def _say_unapproved(self, *widgets: Any) -> None:
+        """Show *widgets*, in place of what was said of an earlier offer."""
+        old = self._unapproved.children
+        self._unapproved.children = widgets
+        self._parts.drop(old)
+
+    def _approve(self, offer: Offer) -> None:
+        if offer is not self._shown:
             return
         try:
-            said = approve(self.session, self._shown)
+            said = approve(self.session, offer)
         except ServerError as error:
             self._look_at_trust(str(error).partition("\n")[0])
             return
