@@ -178,6 +178,10 @@ class TestMaps:
         receive(keys[1], value="c")
         assert form.value == {"m": {"a": 1, "c": 2}}
         assert not form.blocked
+        # A declared key has a field of its own
+        form = _form({"a": "x", "b": "y"}, a={"type": "string"})
+        type_into(named(form.widget, "key"), "a")
+        assert form.errors == [((), "The key a is there twice.")] and form.blocked
 
     def test_a_key_decides_the_type_of_its_value(self):
         """`patternProperties`: the value is carried over, the key box stays."""

@@ -47,13 +47,21 @@ class ObjectEditor(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if the other keys, which may be JSON text, are no object; "" if there is no error."""
+        """An error if the other keys, which may be JSON text, are no object, or one has a field.
+
+        It is "" if there is no error. Without the error, a value would be sent that its field does
+        not show.
+        """
         if self._others is None:
             return ""
         others = self._others.read()
-        if others is UNSET or isinstance(others, dict):
+        if others is UNSET:
             return ""
-        return "The other keys must be an object: { … }."
+        if not isinstance(others, dict):
+            return "The other keys must be an object: { … }."
+        for name in sorted(others.keys() & self._filled()):
+            return f"The key {notes.option(name)} is there twice."
+        return ""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
         """Call *part* for the slot of each field, and return a dict of the results.
