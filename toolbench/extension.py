@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 # Its names are imported with their first use
@@ -39,6 +40,7 @@ class Workbench:
         """Make the parts for *shell*; only `load` changes the shell."""
         self._shell = shell
         self._client: MCPClient | None = None
+        self._making_client = Lock()
         self.catalog = Catalog(shell.user_ns, lambda: self._client)
         self.settings = Toolbench(parent=shell)
         self._chats = ChatMagics(shell, self.catalog)
@@ -64,11 +66,13 @@ class Workbench:
     @property
     def client(self) -> "MCPClient":
         """The MCP client with this notebook's servers, made when it is first needed."""
-        if self._client is None:
-            from toolbench.mcp.trust.approvals import Approvals  # noqa: PLC0415 - not for %load_ext
+        from toolbench.mcp.trust.approvals import Approvals  # noqa: PLC0415 - not for %load_ext
 
-            self._client = mcp.MCPClient(approvals=Approvals())
-        return self._client
+        # Of two that two threads make, one would be lost, with its servers
+        with self._making_client:
+            if self._client is None:
+                self._client = mcp.MCPClient(approvals=Approvals())
+            return self._client
 
     def load(self) -> None:
         """Add the magics, the completion and the displays to the shell; start to record direct calls."""

@@ -4,8 +4,10 @@ import json
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from json import dumps
 from shutil import copy
+from threading import Barrier, BrokenBarrierError, Thread
 from types import SimpleNamespace
 
 import pytest
@@ -256,6 +258,24 @@ class TestServers:
         mcp(connecting(light("one", "x")))
         assert [row[0] for row in mcp("").rows] == ["one"]
         assert [row[0] for row in mcp("explore one").rows] == ["one"]
+
+    def test_that_two_threads_connect_first_are_both_there(self, shell, mcp, monkeypatch):
+        """As two subshells may: there is one client, and none is lost with another."""
+        both = Barrier(2)
+
+        def approvals():
+            # Both meet here if nothing keeps one away
+            with suppress(BrokenBarrierError):
+                both.wait(0.1)
+
+        monkeypatch.setattr("toolbench.mcp.trust.approvals.Approvals", approvals)
+        shell.user_ns |= {"a": FakeMCPServer("a"), "b": FakeMCPServer("b")}
+        threads = [Thread(target=mcp, args=[f"connect {name} {name}"]) for name in "ab"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(row[0] for row in mcp("list").rows) == ["a", "b"]
 
     @pytest.mark.slow
     def test_load_what_they_need_when_one_is_connected(self):
