@@ -176,3 +176,8 @@ class TestValuesThatNoFieldShows:
         type_into(named(form.widget, "price"), "12.5")
         assert form.value == {"price": 12.5}
         assert NO_FIELD not in page(form.widget)
+        # As in a form where nothing was typed
+        schema = {**_object(o=_object(a={"type": "string"})), "required": ["o"]}
+        form = SchemaForm(schema, {"o": 5})
+        receive(named(form.widget, "o"), value="")
+        assert form.value == SchemaForm(schema).value == {"o": {}}

@@ -371,6 +371,8 @@ class Slot:
         self._wake()
         if self.is_json_for_now and not self.editor.trouble and self.read() is UNSET:
             self.clear()
+            # As in a new form, where an object that requires nothing is {}
+            self._wake()
             self.frame.focus(lambda: self.display.body)
         self.touch()
 
