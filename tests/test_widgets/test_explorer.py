@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from threading import RLock, Thread
 
 import pytest
 from fastmcp import FastMCP
@@ -37,6 +38,7 @@ from toolbench.mcp import MCPClient
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
 from toolbench.widgets.explorer.resources import ResourcesPane
+from toolbench.widgets.explorer.server import ServerView
 
 TITLES = LISTS + DETAILS
 
@@ -147,6 +149,20 @@ class TestExplorer:
         enter(search_field(pane))
         receive(search_field(pane), value="oth")
         eventually(lambda: open_panel(pane).tool.name == "other")
+
+    def test_shows_a_change_while_a_tab_turns(self, client):
+        """A click has turned the tab, and waits while the change is shown: the tab has no pane yet."""
+        lock = RLock()
+        session = client.connect("shop", {"server": FakeMCPServer("shop")})
+        view = ServerView(session, lock, lambda *_, **__: False)
+        with lock:
+            turning = Thread(target=partial(receive, view.widget, selected_index=2))
+            turning.start()
+            eventually(lambda: view.widget.selected_index == 2)
+            view.hear(frozenset({"traffic"}))
+        turning.join(PATIENCE)
+        assert named(view.widget, "Containing")
+        view.close()
 
     def test_tells_why_a_server_is_not_there(self, client):
         """Its reason and its last lines on stderr, beside the servers that are."""

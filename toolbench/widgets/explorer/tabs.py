@@ -329,14 +329,16 @@ class TabSet:
         self._changed.discard(kind.title.lower())
         if kind not in self._panes:
             pane = self._panes[kind] = self._kinds[kind](self.session, self._lock)
-            self.widget.children[self.widget.selected_index or 0].children = [pane.widget]
+            self.widget.children[list(self._kinds).index(kind)].children = [pane.widget]
             self._stale.discard(kind)
         self._refresh()
 
     def _refresh(self) -> None:
-        if self._kind in self._stale:
-            self._stale.discard(self._kind)
-            self.pane.refresh()
+        kind = self._kind
+        # A click turns the tab before `_turned`, which makes its pane, gets the lock
+        if kind in self._stale and kind in self._panes:
+            self._stale.discard(kind)
+            self._panes[kind].refresh()
         self._entitle()
 
     def _entitle(self) -> None:
