@@ -31,6 +31,9 @@ class TestCalls:
         assert checked.checked == 3
         assert checked.summary == "2 of your 3 calls would be refused now."
         assert "at most 9" in checked[0].reasons[0]
+        name = "add\n- and\x1b[2K"
+        forged = Snapshot({"tools": {name: {"inputSchema": {"required": ["a\n- b"]}}}})
+        assert str(*check_calls(forged, [call(name)])) == "add - and^[[2K({}): a - b: is required"
 
     def test_of_other_tools_do_not_count(self):
         """What is no tool of the server is none of its business."""

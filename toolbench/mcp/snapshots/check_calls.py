@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from toolbench.core.tool_names import ToolAddress
+from toolbench.display.escape import visible
 from toolbench.errors import Problem, SchemaError, did_you_mean
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -30,7 +31,13 @@ class RefusedCall:
     """The original call: a record, a recorded call or a dict."""
 
     def __str__(self) -> str:
-        return f"{self.tool}({clip(self.arguments, _MAX_ARGUMENTS)}): {'; '.join(self.reasons)}"
+        arguments = clip(self.arguments, _MAX_ARGUMENTS)
+        return f"{_one_line(self.tool)}({arguments}): {_one_line('; '.join(self.reasons))}"
+
+
+def _one_line(text: str) -> str:
+    """Return *text*, which has names of a server: no name may look like another call."""
+    return visible(" ".join(text.split()))
 
 
 class CheckedCalls(Sequence[RefusedCall]):
