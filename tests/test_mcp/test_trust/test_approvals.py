@@ -217,13 +217,16 @@ class TestAServer:
             compared.append(current_thread().name)
             return changes_between(before, after)
 
+        async def note_the_loop():
+            loops.add(current_thread().name)
+
         monkeypatch.setattr("toolbench.mcp.trust.trust.changes_between", noted)
         path, loops = tmp_path / "script.json", set()
         with MCPClient(approvals=approvals) as client:
             session = client.connect("s", scripted(path, hard_to_compare("x")))
             scripted(path, hard_to_compare("y?x"))
             session.refresh()
-            portal.call(lambda: loops.add(current_thread().name))
+            portal.call(note_the_loop)
             assert session.trust.has_changed and not compared
             calls = [Thread(target=session.call, args=(f"t{n}",)) for n in range(4)]
             for call in calls:
