@@ -14,7 +14,7 @@ from typing import Literal
 from rich.text import Text
 
 from toolbench import __version__, tools
-from toolbench.display.escape import visible
+from toolbench.display.escape import on_one_line
 from toolbench.errors import ServerError
 from toolbench.install_commands import how_to_install, how_to_install_extra
 from toolbench.mcp.config.discovery import DiscoveredServer, discover
@@ -78,23 +78,18 @@ def examine() -> list[Check]:
 
 def report(checks: list[Check]) -> Text:
     """Return *checks* as aligned lines for a terminal; long details may wrap."""
-    subjects = [_line(check.subject) for check in checks]
+    subjects = [on_one_line(check.subject) for check in checks]
     width = max(map(len, subjects))
     longest = max(map(len, _WORDS.values()))
     lines = (
         Text.assemble(
             f"{subject:{width}}  ",
             (f"{_WORDS[check.state]:{longest}}", _STYLES[check.state]),
-            f"  {_line(check.detail)}".rstrip(),
+            f"  {on_one_line(check.detail)}".rstrip(),
         )
         for subject, check in zip(subjects, checks, strict=True)
     )
     return Text("\n").join(lines)
-
-
-def _line(text: str) -> str:
-    """Return *text*, which is not trusted, on one line with control characters visible."""
-    return visible(" ".join(text.split()))
 
 
 def verdict(checks: list[Check]) -> str:

@@ -66,6 +66,11 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_spell, text)
 
 
+def on_one_line(text: str) -> str:
+    """Return *text*, which is not trusted, on one line, with invisible characters spelled out."""
+    return visible(" ".join(text.split()))
+
+
 def _join(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
 

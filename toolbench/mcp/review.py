@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 from weakref import WeakKeyDictionary
 
 from toolbench.display.css import REMARK
-from toolbench.display.escape import Html, escape, visible
+from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
 from toolbench.llm.tokens import TokenCount
@@ -213,14 +213,10 @@ class ServerReview:
             *map(_finding_text, self.findings),
         ]
         # The names are a server's
-        return "\n".join(map(_on_one_line, lines))
+        return "\n".join(map(on_one_line, lines))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.to_html()}
-
-
-def _on_one_line(text: str) -> str:
-    return visible(" ".join(text.split()))
 
 
 def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from toolbench.core.schema import Observation
 from toolbench.display.css import CODE_FONT, REMARK
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.page import badge, notice, short
 from toolbench.errors import ToolbenchError
 from toolbench.runs.questions import Answer, ConsentLabels, Question
@@ -36,7 +36,7 @@ from toolbench.serving.served_view import (
 )
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.question import QuestionView, agreeing, question_text
-from toolbench.widgets.kit.message_lines import Line, MessageLines, one_line
+from toolbench.widgets.kit.message_lines import Line, MessageLines
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import PANEL, Parts, mark, put
 from toolbench.widgets.kit.ticker import ticker
@@ -283,8 +283,8 @@ def _new_line(call: ServedCall) -> Line:
         number=call.id,
         at=int(call.started.timestamp()),
         is_sent=False,
-        subject=one_line(subject(call)),
-        outcome=one_line(outcome(call)),
+        subject=on_one_line(subject(call)),
+        outcome=on_one_line(outcome(call)),
         duration=duration,
         is_failed=call.state == "error" and not call.by_hand,
     )

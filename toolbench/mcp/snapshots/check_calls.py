@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.escape import visible
+from toolbench.display.escape import on_one_line
 from toolbench.errors import Problem, SchemaError, did_you_mean
 from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -32,12 +32,9 @@ class RefusedCall:
 
     def __str__(self) -> str:
         arguments = clip(self.arguments, _MAX_ARGUMENTS)
-        return f"{_one_line(self.tool)}({arguments}): {_one_line('; '.join(self.reasons))}"
-
-
-def _one_line(text: str) -> str:
-    """Return *text*, which has names of a server: no name may look like another call."""
-    return visible(" ".join(text.split()))
+        # No name of a server may look like another call
+        reasons = on_one_line("; ".join(self.reasons))
+        return f"{on_one_line(self.tool)}({arguments}): {reasons}"
 
 
 class CheckedCalls(Sequence[RefusedCall]):

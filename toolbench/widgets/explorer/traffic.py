@@ -9,7 +9,7 @@ import ipywidgets as w
 
 from toolbench.display.caps import cap
 from toolbench.display.css import CODE_FONT, PRE
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
@@ -17,7 +17,7 @@ from toolbench.mcp.session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, Pane
-from toolbench.widgets.kit.message_lines import Line, MessageLines, one_line
+from toolbench.widgets.kit.message_lines import Line, MessageLines
 from toolbench.widgets.kit.parts import put, show_if
 from toolbench.wording import counted
 
@@ -186,8 +186,8 @@ def _line(exchange: Exchange) -> Line:
         number=message.id,
         at=int(message.time),
         is_sent=message.direction == "sent",
-        subject=one_line(exchange.subject),
-        outcome=one_line(exchange.outcome),
+        subject=on_one_line(exchange.subject),
+        outcome=on_one_line(exchange.outcome),
         duration=exchange.took,
         is_failed=exchange.is_failed,
     )

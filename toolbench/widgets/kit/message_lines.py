@@ -12,7 +12,7 @@ import ipywidgets as w
 from traitlets import List, Unicode
 
 from toolbench.display.css import PRE
-from toolbench.display.escape import NO_MATHS, Html, escape, visible
+from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice
 from toolbench.widgets.kit.parts import Parts, on_pick, put
 from toolbench.wording import counted
@@ -184,8 +184,3 @@ def _as_text(lines: Sequence[Line]) -> Html:
         texts.append("  ".join((head, line.subject, line.outcome, line.duration)).strip())
     text = escape("\n".join(texts))
     return Html(f'<pre {NO_MATHS} style="{PRE};white-space:pre-wrap">{text}</pre>')
-
-
-def one_line(text: str) -> str:
-    """Return *text* on one line, as a column needs it, with invisible characters spelled out."""
-    return visible(" ".join(text.split()))
