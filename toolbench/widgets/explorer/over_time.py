@@ -206,9 +206,11 @@ class ChangesPane(Pane):
     def _proposals(self) -> list[str]:
         """Return the names of files and of other servers, to compare the server with."""
         here = Path.cwd()
-        files = sorted(file.name for file in (*here.glob("*.snapshot.json"), *here.glob("*.jsonl")))
+        files: list[str] = []
+        for pattern in ("*.snapshot.json", "*.jsonl"):
+            files += [file.name for file in here.glob(pattern)]
         names = {s.name for s in connected.sessions if s is not self.session}
-        return [*files[:_PROPOSED], *sorted(names)]
+        return [*sorted(files)[:_PROPOSED], *sorted(names)]
 
     def _start(self) -> None:
         other = self._other.value.strip()
