@@ -245,4 +245,13 @@ class Kernel:
             had_ended, ended = ended, not self._manager.is_alive()
             return "the kernel has ended" if had_ended else None
 
-        return eventually(condition, unless=cannot_come, what=repr(what))
+        try:
+            return eventually(condition, unless=cannot_come, what=repr(what))
+        except AssertionError as error:
+            error.add_note(f"The kernel printed last: {self._printed_last()}")
+            raise
+
+    def _printed_last(self) -> list[str]:
+        """The end of what was printed, in which an error of a callback or of a view stands."""
+        streams = (m["content"] for m in self.messages if m["msg_type"] == "stream")
+        return [f"{content['name']}: {content['text']}" for content in streams][-5:]
