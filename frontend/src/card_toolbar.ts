@@ -4,7 +4,7 @@
 
 import { saveFile } from "./clipboard";
 import { downloadsOf, extentOf, hasLines, savedPart, textOf } from "./contents";
-import { button, copyButton } from "./copy_button";
+import { button, copyButton, iconButton, rename } from "./copy_button";
 import { openFully } from "./fullview";
 import { say as notify } from "./notices";
 import { allIn } from "./ours";
@@ -34,7 +34,7 @@ function toolbar(body: HTMLElement): HTMLElement {
   const title = body.getAttribute("aria-label") ?? "";
   if (hasLevels(body)) box.append(levelsButton(body));
   if (hasLines(body)) box.append(wrapButton(body));
-  const full = button("Full view", `Full view: ${title}`, () => openFully(body, title));
+  const full = iconButton("full", "Full view", `Full view: ${title}`, () => openFully(body, title));
   box.append(copyButton(title, () => textOf(body)), saveButton(body, title), full);
   return box;
 }
@@ -46,12 +46,14 @@ function toolbar(body: HTMLElement): HTMLElement {
 function saveButton(body: HTMLElement, title: string): HTMLButtonElement {
   const part = savedPart(body);
   const ofPage = part ? `Save ${part}` : "Save";
-  const save = button(body.closest(RESULT) ? "Save" : ofPage, `Save: ${title}`, () => {
+  const text = body.closest(RESULT) ? "Save" : ofPage;
+  const save = iconButton("save", text, `${text}: ${title}`, () => {
     if (save.textContent === ofPage) {
       for (const file of downloadsOf(body)) saveFile(file.name, file.parts, file.type);
       return;
     }
-    save.textContent = ofPage;
+    rename(save, ofPage);
+    save.title = `${ofPage}: ${title}`;
     notify(body.closest(CARD)?.querySelector(BAR) ?? body, NO_KERNEL);
   });
   save.classList.add(SAVE.slice(1));
@@ -59,7 +61,7 @@ function saveButton(body: HTMLElement, title: string): HTMLButtonElement {
 }
 
 function wrapButton(body: HTMLElement): HTMLButtonElement {
-  const wrap = button("Wrap", "Wrap long lines", () => {
+  const wrap = iconButton("wrap", "Wrap", "Wrap long lines", () => {
     const isOn = body.classList.toggle("toolbench-nowrap");
     wrap.setAttribute("aria-pressed", String(!isOn));
     if (isOn) body.tabIndex = 0; // it scrolls sideways
@@ -71,10 +73,10 @@ function wrapButton(body: HTMLElement): HTMLButtonElement {
 
 function levelsButton(body: HTMLElement): HTMLButtonElement {
   let isOpen = false;
-  const levels = button("Expand", "Open every level of the JSON", () => {
+  const levels = iconButton("open", "Expand", "Open every level of the JSON", () => {
     isOpen = !isOpen;
     openLevels(body, isOpen);
-    levels.textContent = isOpen ? "Collapse" : "Expand";
+    rename(levels, isOpen ? "Collapse" : "Expand", isOpen ? "shut" : "open");
     levels.title = `${isOpen ? "Close" : "Open"} every level of the JSON`;
   });
   return levels;

@@ -1,15 +1,17 @@
 // The small buttons of results and editors, and the one that copies.
 
 import { copyText } from "./clipboard";
+import { type Icon, icon } from "./icons";
 
 const COPIED_MILLISECONDS = 1500;
+const NAME = ".toolbench-name";
 
 /** A button that copies what *read* gives, and a place where it says so. */
 export function copyButton(title: string, read: () => string): HTMLElement {
   const said = document.createElement("span");
   said.className = "toolbench-said";
   said.setAttribute("role", "status");
-  const copy = button("Copy", `Copy: ${title}`, () => {
+  const copy = iconButton("copy", "Copy", `Copy: ${title}`, () => {
     void copyText(read()).then((isCopied) => {
       say(said, isCopied ? "Copied" : "The browser did not let it be copied");
     });
@@ -29,6 +31,23 @@ export function button(text: string, name: string, act: () => void): HTMLButtonE
   if (name) made.title = name;
   made.addEventListener("click", act);
   return made;
+}
+
+/** A small button that shows an icon. Its *text* is read to those who do not see it, and shown with the focus. */
+export function iconButton(look: Icon, text: string, name: string, act: () => void): HTMLButtonElement {
+  const made = button("", name, act);
+  const words = document.createElement("span");
+  words.className = NAME.slice(1);
+  words.textContent = text;
+  made.append(icon(look), words);
+  return made;
+}
+
+/** Give *made*, of `iconButton`, another text, and another icon if *look* is given. */
+export function rename(made: HTMLButtonElement, text: string | null, look?: Icon): void {
+  const words = made.querySelector(NAME) ?? made;
+  words.textContent = text;
+  if (look) made.firstElementChild?.replaceWith(icon(look));
 }
 
 /** Show *text* in *place* for a moment. */

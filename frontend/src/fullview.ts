@@ -2,6 +2,10 @@
 
 import { allIn } from "./ours";
 
+const IMAGES = "[data-toolbench-body] img, .toolbench-shown img"; // of a result, and displayed during a run
+const FIT = "Fit into the window";
+const ACTUAL = "True size (100 %)";
+
 /** Show *body* in a dialog as large as the window; after closing, it is in its old place. */
 export function openFully(body: HTMLElement, title: string): void {
   const place = document.createComment("");
@@ -15,13 +19,13 @@ export function openFully(body: HTMLElement, title: string): void {
   });
 }
 
-/** Let a click or Enter on an image of a result enlarge it; a second click shows its true size. */
+/** Let a click or Enter on an image enlarge it to the size of the window; there it changes between that and its true size. */
 export function zoomImages(): void {
   const zoom = (event: Event): void => {
     const image = event.target;
-    if (image instanceof HTMLImageElement && image.matches("[data-toolbench-body] img")) {
+    if (image instanceof HTMLImageElement && image.matches(IMAGES)) {
       event.preventDefault();
-      if (image.closest("dialog")) image.classList.toggle("toolbench-actual");
+      if (image.closest("dialog")) toggleSize(image);
       else openImage(image);
     }
   };
@@ -33,11 +37,19 @@ export function zoomImages(): void {
 
 /** Make images in *root* buttons that the keyboard can reach. */
 export function nameImages(root: ParentNode): void {
-  for (const image of allIn<HTMLImageElement>(root, "[data-toolbench-body] img:not([role])")) {
+  for (const image of allIn<HTMLImageElement>(root, `:is(${IMAGES}):not([role])`)) {
     image.setAttribute("role", "button");
-    image.setAttribute("aria-label", `Enlarge ${image.alt}`);
+    image.setAttribute("aria-label", `Enlarge ${image.alt}`.trim());
+    image.title = "Enlarge";
     image.tabIndex = 0;
   }
+}
+
+/** Show *image*, which is in a dialog, in its true size, or fitted into the dialog again. */
+function toggleSize(image: HTMLImageElement): void {
+  const isActual = image.classList.toggle("toolbench-actual");
+  image.setAttribute("aria-pressed", String(isActual));
+  image.title = isActual ? FIT : ACTUAL;
 }
 
 function openImage(image: HTMLImageElement): void {
@@ -50,8 +62,15 @@ function openImage(image: HTMLImageElement): void {
   const large = document.createElement("img");
   large.src = image.src;
   large.alt = image.alt;
+  large.tabIndex = 0;
+  large.title = ACTUAL;
+  large.setAttribute("role", "button");
+  large.setAttribute("aria-pressed", "false");
+  large.setAttribute("aria-label", `True size: ${image.alt}`);
   body.append(large);
-  show(image.alt, body, () => undefined);
+  const size = `${image.naturalWidth} × ${image.naturalHeight}`;
+  show(image.alt ? `${image.alt}, ${size}` : size, body, () => undefined);
+  large.focus();
 }
 
 function show(title: string, body: HTMLElement, whenClosed: () => void): void {

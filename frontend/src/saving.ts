@@ -3,6 +3,7 @@
 
 import { saveFile } from "./clipboard";
 import type { Models, View } from "./connection";
+import { rename } from "./copy_button";
 import { ask } from "./exchange";
 import { say, sayNothing } from "./notices";
 
@@ -40,7 +41,7 @@ export async function saveWhole(save: HTMLButtonElement, { el, model }: View, ke
   const label = save.textContent;
   sayNothing(bar);
   save.setAttribute("aria-busy", "true");
-  save.textContent = "Saving…";
+  rename(save, "Saving…");
   try {
     const isFiles = (news: Partial<Files>): boolean => news.save === id && !("file" in news);
     const found = (await ask<Files>(model, kernel, { save: id, card: index }, isFiles))?.content;
@@ -49,7 +50,7 @@ export async function saveWhole(save: HTMLButtonElement, { el, model }: View, ke
     for (const [file, { name, type, size }] of (found.files ?? []).entries()) {
       const parts: DataView<ArrayBuffer>[] = [];
       for (let begin = 0; begin < size; ) {
-        save.textContent = `Saving ${Math.floor((100 * begin) / size)}%`;
+        rename(save, `Saving ${Math.floor((100 * begin) / size)}%`);
         const isPiece = (news: Partial<Piece>): boolean =>
           news.save === id && news.file === file && news.begin === begin;
         const [piece] = (await ask<Piece>(model, kernel, { save: id, file, begin }, isPiece))?.buffers ?? [];
@@ -62,7 +63,7 @@ export async function saveWhole(save: HTMLButtonElement, { el, model }: View, ke
     model.send({ save: id }, {}); // it has all
     return true;
   } finally {
-    save.textContent = label;
+    rename(save, label);
     save.removeAttribute("aria-busy");
   }
 }

@@ -150,7 +150,9 @@ _BOX = (
     f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:8px;"
     "display:flex;flex-direction:column"
 )
-_BAR = f"display:flex;flex-wrap:wrap;align-items:center;gap:2px 8px;padding:5px 10px;border-bottom:{LINE}"
+_BAR = f"display:flex;align-items:flex-start;gap:0 8px;padding:5px 6px 5px 10px;border-bottom:{LINE}"
+# Title and remark: one below the other, where a line has no room for both
+_HEAD = "display:flex;flex-wrap:wrap;gap:0 8px;flex:1 1 0;min-width:0;padding:3px 0;font-size:12px;line-height:18px"
 _BODY = f"max-height:{HEIGHT};flex:1 1 auto;overflow:auto;padding:8px 10px"
 
 
@@ -173,14 +175,13 @@ def cards_html(cards: Iterable[Card]) -> Html:
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
     # Never cut: it wraps
-    whole = f"{REMARK};flex:1 1 auto;min-width:0;overflow-wrap:anywhere"
     note = ""
     if remark:
-        note = f'<span style="{whole}">{remark}</span>'
+        note = f'<span style="{REMARK};min-width:0;overflow-wrap:anywhere">{remark}</span>'
     # an element that scrolls needs `tabindex`, so that the keyboard reaches it
     return (
         f'<div data-toolbench-card style="{_BOX}">'
-        f'<div data-toolbench-bar style="{_BAR}"><strong style="font-size:12px">{title}</strong>{note}</div>'
+        f'<div data-toolbench-bar style="{_BAR}"><span style="{_HEAD}"><strong>{title}</strong>{note}</span></div>'
         f'<div data-toolbench-body role="group" aria-label="{escape(str(title))}" tabindex="0"'
         f' style="{_BODY}"><div>{card.content}</div></div></div>'
     )
