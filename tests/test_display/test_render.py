@@ -12,12 +12,14 @@ from rich.console import Group
 from rich.control import Control
 from rich.layout import Layout
 from rich.panel import Panel
+from rich.protocol import rich_cast
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from test_display.inert import problems, text_of
 from toolbench.display import bundle, cap, from_ansi, to_html, to_text, visible
+from toolbench.display.ansi import style_css
 
 
 def _files() -> Table:
@@ -120,10 +122,10 @@ class TestHtml:
         bad = _body(to_html(Text("docs", style=Style(link="javascript:alert(1)"))))
         assert bad == "docs"
 
-    def test_text_flows_and_a_table_does_not(self):
-        """The page wraps text; columns stay aligned and scroll."""
+    def test_text_flows_and_a_panel_does_not(self):
+        """The page wraps text; lines that are drawn stay aligned and scroll."""
         assert "white-space:pre-wrap" in to_html("text")
-        assert 'white-space:pre"' in to_html(_files())
+        assert 'white-space:pre"' in to_html(Panel("text"))
 
     @pytest.mark.parametrize("text", ["[/nothing]", "[bold", "[link=x]y[/z]"])
     def test_broken_markup_never_hides_a_result(self, text):
@@ -134,9 +136,34 @@ class TestHtml:
 
     def test_html_and_text_say_the_same(self):
         """Nothing is in one and not in the other."""
-        both = bundle(_files())
+        both = bundle(Panel("text", title="t"))
         lines = [line.rstrip() for line in text_of(both["text/html"]).rstrip().split("\n")]
         assert "\n".join(lines) == both["text/plain"]
+
+    @pytest.mark.parametrize("wrap", [rich_cast, Group, Panel])
+    def test_a_table_is_a_table_of_the_page(self, wrap):
+        """Its parts are there with their styles and sides, in a group or a panel too."""
+        table = _files()
+        table.caption = "of [bold]today[/]"
+        table.add_row("<b>\u202e", Text("7\n8", style="red"))
+        table.add_row(Panel("inside"), Table("nested"))
+        html = to_html(wrap(table))
+        assert problems(html) == []
+        assert html.count("<table ") == 2
+        assert [html.count(f"<{tag} ") for tag in ("th", "td")] == [3, 8]
+        parts = ("Files", "name", "size", "a.py", "1,234", "<b>⟨U+202E⟩", "7\n8", "inside", "nested")
+        text = text_of(html)
+        assert all(part in text for part in (*parts, "of today"))
+        assert "text-align:right;font-weight:bold" in html
+        assert "text-align:right;white-space:pre-wrap" in html
+        assert style_css(Style(color="cyan")) in html
+
+    def test_markup_in_a_cell_is_read_or_shown(self):
+        """As in a terminal; what is no markup is text, and a link goes to the web or nowhere."""
+        table = Table("[bold]a[/]", "[/b]", "[link=javascript:x]c[/]")
+        assert text_of(to_html(table)) == "a[/b]c"
+        assert "font-weight:bold" in to_html(table)
+        assert problems(to_html(table)) == []
 
 
 class TestDeterminism:
@@ -215,12 +242,17 @@ class TestCaps:
         for number in range(1_000):
             table.add_row(f"<row {number}>")
         both = bundle(table, limit=5_000)
-        for text in (text_of(both["text/html"]), both["text/plain"]):
+        for text, noun in (
+            (text_of(both["text/html"]), "rows"),
+            (both["text/plain"], "characters"),
+        ):
             assert "<row 0>" in text
             assert "<row 999>" in text
-            assert "characters left out" in text
+            assert f"{noun} left out" in text
         assert len(both["text/plain"]) <= 5_000
         assert len(both["text/html"]) <= 10_000
+        many = Group(*(Table(*("x" * 5_000 for _ in range(300))) for _ in range(50)))
+        assert len(to_html(many, limit=5_000)) <= 25_000
 
     def test_strings_in_a_group_are_capped_before_they_are_laid_out(self):
         """A group is looked into; its strings are text as well."""

@@ -1,20 +1,24 @@
 """Show a Rich renderable in a notebook: safe HTML for every theme, and plain text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import chain
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.errors import MarkupError
+from rich.panel import Panel
+from rich.protocol import rich_cast
 from rich.segment import Segment
-from rich.style import Style
+from rich.style import Style, StyleType
+from rich.table import Column, Table
 from rich.text import Text
 
 from toolbench.display.ansi import MUTED, style_css
 from toolbench.display.caps import cap, cap_text, characters, is_notice, left_out
-from toolbench.display.css import PRE
-from toolbench.display.escape import Html, escape, link, visible
+from toolbench.display.css import CELL, CODE_FONT, LINE, PRE, REMARK, TABLE, TEXT_COLOR
+from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
 
 LIMIT = 100_000
 """The number of characters to show of one renderable, by default."""
@@ -49,7 +53,7 @@ def bundle(
 
     Args:
         renderable: Anything Rich can print.
-        width: Characters per line, in the text and in HTML tables and panels; by default, that of `measures`.
+        width: Characters per line, in the text, and of panels in the HTML; by default, that of `measures`.
         limit: The most characters to show; the middle of a longer text is left out.
     """
     return {
@@ -70,18 +74,28 @@ def to_text(renderable: RenderableType, *, width: int | None = None, limit: int 
 
 
 def to_html(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> Html:
-    """Return *renderable* as one `<pre>`, escaped and readable on light and dark pages.
+    """Return *renderable* as HTML, escaped and readable on light and dark pages.
 
-    Text is wrapped by the page; tables and panels are *width* columns wide and scroll. The result
-    has at most 1.9 times *limit* characters and a little for the frame.
+    A table becomes a table of the page, also in a group or a panel. Everything else is one `<pre>`:
+    text is wrapped by the page; other panels are *width* columns wide and scroll. The result has at
+    most 1.9 times *limit* characters and a little for the frame.
     """
     renderable = _capped(renderable, limit)
+    width, room = width or measures.width, int(limit * _MARKUP)
+    if _has_table(renderable):
+        body = _Blocks(width, room).html(renderable)
+        style = f"overflow:auto;{CODE_FONT};{TEXT_COLOR};line-height:1.4"
+        return Html(f'<div {NO_MATHS} style="{style}">{body}</div>')
+    return _pre(renderable, width, room)
+
+
+def _pre(renderable: RenderableType, width: int, room: int) -> Html:
+    """Return *renderable* as one `<pre>` with at most *room* characters inside."""
     if isinstance(renderable, Text):
         segments, space = _flow(renderable), "pre-wrap;overflow-wrap:anywhere"
     else:
-        segments, space = _render(renderable, width or measures.width), "pre"
-    chunks = list(chain.from_iterable(map(_chunks, Segment.simplify(segments))))
-    body, is_part = _fitting(chunks, int(limit * _MARKUP))
+        segments, space = _render(renderable, width), "pre"
+    body, is_part = _fitting(_pieces(segments), room)
     attributes = f'style="{PRE};white-space:{space}"'
     if is_part:
         # For a page, which says that it can save only a part
@@ -168,6 +182,10 @@ def _console(width: int, *, markup: bool = True) -> Console:
 # --- segments -> HTML ---------------------------------------------------------------
 
 
+def _pieces(segments: Iterable[Segment]) -> list[Segment]:
+    return list(chain.from_iterable(map(_chunks, Segment.simplify(segments))))
+
+
 def _chunks(segment: Segment) -> Iterator[Segment]:
     text, style, control = segment
     if not control:
@@ -210,3 +228,163 @@ def _span(text: str, style: Style | None) -> str:
     if css:
         return f'<span style="{css}">{content}</span>'
     return content
+
+
+# --- tables -> HTML -----------------------------------------------------------------
+
+# Columns of one table
+_MOST = 50
+# Characters of the tags of a row
+_ROW = 60
+_SIDES = {"right": "right", "center": "center", "full": "justify"}
+
+
+def _has_table(renderable: Any) -> bool:
+    match rich_cast(renderable):
+        case Table():
+            return True
+        case Group() as group:
+            return any(map(_has_table, group.renderables))
+        case Panel() as panel:
+            return _has_table(panel.renderable)
+        case _:
+            return False
+
+
+class _Blocks:
+    """Writes renderables as HTML, tables as tables of the page, until there is no more room."""
+
+    def __init__(self, width: int, room: int) -> None:
+        # Characters of HTML that may still be written
+        self._width, self._room = width, room
+        self._console = _console(width)
+
+    def html(self, renderable: Any) -> str:
+        match rich_cast(renderable):
+            case Table() as table:
+                return self._table(table)
+            case Group() as group:
+                return self._group(group.renderables)
+            case Panel() as panel:
+                return self._panel(panel)
+            case other:
+                html = _pre(other, self._width, self._room)
+                self._room -= len(html)
+                return html
+
+    def _group(self, parts: Sequence[Any]) -> str:
+        html = ""
+        for place, part in enumerate(parts):
+            if self._room <= 0:
+                return f"{html}{_rest(len(parts) - place, 'part')}"
+            html += self.html(part)
+        return html
+
+    def _panel(self, panel: Panel) -> str:
+        title = self._line(panel.title, panel.border_style)
+        content = self._inner(panel.renderable)
+        subtitle = self._line(panel.subtitle, panel.border_style)
+        style = (
+            f"border:{LINE};border-radius:6px;padding:6px 10px;margin:4px 0;white-space:pre-wrap"
+        )
+        return f'<div style="{style}">{title}{content}{subtitle}</div>'
+
+    def _table(self, table: Table) -> str:
+        columns, look = table.columns[:_MOST], self._console.get_style
+        title = self._line(table.title, table.title_style or "table.title")
+        head = ""
+        if table.show_header and columns:
+            style = look(table.header_style)
+            cells = [
+                self._cell(c.header, c, style + look(c.header_style), tag="th") for c in columns
+            ]
+            head = f'<thead style="border-bottom:{LINE}"><tr>{"".join(cells)}</tr></thead>'
+        body = self._rows(table, columns)
+        if table.show_footer:
+            style = look(table.footer_style)
+            cells = [self._cell(c.footer, c, style + look(c.footer_style)) for c in columns]
+            body += f'<tr style="border-top:{LINE}">{"".join(cells)}</tr>'
+        caption = self._line(table.caption, table.caption_style or "table.caption")
+        left_of = ""
+        if len(table.columns) > _MOST:
+            left_of = _rest(len(table.columns) - _MOST, "column")
+        return (
+            f'{title}<table style="{TABLE}">{head}<tbody>{body}</tbody></table>{left_of}{caption}'
+        )
+
+    def _rows(self, table: Table, columns: Sequence[Column]) -> str:
+        """Return the rows, each in its `<tr>`; the middle of very many is left out."""
+        rows = list(zip(*(column.cells for column in columns), strict=True))
+        head: list[str] = []
+        tail: list[str] = []
+        begin, end, half = 0, len(rows), self._room // 2
+        while begin < end and self._room > half:
+            head.append(self._row(table, columns, rows[begin], begin))
+            begin += 1
+        while begin < end and self._room > 0:
+            end -= 1
+            tail.append(self._row(table, columns, rows[end], end))
+        if begin < end:
+            rest = _rest(end - begin, "row")
+            head.append(f'<tr><td colspan="{len(columns)}" style="{CELL}">{rest}</td></tr>')
+        return "".join([*head, *reversed(tail)])
+
+    def _row(
+        self, table: Table, columns: Sequence[Column], contents: Sequence[Any], place: int
+    ) -> str:
+        look, cells = self._console.get_style, ""
+        whole = look(table.style)
+        own = look(table.get_row_style(self._console, place))
+        for content, column in zip(contents, columns, strict=True):
+            cells += self._cell(content, column, whole + look(column.style) + own)
+        line = ""
+        if table.show_lines or table.rows[place].end_section:
+            line = f' style="border-bottom:{LINE}"'
+        self._room -= _ROW
+        return f"<tr{line}>{cells}</tr>"
+
+    def _cell(self, content: Any, column: Column, style: Style, *, tag: str = "td") -> str:
+        inner, css = self._inner(content), CELL
+        if column.justify in _SIDES:
+            css += f";text-align:{_SIDES[column.justify]}"
+        if column.no_wrap:
+            css += ";white-space:pre"
+        elif "\n" in inner or "  " in inner:
+            css += ";white-space:pre-wrap"
+        if own := style_css(style):
+            css += f";{own}"
+        # An empty head confuses screen readers
+        if not inner:
+            tag = "td"
+        html = f'<{tag} style="{css}">{inner}</{tag}>'
+        self._room -= len(html) - len(inner)
+        return html
+
+    def _line(self, content: Any, style: StyleType) -> str:
+        """Return *content*, the title of a table or what stands below it, as a line; empty if there is none."""
+        if not content:
+            return ""
+        css = style_css(self._console.get_style(style))
+        return f'<div style="{css}">{self._inner(content)}</div>'
+
+    def _inner(self, content: Any) -> str:
+        """Return *content* for the inside of an element: text, in which Rich markup is read, or blocks."""
+        content = rich_cast(content)
+        if isinstance(content, str):
+            try:
+                content = self._console.render_str(content)
+            except MarkupError:
+                content = Text(content)
+        if not isinstance(content, Text):
+            return self.html(content)
+        room = max(self._room, 0)
+        parts, is_part = _fitting(_pieces(_flow(_shortened(content, room))), room)
+        html = "".join(parts)
+        self._room -= len(html)
+        if is_part:
+            html = f"<span data-toolbench-part>{html}</span>"
+        return html
+
+
+def _rest(count: int, noun: str) -> str:
+    return f'<span data-toolbench-part style="{REMARK}">{left_out(count, noun)}</span>'
