@@ -3,10 +3,13 @@
 import asyncio
 import logging
 import sqlite3
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
 
+import httpx2
 import pytest
+import requests
 from patience import join
 from pydantic import BaseModel, ValidationError
 
@@ -94,6 +97,75 @@ def test_a_value_that_pydantic_cut_is_hidden_whole(caplog):
     for text in (observation.text, history()[-1].traceback, caplog.text):
         assert f"input_value={MARK}, input_type=" in text
         assert not any(secret[n : n + 6] in text for n in range(len(secret) - 5))
+
+
+def of_httpx(body: bytes, kind: str, *, is_read: bool) -> Exception:
+    response = httpx2.Response(
+        409,
+        headers={"content-type": kind},
+        stream=httpx2.ByteStream(body),
+        request=httpx2.Request("GET", "http://tracker/issues"),
+    )
+    if is_read:
+        response.read()
+    with pytest.raises(httpx2.HTTPStatusError) as caught:
+        response.raise_for_status()
+    return caught.value
+
+
+def of_requests(body: bytes, kind: str, *, is_read: bool) -> Exception:
+    response = requests.Response()
+    response.status_code, response.raw = 409, BytesIO(body)
+    response.headers["content-type"] = kind
+    response.encoding = requests.utils.get_encoding_from_headers(response.headers)
+    assert not is_read or response.content
+    with pytest.raises(requests.HTTPError) as caught:
+        response.raise_for_status()
+    return caught.value
+
+
+@pytest.mark.parametrize("error_of", [of_httpx, of_requests])
+class TestHTTP:
+    """What a server answers is in its body; the error of the client has only the status."""
+
+    @pytest.mark.parametrize(
+        ("body", "kind", "said"),
+        [
+            (
+                '{"error": "no Köln"}',
+                "application/json",
+                'The body of the response: {"error": "no Köln"}',
+            ),
+            ("<p>Köln", "text/html", "The body of the response: <p>Köln"),
+            ("x" * 501, "text/plain", f"The body of the response: {'x' * 499}…"),
+            ("\x89PNG", "image/png", "The body of the response is no text: image/png, 4 bytes."),
+        ],
+    )
+    def test_the_body_is_read_with_the_error(self, error_of, body, kind, said):
+        """By the model and the user; of a long one the beginning, of what is no text its kind."""
+        encoded = body.encode("latin-1" if kind == "image/png" else "utf-8")
+        status, *rest = sentence_of(error_of(encoded, kind, is_read=True)).split("\n")
+        assert "409" in status
+        assert rest[-1] == said
+
+    def test_a_stream_that_the_tool_did_not_read_is_left_alone(self, error_of):
+        """It may never end."""
+        error = error_of(b"endless", "text/plain", is_read=False)
+        assert "body" not in sentence_of(error)
+        assert not vars(error.response).get("_content")
+
+    def test_its_secrets_are_hidden_before_it_is_cut(self, error_of):
+        """A part of a secret at the end would be found by nobody."""
+
+        @tool
+        def fetch(password: str) -> str:
+            """Fetch it."""
+            body = "x" * 490 + password + password
+            raise error_of(body.encode(), "text/plain", is_read=True)
+
+        text = run_tool(fetch, password="hunter22-hunter22").text
+        assert "xxx" in text
+        assert "hunt" not in text
 
 
 def test_a_connection_of_another_thread_says_where_to_open_it():

@@ -1,15 +1,21 @@
 """Turn an executor's exception into a sentence for the model and a traceback for people."""
 
 import os
+import sys
 import traceback
-from collections.abc import Iterator
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice, takewhile
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
+from toolbench.display.caps import shorten
 from toolbench.errors import ToolbenchError
 from toolbench.runs.kernel import running_shell
 from toolbench.values import sentence
+from toolbench.wording import human_size
 
 # Not a package such as `toolbench_of_mine` beside it
 _OURS = str(Path(__file__).parents[1]) + os.sep
@@ -23,6 +29,14 @@ _OPEN_IT_THERE = (
 )
 # Errors of a group in its sentence
 _MAX_ERRORS = 3
+# The errors that have the response of a server, by their modules
+_HTTP_ERRORS = {
+    "httpx": "HTTPStatusError",
+    "httpx2": "HTTPStatusError",
+    "requests": "HTTPError",
+}
+# Characters of the body of a response, and the bytes in which they are looked for
+_BODY, _LOOKED_AT = 500, 8_000
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
@@ -31,12 +45,22 @@ def is_lack_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or type(error).__name__ == "PanicException"
 
 
-def sentence_of(error: BaseException) -> str:
-    """Return *error* as one sentence that helps a model; a group's sentence includes its errors."""
-    text = _sentence(error)
+def sentence_of(error: BaseException, hide: Callable[[str], str] = str) -> str:
+    """Return *error* as one sentence that helps a model; a group's sentence includes its errors.
+
+    Of an error of httpx or requests for a response, the beginning of the body follows.
+
+    Args:
+        error: The error.
+        hide: Returns a text without secrets.
+    """
+    text = hide(_sentence(error))
     if not isinstance(error, BaseExceptionGroup):
-        return text
-    inner = list(map(_sentence, islice(_leaves(error), _MAX_ERRORS + 1)))
+        return text + _body_of(error, hide)
+    inner = [
+        hide(_sentence(one)) + _body_of(one, hide)
+        for one in islice(_leaves(error), _MAX_ERRORS + 1)
+    ]
     if len(inner) > _MAX_ERRORS:
         inner[_MAX_ERRORS] = "..."
     gap = ": "
@@ -44,6 +68,32 @@ def sentence_of(error: BaseException) -> str:
         # After its notes
         gap = "\n"
     return f"{text}{gap}{'; '.join(inner)}"
+
+
+def _body_of(error: BaseException, hide: Callable[[str], str]) -> str:
+    """Return the beginning of the response's body, on a line, for an error of httpx or requests.
+
+    The result is empty if there is no body, or if the tool has not read it: it may be a stream.
+    """
+    kinds = [getattr(sys.modules.get(module), name, None) for module, name in _HTTP_ERRORS.items()]
+    if not isinstance(error, tuple(filter(None, kinds))):
+        return ""
+    response: Any = getattr(error, "response", None)
+    # Both keep here what was read; their public `content` would read the stream
+    body = getattr(response, "_content", None)
+    if not isinstance(body, bytes) or not body.strip():
+        return ""
+    text = "\0"
+    # requests guesses latin-1, which fits all bytes
+    for encoding in ("utf-8", response.encoding):
+        with suppress(LookupError, TypeError, UnicodeDecodeError):
+            text = getincrementaldecoder(encoding)().decode(body[:_LOOKED_AT])
+            break
+    if "\0" in text:
+        kind = response.headers.get("content-type", "of an unknown type")
+        return f"\nThe body of the response is no text: {kind}, {human_size(len(body))}."
+    # Secrets are hidden before the end is cut: a part of one would not be found
+    return f"\nThe body of the response: {shorten(hide(text).strip(), _BODY)}"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

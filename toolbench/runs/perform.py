@@ -367,7 +367,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
     else:
         run.traceback = hide(traceback_of(error))
         run.place = place_of(error)
-    _keep(run, Observation.from_text(hide(sentence_of(error)), is_error=True))
+    _keep(run, Observation.from_text(sentence_of(error, hide), is_error=True))
     run.enter("error")
     return False
 
