@@ -59,7 +59,7 @@ class Explored:
 
     def preview_app(self) -> None:
         """Run the tool that is open to its end, and show its app."""
-        self.run(until="A person and the model read the same")
+        self.run(until="The user and the model read the same")
         self.click("Preview its app")
 
     def type_into(self, label: str, text: str) -> None:

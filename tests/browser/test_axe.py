@@ -82,7 +82,7 @@ class TestPanel:
         lab.click("Cancel", within=page.locator(".axe-wait"))
 
         lab.click("Run", within=index)
-        lab.wait_for_text("A person and the model read the same", within=index)
+        lab.wait_for_text("The user and the model read the same", within=index)
         for tab in TABS:
             index.get_by_role("tab", name=tab).click()
             violations_found += check(lab, ".axe-index", f"done, {tab}")

@@ -26,7 +26,7 @@ def test_the_apps_of_the_specification_work(lab: NotebookPage) -> None:
     with opened(lab, *cells) as explorer:
         explorer.open_tool("show")
         explorer.click("Run")
-        explorer.see("A person and the model read the same")
+        explorer.see("The user and the model read the same")
         explorer.click("Preview its app")
         app = app_in(lab)
         app.get_by_text("in toolbench").wait_for()

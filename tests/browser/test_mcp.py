@@ -62,7 +62,7 @@ class TestExplorer:
         """A tool opens as its panel; one that is hired meanwhile is in the list."""
         explorer.open_tool("hire")
         explorer.type_into("name", "ann")
-        explorer.run(until="A person and the model read the same")
+        explorer.run(until="The user and the model read the same")
         explorer.see("The list changed: added ann.")
         explorer.open_tool("ann")
         explorer.see("ann says hello.")
@@ -134,7 +134,7 @@ class TestExplorer:
         """The open message is there while others come; a call is repeated in its panel."""
         explorer.click("Repeat")
         explorer.box.get_by_role("tab", name="Tools", exact=False, selected=True).wait_for()
-        explorer.see("A person and the model read the same")
+        explorer.see("The user and the model read the same")
         explorer.see("Sent: request")
 
 

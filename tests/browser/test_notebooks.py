@@ -48,7 +48,7 @@ IDLE = """index => {
   const {model} = rig.panel().content.widgets[index];
   return model.executionState === "idle" && model.executionCount !== null;
 }"""
-BOTH = "A person and the model read the same"
+BOTH = "The user and the model read the same"
 # Not what is saved beside them
 PANEL, BENCH = (
     ".toolbench-panel",
@@ -85,7 +85,7 @@ class TestTour:
         panel = lab.output(cell_of(nbroot, tour, "def split_bill("))
         lab.type_into("total", "84", within=panel)
         lab.click("Run", within=panel)
-        lab.wait_for_text("A person and the model read the same", within=panel)
+        lab.wait_for_text("The user and the model read the same", within=panel)
         lab.wait_for_text("Everybody pays 46.20 euros.", within=panel)
         lab.show(cell_of(nbroot, tour, "def split_bill("))
         lab.picture("tour-split-bill")

@@ -170,7 +170,7 @@ class TestPanel:
         panel.evaluate("o => o.scrollIntoView({block: 'start'})")
         lab.picture("panel-running")
         seen.touch()
-        lab.wait_for_text("A person and the model read the same", within=panel)
+        lab.wait_for_text("The user and the model read the same", within=panel)
         expect(panel.locator("table td", has_text="4711")).to_have_count(1)
         expect(panel.locator("img[src^='data:image/png']")).to_have_count(1)
         expect(panel.locator("em", has_text="three")).to_have_count(1)
@@ -278,10 +278,10 @@ class TestPanel:
         parts = (
             "Index a folder",
             "/srv/data",
-            "A person and the model read the same",
+            "The user and the model read the same",
             "5526",
         )
-        note = lab.output(PANEL).get_by_text("A person and the model read the same")
+        note = lab.output(PANEL).get_by_text("The user and the model read the same")
         # What is kept is not seen yet
         expect(note.locator("visible=true")).to_have_count(1)
         lab.save()

@@ -49,7 +49,7 @@ for name, shown in (("lines", lines), ("weather", weather), ("image", image)):
     display(panel)
     panel.run()
 """
-SAME = "A person and the model read the same"
+SAME = "The user and the model read the same"
 CLIPBOARD = "() => navigator.clipboard.readText()"
 
 

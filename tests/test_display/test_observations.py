@@ -9,16 +9,20 @@ from rich.text import Text
 from test_display.inert import problems, text_of
 from toolbench import Action, ImageContent, Observation, TextContent
 from toolbench.core.coercion import ResultObservation
+from toolbench.core.schema import hide_in_views
 from toolbench.display.observations import (
     BOTH,
     MODEL,
     PERSON,
+    observation_bundle,
     observation_text,
     result_html,
 )
 from toolbench.mcp.results import tool_observation
 from toolbench.mcp.tool import MCPToolAction
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.unfinished_observation import UnfinishedObservation
+from toolbench.wording import CROSS
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="
 
@@ -56,10 +60,12 @@ class PaintedMove(Move):
         Observation(),
         Observation.from_text("It failed.", is_error=True),
         tool_observation("t", {"content": [{"type": "text", "text": "hello"}]}),
+        Painted.from_text("looks"),
+        UnfinishedObservation.from_text("not run"),
     ],
 )
 def test_what_is_the_same_for_both_is_shown_once(observation):
-    """One card says that a person and the model read the same, and holds it."""
+    """One card says that the user and the model read the same, and holds it, whatever its colour."""
     html = result_html(observation)
     assert problems(html) == []
     assert html.count("data-toolbench-card") == 1
@@ -77,7 +83,6 @@ def test_what_is_the_same_for_both_is_shown_once(observation):
         Painted.from_text("x"),
         Terse.from_text("much longer"),
         Observation.from_text("\x1b[31mred\x1b[0m"),
-        UnfinishedObservation.from_text("not run"),
         ResultObservation(content=[TextContent(text="a\n1")], result=pd.DataFrame({"a": [1]})),
         tool_observation("t", {"content": "no list"}),
     ],
@@ -151,6 +156,30 @@ def test_an_error_whose_text_all_read_has_its_usual_mark_only(kind):
     """So it is with a view of its own that has the mark."""
     error = kind.from_text(WORDS, is_error=True)
     assert "This result is an error" not in result_html(error) + observation_text(error)
+
+
+def test_an_error_is_said_once():
+    """A cross says it to the user; where a badge says that the call failed, nothing else does."""
+    html = text_of(result_html(Observation.from_text(WORDS, is_error=True)))
+    user, _, model = html.partition("As text, as the model reads it")
+    assert f"{CROSS} {WORDS}" in user
+    assert "An error occurred" not in user
+    assert Observation.ERROR_MESSAGE_HEADER in model
+    badged = result_html(Careful.from_text(WORDS, is_error=True), is_stated=True)
+    assert "is an error" not in text_of(badged)
+
+
+@pytest.mark.parametrize("secrets", [[], ["not in it"], ["tomatoes"]])
+def test_a_rich_table_that_a_tool_returns_is_a_table(secrets):
+    """Also where the run has secrets, which stay hidden."""
+    table = Table("plant")
+    table.add_row(Text("tomatoes", style="red"))
+    result = ResultObservation(content=[TextContent(text="tomatoes")], result=table)
+    hide_in_views(result, Redactor(secrets))
+    html = observation_bundle(result)["text/html"]
+    assert "<th " in html
+    assert ("tomatoes" in html) == (secrets != ["tomatoes"])
+    assert "color-mix" in html.partition("plant")[2].partition("</table>")[0]
 
 
 def test_what_only_the_model_was_written_for_is_shown_to_a_person():

@@ -100,7 +100,7 @@ class TestRecords:
         """A record is readable as text and as HTML: what was called, and what came out."""
         run_tool(tools.add, a=1)
         bundle = history()[-1]._repr_mimebundle_()
-        for part in ("add", "A person and the model read the same"):
+        for part in ("add", "The user and the model read the same"):
             assert part in bundle["text/plain"]
             assert part in bundle["text/html"]
         assert '"a": 1' in bundle["text/plain"]

@@ -251,9 +251,9 @@ class TestKeepsake:
         kernel.listen(0.5)
         [still] = kept_in(kernel, request, "display_data")
         assert "rounds" in still["data"]["text/html"]
-        assert "A person and the model read the same" not in still["data"]["text/html"]
+        assert "The user and the model read the same" not in still["data"]["text/html"]
         kernel.click("Run")
-        kernel.wait_for("A person and the model read the same")
+        kernel.wait_for("The user and the model read the same")
         kernel.listen_until(
             lambda: kept_in(kernel, request, "update_display_data"), "the run is kept"
         )

@@ -178,5 +178,5 @@ class TestInAKernel:
         kernel.click("Run")
         kernel.wait_for("What is your name?")
         kernel.click("Decline")
-        kernel.wait_for("A person and the model read the same")
+        kernel.wait_for("The user and the model read the same")
         assert kernel.value("panel.result.text") == "decline"

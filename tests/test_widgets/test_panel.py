@@ -69,7 +69,7 @@ class TestRunning:
         click(buttons(panel)["Run"])
         finish(panel)
         text = shown(panel)
-        for part in ("The call", "AddAction", "A person and the model read the same"):
+        for part in ("The call", "AddAction", "The user and the model read the same"):
             assert part in text
         assert "What the model reads" not in text
         assert panel.result.result == 3
@@ -395,7 +395,7 @@ class TestStatic:
         panel.run()
         finish(panel)
         html = panel._repr_mimebundle_()["text/html"]
-        assert "A person and the model read the same" in html
+        assert "The user and the model read the same" in html
         assert ">2<" in html
         assert ">3<" in html
 

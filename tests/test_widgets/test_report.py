@@ -68,9 +68,11 @@ class TestRun:
         assert "all of it is done" in str(updates)
         assert "succeeded" not in before
         assert "all of it is done" not in before
+        # No empty place stands below the word
+        assert "all of it is done" in str(updates).partition("succeeded")[0]
 
-    def test_is_shown_as_running_until_its_result_is_prepared(self):
-        """A slow `visualize`: Run is not enabled yet, and nothing says that the run is over."""
+    def test_is_drawn_until_its_result_is_prepared(self):
+        """A slow `visualize`: nothing can be cancelled any more, and no word says how the run ended."""
         is_drawing, go_on = threading.Event(), threading.Event()
 
         class Slow(Observation):
@@ -91,7 +93,8 @@ class TestRun:
         panel.runs.refresh()
         panel.runs.report.compare({})
         assert buttons(panel)["Run"].disabled
-        assert "running" in shown(panel)
+        assert "Cancel" not in buttons(panel)
+        assert "drawing…" in shown(panel)
         assert "succeeded" not in shown(panel)
         go_on.set()
         finish(panel)

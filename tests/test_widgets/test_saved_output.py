@@ -94,7 +94,7 @@ class TestKeepsake:
         [update] = updates(kernel, request)
         before, _, after = update["text/html"].partition(STILL)
         assert copy["text/html"].startswith(before)
-        assert "A person and the model read the same" in after.partition("</div></div>")[2]
+        assert "The user and the model read the same" in after.partition("</div></div>")[2]
         assert update["text/plain"].startswith("arguments: {}")
 
     def test_holds_the_last_run_of_each_tool_of_an_explorer(self, kernel):
@@ -136,7 +136,7 @@ class TestKeepsake:
         """It is shown, hidden, with the tool, and not kept again."""
         code = "view = bench(add)\nview.run().done.wait()\nview"
         request, (_, panel) = displays(kernel, code)
-        assert "A person and the model read the same" in panel["text/html"]
+        assert "The user and the model read the same" in panel["text/html"]
         kernel.run(DRAWN)
         assert updates(kernel, request) == []
 
@@ -156,4 +156,4 @@ class TestKeepsake:
         assert view["text/html"] in copy["text/html"]
         kernel.click("Run")
         kernel.listen_until(lambda: updates(kernel, request), "the run is kept")
-        assert "A person and the model read the same" in updates(kernel, request)[0]["text/html"]
+        assert "The user and the model read the same" in updates(kernel, request)[0]["text/html"]

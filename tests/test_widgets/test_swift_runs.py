@@ -41,7 +41,7 @@ class TestSwiftRun:
         """No tick has to come, and the ticker has nothing to do."""
         panel = ToolPanel(speak, {"text": "hello"})
         click(buttons(panel)["Run"])
-        assert "A person and the model read the same" in shown(panel)
+        assert "The user and the model read the same" in shown(panel)
         assert "hello" in shown(panel)
         assert panel.record.observation.text == "hello"
         assert ticker.wait_idle(0)

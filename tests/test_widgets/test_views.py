@@ -251,7 +251,7 @@ class TestHistoryView:
         run_tool(add, a=5)
         wait_for_ticker()
         assert len(named(view, "Run").options) == 1
-        assert "A person and the model read the same" in shown(view)
+        assert "The user and the model read the same" in shown(view)
         assert tabs(panel).titles[TABS.index("History")] == "History (1)"
         other = ToolPanel(add, {"a": 1})
         other.run()

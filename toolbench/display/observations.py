@@ -8,6 +8,8 @@ from itertools import islice
 from typing import Any
 
 from rich.console import RenderableType
+from rich.jupyter import JupyterMixin
+from rich.text import Text
 
 from toolbench.core.coercion import ResultObservation, display_bundle, masked_observation
 from toolbench.core.content import Content, TextContent
@@ -21,15 +23,17 @@ from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, shown_of, table_html
 from toolbench.redaction.redactor import Redactor
 from toolbench.values import sentence, text_of
-from toolbench.wording import counted
+from toolbench.wording import CROSS, counted
 
-PERSON = "What a person sees"
+PERSON = "What the user sees"
 MODEL = "What the model reads"
-BOTH = "A person and the model read the same"
+BOTH = "The user and the model read the same"
 _STRUCTURED = "Structured content, which differs from the text"
 LIMIT = 60_000
 """The number of characters of a result to show in each card, by default."""
 
+_ERROR = "This result is an error."
+_FAILED = "padding:6px 10px;border-radius:6px;background:rgba(190,50,60,.09)"
 _APART = '<div style="margin-top:8px">'
 # Characters of a result
 _LONG = 2_000_000
@@ -73,30 +77,34 @@ def result_html(
     *,
     limit: int = LIMIT,
     later: int = 0,
+    is_stated: bool = False,
 ) -> Html:
-    """Return a result as two cards, for a person and for the model, or as one card for both.
+    """Return a result as two cards, for the user and for the model, or as one card for both.
 
     Args:
         observation: The result.
         action: The call, shown above the result in the card for people.
         limit: The number of characters to show in each card; a notice counts the rest.
         later: The number of further table rows, for a page that draws rows when a person scrolls.
+        is_stated: Whether the page says beside the cards that the call failed, if it did.
     """
     blocks = read_by_model(observation)
     head = ""
     if action is not None:
         head += _call(action)
-    error = _error_text(observation, blocks)
-    if error:
+    view = _own_view(observation)
+    error = _error_text(observation, blocks, view)
+    if error and not (is_stated and error == _ERROR):
         head += notice(error, "danger")
     drawn = _drawn_html(observation)
-    looks = head + (drawn or _view_html(observation, limit, later)) + _unread(observation)
+    looks = head + (drawn or _view_html(observation, view, limit, later)) + _unread(observation)
     data = unread_data(observation)
     if data is not None:
         looks += section(_STRUCTURED, json_html(data, limit=limit))
     read = _model_card(blocks, limit)
-    if not drawn and _reads_the_same(observation, blocks):
-        if _tree_of(observation) is not None:
+    if not drawn and _reads_the_same(observation, blocks, view):
+        # The words that say to a model that it is an error are not shown
+        if _tree_of(observation) is not None or (observation.is_error and view is None):
             looks += _APART + fold("As text, as the model reads it", read.content) + "</div>"
         return cards_html([Card(BOTH, Html(looks), read.remark)])
     returned = returned_frame(observation)
@@ -106,27 +114,36 @@ def result_html(
     return cards_html([Card(PERSON, Html(looks), size), read])
 
 
-def _error_text(observation: Observation, blocks: Sequence[Any]) -> str:
+def _own_view(observation: Observation) -> RenderableType | None:
+    """Return the view that the class of *observation* defines; None if it defines none."""
+    if _is_plain(observation):
+        return None
+    return visualized(observation)
+
+
+def _error_text(
+    observation: Observation, blocks: Sequence[Any], view: RenderableType | None
+) -> str:
     """Return a sentence that *observation* is an error, if its class has a view of its own.
 
     The sentence also says where the class leaves out the text of the error; if no view has it, the
     sentence does. It is empty if all is well, if the view says so itself, and for toolbench's own
-    classes. The model reads *blocks*.
+    classes. The model reads *blocks*; *view* is the class's own view, if it has one.
     """
     kind = type(observation)
     if not observation.is_error or kind.__module__.startswith("toolbench."):
         return ""
     text = _joined(observation.content)
-    is_said = is_shown = _is_plain(observation)
-    if not is_shown:
-        view = safely(partial(to_text, width=_WIDE), visualized(observation))
-        is_said = observation.ERROR_MESSAGE_HEADER.strip() in view
-        is_shown = _has_words(view, text)
+    is_said = is_shown = view is None
+    if view is not None:
+        seen = safely(partial(to_text, width=_WIDE), view)
+        is_said = observation.ERROR_MESSAGE_HEADER.strip() in seen
+        is_shown = _has_words(seen, text)
     is_read = _has_words(_joined(blocks), text)
     if is_shown and is_read:
         if is_said:
             return ""
-        return "This result is an error."
+        return _ERROR
     name = kind.__name__
     if is_read:
         which = f"`visualize` of {name} does not show its text: {text}"
@@ -183,17 +200,20 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
         return Card(MODEL, to_html(_failure(error)))
 
 
-def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
-    """Tell whether a person and the model read the same content; the model reads *blocks*.
+def _reads_the_same(
+    observation: Observation, blocks: Sequence[Any], view: RenderableType | None
+) -> bool:
+    """Tell whether the user and the model read the same content; the model reads *blocks*.
 
-    They read different content if the result has its own view, a table, a warning or more data for
-    the person, if its text is very long, or if it has terminal colours, which a model reads as
-    escape codes.
+    They read different content if *view*, the result's own, has other words, if the result has a
+    table, a warning or more data for the user, if its text is very long, or if it has terminal
+    colours, which a model reads as escape codes.
     """
-    if _asides(observation) or not _is_plain(observation):
+    if _asides(observation) or unread_data(observation) is not None:
         return False
-    if unread_data(observation) is not None:
-        return False
+    if view is not None:
+        is_text = all(isinstance(block, TextContent) for block in blocks)
+        return is_text and isinstance(view, str | Text) and str(view) == _joined(blocks)
     content = list(person_content(observation))
     if observation.is_error:
         content.insert(0, TextContent(text=observation.ERROR_MESSAGE_HEADER))
@@ -216,16 +236,22 @@ def person_content(observation: Observation) -> Sequence[Content]:
     return content
 
 
-def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
-    """Return the view that the result's class defines; else a table, a JSON tree or text."""
+def _view_html(
+    observation: Observation, view: RenderableType | None, limit: int, later: int = 0
+) -> str:
+    """Return *view*, which the result's class defines; if there is none, a table, a JSON tree or text."""
     if _is_plain(observation) and not observation.is_error:
-        view = _data_html(observation, limit, later)
+        data = _data_html(observation, limit, later)
         asides = _asides(observation)
-        if view and asides:
-            view = notice("\n".join(asides), "warning") + view
-        if view:
-            return view
-    html = safely(partial(to_html, limit=limit), _visualized(observation, limit))
+        if data and asides:
+            data = notice("\n".join(asides), "warning") + data
+        if data:
+            return data
+    if view is None:
+        view = _visualized(observation, limit)
+    html = safely(partial(to_html, limit=limit), _without_header(observation, view))
+    if _is_plain(observation) and observation.is_error:
+        html = f'<div style="{_FAILED}">{html}</div>'
     if _is_plain(observation) and _is_long(observation):
         html = f"<div data-toolbench-part>{html}</div>"
     # Rich cannot show them
@@ -233,6 +259,14 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
     if images:
         html += blocks_html(images)
     return html
+
+
+def _without_header(observation: Observation, view: RenderableType) -> RenderableType:
+    """Return *view* of an error without the words that say to a model that it is one: a cross says it."""
+    mark = f"{CROSS} {observation.ERROR_MESSAGE_HEADER}"
+    if not isinstance(view, Text) or not view.plain.startswith(mark):
+        return view
+    return Text.assemble((f"{CROSS} ", "bold red"), view[len(mark) :])
 
 
 def _drawn_html(observation: Observation) -> str:
@@ -257,11 +291,21 @@ def _drawn_html(observation: Observation) -> str:
         if len(drawn) > _MOST_HTML:
             rest = f"{len(items) - place} more of {len(items)} objects are not drawn."
             return drawn + notice(f"{rest} `observation.result` has them.", "neutral")
-        html = safely(bundle_html, display_bundle(item), say=to_html)
+        html = safely(_drawn, item, say=to_html)
         if not html:
             return ""
         drawn += html
     return drawn
+
+
+def _drawn(item: Any) -> Html:
+    """Return *item* as a notebook draws it; what Rich draws in a terminal, as we draw that."""
+    if isinstance(item, _Drawn) and item.html:
+        return item.html
+    if isinstance(item, JupyterMixin):
+        renderable: Any = item
+        return to_html(renderable)
+    return bundle_html(display_bundle(item))
 
 
 def _data_html(observation: Observation, limit: int, later: int) -> str:
@@ -346,16 +390,20 @@ def _failure(error: Exception) -> str:
 
 
 def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
-    """Return a result as two texts, for a person and for the model, or as one text for both."""
+    """Return a result as two texts, for the user and for the model, or as one text for both."""
     blocks = read_by_model(observation)
-    person_text = safely(partial(to_text, limit=limit), _visualized(observation, limit))
-    error = _error_text(observation, blocks)
+    view = _own_view(observation)
+    shown = view
+    if shown is None:
+        shown = _visualized(observation, limit)
+    person_text = safely(partial(to_text, limit=limit), shown)
+    error = _error_text(observation, blocks, view)
     if error:
         person_text = f"{to_text(error)}\n{person_text}"
     data = unread_data(observation)
     if data is not None:
         person_text += f"\n{_STRUCTURED}:\n{json_text(data, limit=limit)}"
-    if _reads_the_same(observation, blocks) and not _images(observation):
+    if _reads_the_same(observation, blocks, view) and not _images(observation):
         return f"{BOTH}:\n{person_text}"
     blocks_of = partial(blocks_text, verbatim=True, limit=limit)
     return f"{PERSON}:\n{person_text}\n\n{MODEL}:\n{safely(blocks_of, blocks, say=to_text)}"
@@ -387,6 +435,9 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
     frame = returned_frame(observation)
     if frame is not None:
         return shown.model_copy(update={"result": shown_of(frame, redactor.value)})
+    if isinstance(observation.result, JupyterMixin):
+        html = redactor.html(safely(to_html, observation.result))
+        return shown.model_copy(update={"result": _Drawn({}, html)})
     bundle = redactor.bundle(display_bundle(observation.result))
     if bundle:
         return shown.model_copy(update={"result": _Drawn(bundle)})
@@ -394,10 +445,10 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
 
 
 class _Drawn:
-    """An object that is drawn as *bundle*, in place of one with secrets."""
+    """An object that is drawn as *bundle*, or as *html*, in place of one with secrets."""
 
-    def __init__(self, bundle: dict[str, Any]) -> None:
-        self._bundle = bundle
+    def __init__(self, bundle: dict[str, Any], html: str = "") -> None:
+        self._bundle, self.html = bundle, Html(html)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return self._bundle

@@ -50,6 +50,8 @@ _ABOUT = Html(
 _OTHER_ARGUMENTS = "the arguments have changed since"
 # Seconds; shorter times have a decimal
 _TENTHS = 10.0
+# Characters of a result that a page does not draw at once
+_LARGE = 200_000
 # Bytes of one message to a page that saves a result
 _PIECE = 500_000
 # Cards of a result: for a person and for the model, each of which may be saved while the other is
@@ -200,20 +202,28 @@ class RunReport:
             return
         run = latest.run
         self._show_age(latest)
-        put(self._state, _state_html(run, over=over))
-        put(self._clock, _clock_html(latest, over=over))
         state = run.version, over
-        if state == self._last_state and over:
-            return
-        self._last_state = state
-        self._show_progress(run)
-        self._show_output(run.output, over=over)
-        if over and latest.html is not None:
-            put(self._result, latest.html)
-            self._seen = latest
-            self._offer_more(is_more=latest.is_more)
-            self._offer_links(run)
-        elif run.control.is_given_up:
+        if not over or state != self._last_state:
+            self._last_state = state
+            self._show_progress(run)
+            self._show_output(run.output, over=over)
+            self._show_result(latest, over=over)
+        # After the result: a page takes time to draw a large one
+        self._show_state(latest, over=over)
+
+    def _show_state(self, result: RunResult, *, over: bool) -> None:
+        put(self._state, _state_html(result.run, over=over))
+        put(self._clock, _clock_html(result, over=over))
+
+    def _show_result(self, result: RunResult, *, over: bool) -> None:
+        if over and result.html is not None:
+            if len(result.html) > _LARGE:
+                self._show_state(result, over=False)
+            put(self._result, result.html)
+            self._seen = result
+            self._offer_more(is_more=result.is_more)
+            self._offer_links(result.run)
+        elif result.run.control.is_given_up:
             put(self._result, notice(STUCK, "warning"))
 
     def _show_output(self, output: Output, *, over: bool, limit: int = REST) -> None:
@@ -327,7 +337,7 @@ class RunReport:
 def _clock_html(result: RunResult, *, over: bool) -> Html:
     """Return how long the run of *result* goes on or took, and what a person must know of it."""
     run = result.run
-    if over:
+    if over or run.done.is_set():
         words = _words_of_end(run)
         if result.is_of_others:
             words.append(_OTHER_ARGUMENTS)
@@ -356,11 +366,12 @@ def _state_html(run: Run, *, over: bool) -> Html:
     """Return the state of *run*, with its number: a screen reader reads the same state again."""
     state = run.state
     if state in ENDED and not over:
-        # Its result is not prepared yet
         state = "running"
         if run.cancelled:
             state = "stopping"
     number, text = run.id, state_badge(state, run.outcome)
+    if run.done.is_set() and not over:
+        text = badge("drawing…")
     return Html(f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>')
 
 
@@ -377,7 +388,7 @@ def state_badge(state: str, outcome: Observation) -> Html:
 def _result_html(run: Run, limit: int) -> Html:
     redactor = run.secrets.redactor
     outcome, action = without_secrets(run.outcome, redactor), redactor.value(run.action)
-    result = result_html(outcome, action, limit=limit, later=LATER)
+    result = result_html(outcome, action, limit=limit, later=LATER, is_stated=True)
     # A table may have a secret far down, and `visualize` one that is not in the observation
     shown = redactor.html(result)
     return Html(f"<div data-toolbench-whole>{shown}</div>{_details(run)}")

@@ -251,6 +251,8 @@ class PanelRuns:
             # A key that is pressed while Run is disabled is lost
             if over or run.control.is_given_up:
                 self._controls.settle(is_busy=self.is_busy)
+            elif run.done.is_set():
+                self._controls.offer_cancel(is_offered=False)
             self.report.show(over=over)
             self._tell_state(run)
             if over and (self._record is None or self._record.id != run.id):
@@ -345,7 +347,7 @@ class PanelRuns:
             over = self.report.is_ready
             if run.state == "waiting":
                 self.cancel()
-            self._controls.offer_cancel(is_offered=not over)
+            self._controls.offer_cancel(is_offered=not run.done.is_set())
             self.report.show(over=over)
             return not over
 
