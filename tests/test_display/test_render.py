@@ -151,7 +151,17 @@ class TestHtml:
         assert problems(html) == []
         assert html.count("<table ") == 2
         assert [html.count(f"<{tag} ") for tag in ("th", "td")] == [3, 8]
-        parts = ("Files", "name", "size", "a.py", "1,234", "<b>⟨U+202E⟩", "7\n8", "inside", "nested")
+        parts = (
+            "Files",
+            "name",
+            "size",
+            "a.py",
+            "1,234",
+            "<b>⟨U+202E⟩",
+            "7\n8",
+            "inside",
+            "nested",
+        )
         text = text_of(html)
         assert all(part in text for part in (*parts, "of today"))
         assert "text-align:right;font-weight:bold" in html

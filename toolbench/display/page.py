@@ -150,7 +150,9 @@ _BOX = (
     f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:8px;"
     "display:flex;flex-direction:column"
 )
-_BAR = f"display:flex;align-items:flex-start;gap:0 8px;padding:5px 6px 5px 10px;border-bottom:{LINE}"
+_BAR = (
+    f"display:flex;align-items:flex-start;gap:0 8px;padding:5px 6px 5px 10px;border-bottom:{LINE}"
+)
 # Title and remark: one below the other, where a line has no room for both
 _HEAD = "display:flex;flex-wrap:wrap;gap:0 8px;flex:1 1 0;min-width:0;padding:3px 0;font-size:12px;line-height:18px"
 _BODY = f"max-height:{HEIGHT};flex:1 1 auto;overflow:auto;padding:8px 10px"
