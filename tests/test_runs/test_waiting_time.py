@@ -1,11 +1,14 @@
 """How long a run worked, and how long it waited for a person, are two numbers everywhere."""
 
 import asyncio
+from threading import Event
 
 import pytest
+from patience import PATIENCE
 
 from toolbench import current_run, history, run_tool, tool
 from toolbench.runs.history import Journal
+from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, run_here
 
@@ -94,6 +97,31 @@ def test_of_two_questions_at_once_counts_once(clock):
 
     run_tool(ask_both)
     assert (history()[-1].seconds, history()[-1].waited) == (4, 20)
+
+
+def test_is_not_of_the_time_that_a_limit_gives(clock):
+    """Who thinks for a minute about a question has not used up the minute of the tool."""
+    stopped, in_the_question = Event(), []
+
+    @tool
+    def lend() -> str:
+        """Lend a book, and then wait for ever."""
+        current_run().on_cancel(stopped.set)
+        current_run().ask("Sure?")
+        clock.advance(1)
+        assert stopped.wait(PATIENCE)
+        return "stopped"
+
+    def person(question):
+        clock.advance(60)
+        in_the_question.append(stopped.wait(0.1))
+        return Answer("accept", {"answer": True})
+
+    run = run_here(lend, {})
+    run.dialogue.asker = person
+    perform(run, timeout=0.01)
+    assert in_the_question == [False]
+    assert (run.state, run.control.why.words) == ("cancelled", "timed out after 0.01 s")
 
 
 def test_ends_with_the_run(lend, clock):

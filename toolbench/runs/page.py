@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from functools import partial
-from threading import Timer
+from threading import Event, Timer
 from typing import Any
 
 from toolbench.core.schema import Observation
@@ -36,6 +36,34 @@ def later(seconds: float, act: Callable[..., object], *args: Any) -> Callable[[]
         return lambda: None
 
 
+# Seconds; a run that waits for an answer is looked at as often
+_SOON = 0.05
+
+
+def stop_after(seconds: float, run: Run) -> Callable[[], object]:
+    """Stop *run* once it has worked for *seconds*; return a function that cancels this.
+
+    The time in which the run waits for an answer does not count.
+    """
+    is_over = Event()
+    pending = [later(seconds, lambda: look())]
+
+    def look() -> None:
+        if is_over.is_set() or run.has_ended:
+            return
+        left = seconds - run.seconds
+        if left <= 0:
+            stop(run, Stop.timeout(seconds))
+            return
+        pending[:] = [later(max(left, _SOON), look)]
+
+    def cancel() -> None:
+        is_over.set()
+        pending[0]()
+
+    return cancel
+
+
 # The loop itself forgets tasks that wait
 _tasks = set[asyncio.Task[Any]]()
 
@@ -61,7 +89,7 @@ async def outcome_of(
     Args:
         run: The run.
         judge: A function that returns why the run may not start; None if it may.
-        timeout: Seconds after which the run is cancelled; None means no limit.
+        timeout: Seconds of work after which the run is cancelled; None means no limit.
     """
     run.begin()
     try:
@@ -81,7 +109,7 @@ async def outcome_of(
     with ExitStack() as undo:
         undo.callback(run.on_cancel(task.cancel))
         if timeout:
-            undo.callback(later(timeout, stop, run, Stop.timeout(timeout)))
+            undo.callback(stop_after(timeout, run))
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError:

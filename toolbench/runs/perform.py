@@ -23,7 +23,6 @@ from toolbench.runs.control import (
     CANCELLED,
     INTERRUPTED,
     RunCancelled,
-    Stop,
     StopCause,
     active,
     limits,
@@ -38,7 +37,7 @@ from toolbench.runs.exception_text import (
     traceback_of,
 )
 from toolbench.runs.history import history as history
-from toolbench.runs.page import in_loop, later, outcome_of
+from toolbench.runs.page import in_loop, outcome_of, stop_after
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, sent_by
 from toolbench.runs.redirect import hide_secrets, redirect_to
@@ -242,14 +241,15 @@ def _without_secrets(run: Run, error: BaseException) -> Exception | None:
 def _current(run: Run, timeout: float | None) -> Iterator[None]:
     """In the `with` block, *run* is the current run.
 
-    In the block, *run* is also stopped after *timeout* seconds, or when its parent is cancelled.
+    In the block, *run* is also stopped after *timeout* seconds of work, or when its parent is
+    cancelled.
     """
     with ExitStack() as undo:
         undo.callback(run_of_code.enter(run))
         if run.parent is not None:
             undo.callback(run.parent.on_cancel(partial(_stop_too, run, run.parent)))
         if timeout is not None:
-            undo.callback(later(timeout, stop, run, Stop.timeout(timeout)))
+            undo.callback(stop_after(timeout, run))
         yield
 
 
