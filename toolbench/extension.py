@@ -140,9 +140,10 @@ class Workbench:
 
     def _after_cell(self, result: Any = None) -> None:
         """Update the views of tools; if the cell was interrupted, stop all runs."""
-        shown_views.end()
+        # First: no view that fails may keep the runs from it
         if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
             active.stop_all(INTERRUPTED)
+        shown_views.end()
         flush_descriptors()
         _check_panels()
         for served in _served():
