@@ -65,7 +65,7 @@ def test_a_table_is_the_csv_of_the_library_that_made_it():
     for table in (frame, frame["v"][3]):
         assert _saved(table) == {"result.csv": table.to_csv().encode()}
     # What the model reads is only the beginning
-    assert b"more rows" in _saved(frame, for_model=True)["result.txt"]
+    assert b"[The first 500 of 2,000 rows." in _saved(frame, for_model=True)["result.txt"]
 
 
 def test_arrays_and_tables_inside_a_result_are_whole():

@@ -76,6 +76,9 @@ _DAMAGE = (
 )
 """The exceptions that the functions here raise when they read damaged data."""
 _text_or_none: TypeAdapter[str | None] = TypeAdapter(str | None)
+_whole_or_none: TypeAdapter[int | None] = TypeAdapter(int | None)
+# Beside the fields of an observation
+_LIMIT = "max_result_tokens"
 _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 
 
@@ -173,7 +176,10 @@ def _plain(value: Any) -> Any:
         case CallMetadata():
             return asdict(value)
         case Observation():
-            return plain(kept_of(value).to_dict())
+            data = plain(kept_of(value).to_dict())
+            if value._max_tokens is not None:
+                data[_LIMIT] = value._max_tokens
+            return data
         case tuple() | list():
             return [_plain(item) for item in value]
     dump = getattr(value, "model_dump", None)
@@ -335,10 +341,14 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
 
 def _observation(data: Mapping[str, Any]) -> Observation:
     """Return the observation in *data*; if its class cannot be loaded, a plain `Observation`."""
-    with suppress(KindError, ValueError, TypeError):
-        return Observation.from_dict(data)
-    bare = {key: data[key] for key in ("content", "is_error") if key in data}
-    return Observation.model_validate(bare)
+    own = {key: value for key, value in data.items() if key != _LIMIT}
+    try:
+        observation = Observation.from_dict(own)
+    except (KindError, ValueError, TypeError):
+        bare = {key: data[key] for key in ("content", "is_error") if key in data}
+        observation = Observation.model_validate(bare)
+    observation._max_tokens = _whole_or_none.validate_python(data.get(_LIMIT))
+    return observation
 
 
 # --- copies of events ---------------------------------------------------------------------

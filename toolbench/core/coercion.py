@@ -30,12 +30,14 @@ from toolbench.core.content import (
     is_block,
 )
 from toolbench.core.kinds import takes_kind
+from toolbench.core.result_limit import cut_note, most_that_fits
 from toolbench.core.schema import NOTHING_HIDDEN, Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, MissingExtraError, indefinite
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.redactor import Redactor
 from toolbench.values import base64_of, clip, json_text, mapped, parts, text_of
+from toolbench.wording import estimate_tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +287,7 @@ def _has_content(items: Any) -> bool:
 # --- images and tables ------------------------------------------------------------------
 
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
-# Of a table that a model gets; to see other rows, it must ask for fewer
+# Of a table that a model gets, if its tool has no limit of its own
 _ROWS = 500
 
 
@@ -316,14 +318,38 @@ def _from_figure(figure: Any) -> list[Content]:
     return _from_bytes(buffer.getvalue())
 
 
-def _from_table(table: Any) -> list[Content]:
-    first_rows = table.head(_ROWS)
+def _from_table(table: Any, most: int | None = None) -> list[Content]:
+    """Return the first rows of *table* as CSV: as many as have *most* tokens; 500 if it is None."""
     # An index of mere row numbers
     counted = type(table.index).__name__ == "RangeIndex"
-    text = first_rows.to_csv(index=not counted).strip() or str(table)
-    if rest := len(table) - len(first_rows):
-        text += f"\n… {rest:,} more rows of {len(table):,}"
-    return [TextContent(text=text)]
+    whole = len(table)
+
+    def written(rows: int) -> str:
+        text = table.head(rows).to_csv(index=not counted).strip() or str(table)
+        if rows < whole:
+            text += f"\n{cut_note(rows, whole, 'row')}"
+        return text
+
+    rows = min(whole, _ROWS)
+    if most is not None:
+        rows = most_that_fits(whole, lambda count: estimate_tokens(written(count)) <= most)
+    return [TextContent(text=written(rows))]
+
+
+_is_table = _comes_from("pandas", "DataFrame", "Series")
+
+
+def limited(observation: Observation, most: int) -> Observation:
+    """Return *observation*, of which a model then reads at most *most* tokens.
+
+    A table is written for a model alone: users see the table itself.
+    """
+    result = vars(observation).get("result")
+    if isinstance(observation, ResultObservation) and _is_table(result):
+        content = _from_table(result, most)
+        observation = observation.model_copy(update={"content": content})
+    observation._max_tokens = most
+    return observation
 
 
 # --- objects that a notebook draws ------------------------------------------------------
@@ -426,7 +452,7 @@ _MAKERS: Sequence[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] 
     (_has_content, _from_items),
     (_is_pil, _from_pil),
     (_is_figure, _from_figure),
-    (_comes_from("pandas", "DataFrame", "Series"), _from_table),
+    (_is_table, _from_table),
     (is_block, content_of_block),
     (is_drawn, content_of_drawn),
 )

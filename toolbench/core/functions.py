@@ -281,6 +281,7 @@ def tool(
     idempotent: bool | None = None,
     open_world: bool | None = None,
     meta: Mapping[str, Any] | None = None,
+    max_result_tokens: int | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -294,6 +295,7 @@ def tool(
     idempotent: bool | None = None,
     open_world: bool | None = None,
     meta: Mapping[str, Any] | None = None,
+    max_result_tokens: int | None = None,
 ) -> Any:
     """Turn a function into a tool: its parameters become the action, its return value the result.
 
@@ -314,11 +316,14 @@ def tool(
         open_world: The tool reaches things outside a closed domain.
         meta: Further facts, as MCP's `_meta`; `{"backup": "other_tool"}` names the tool that an
             agent with `degrade=True` calls if this one fails.
+        max_result_tokens: The most tokens that a model reads of a result, at least 100. A longer
+            one is cut, between items of a list and rows of a table, and tells the model how many of
+            how many it reads. Your code, views and saved files have all of it.
 
     Raises:
         RegistrationError: If the function has no name, takes `*args`, is a method without its
             object, or has parameters of types that JSON cannot carry; if *read_only* and
-            *destructive* are both true.
+            *destructive* are both true; if *max_result_tokens* is too small.
     """
     if read_only and destructive:
         msg = "A read-only tool cannot be destructive: set read_only or destructive."
@@ -353,6 +358,7 @@ def tool(
             observation_type=shape.observation_type,
             annotations=ToolAnnotations.model_validate(declared),
             meta=None if meta is None else dict(meta),
+            max_result_tokens=max_result_tokens,
             executor=FunctionCall(function, shape),
         )
 

@@ -19,6 +19,7 @@ from rich.text import Text
 from toolbench.core.content import Content, TextContent
 from toolbench.core.foreign import argument_schema, foreign_model
 from toolbench.core.kinds import Kinds, by_kind, untagged
+from toolbench.core.result_limit import cut_content
 from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.redaction.detect import Secrecy
@@ -264,6 +265,23 @@ def _secrecy_of(action_type: type[Action]) -> Secrecy:
 NOTHING_HIDDEN = Hiding(NO_SECRETS)
 
 
+def _cut_for_model(read: Callable[[Any], Sequence[Content]]) -> Callable[[Any], Sequence[Content]]:
+    """Return *read*, the getter of a `to_llm_content`, such that it keeps the limit of the tool."""
+
+    @wraps(read)
+    def limited(observation: "Observation") -> Sequence[Content]:
+        blocks = read(observation)
+        most = observation._max_tokens
+        if most is None or _is_read_whole(observation):
+            return blocks
+        # It was called by that of a subclass, which adds to it
+        if getattr(type(observation).to_llm_content, "fget", None) is not limited:
+            return blocks
+        return cut_content(blocks, most)
+
+    return limited
+
+
 class Observation(Schema):
     """The result of one call: content for the model, and the tool's own fields."""
 
@@ -273,6 +291,8 @@ class Observation(Schema):
     is_error: bool = False
     # A default would be copied for each observation
     _hiding: Hiding = PrivateAttr(default_factory=lambda: NOTHING_HIDDEN)
+    _max_tokens: int | None = PrivateAttr(default=None)
+    """The most tokens that a model reads of it: `max_result_tokens` of its tool."""
 
     @classmethod
     def from_text(
@@ -304,6 +324,9 @@ class Observation(Schema):
         for name, show in list(vars(cls).items()):
             if name in _MIME_TYPES and isfunction(show):
                 setattr(cls, name, _without_secrets(show, _MIME_TYPES[name]))
+        read = vars(cls).get("to_llm_content")
+        if isinstance(read, property) and read.fget is not None:
+            setattr(cls, "to_llm_content", property(_cut_for_model(read.fget)))  # noqa: B010
 
     @property
     def text(self) -> str:
@@ -314,8 +337,12 @@ class Observation(Schema):
         return _texts(self.content or _own_content(self))
 
     @property
+    @_cut_for_model
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model; after a header, if the call failed."""
+        """The content for the model; after a header, if the call failed.
+
+        It is cut if the tool has `max_result_tokens`, and says so at its end.
+        """
         if self.is_error:
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
         return self.content
@@ -436,7 +463,7 @@ def _own_content(observation: Observation) -> Sequence[Any]:
     The result is empty if the class does not define this.
     """
     is_own = type(observation).to_llm_content is not Observation.to_llm_content
-    if not is_own or any(other is observation for other in _read_now.get()):
+    if not is_own or _is_read_whole(observation):
         return []
     token = _read_now.set((*_read_now.get(), observation))
     try:
@@ -446,6 +473,11 @@ def _own_content(observation: Observation) -> Sequence[Any]:
         return []
     finally:
         _read_now.reset(token)
+
+
+def _is_read_whole(observation: Observation) -> bool:
+    """Tell whether `to_llm_content` of *observation* is read for its user."""
+    return any(other is observation for other in _read_now.get())
 
 
 def _texts(blocks: Sequence[Any]) -> str:

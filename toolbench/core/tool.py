@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 
-from toolbench.core.coercion import masked, masked_error, observation_of
+from toolbench.core.coercion import limited, masked, masked_error, observation_of
 from toolbench.core.declarations import DeclaredResources, ToolAnnotations, Unusable
 from toolbench.core.executor import (
     ActionT,
@@ -33,6 +33,7 @@ from toolbench.core.executor import (
 )
 from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
+from toolbench.core.result_limit import LEAST
 from toolbench.core.schema import Action, Observation, Schema, hide_in_views
 from toolbench.core.tool_advice import class_advice, misfits, no_action, two_forms
 from toolbench.core.tool_formats import (
@@ -194,6 +195,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     observation_type: type[ObservationT] | None = field(default=value_of_class(None))
     annotations: ToolAnnotations | None = field(default=value_of_class(None))
     meta: Mapping[str, Any] | None = field(default=value_of_class(None))
+    max_result_tokens: int | None = field(default=value_of_class(None))
+    """The most tokens that a model reads of a result; a longer one is cut and says so. None: no limit."""
     executor: Any = field(default=value_of_class(None), repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
     _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)
@@ -241,6 +244,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         self._check_type("action_type", Action, "an Action class")
         if self.observation_type is not None:
             self._check_type("observation_type", Observation, "an Observation class")
+        most: Any = self.max_result_tokens
+        if most is not None and (type(most) is not int or most < LEAST):
+            msg = f"{name}: max_result_tokens is a whole number from {LEAST} up, not {most!r}."
+            raise RegistrationError(msg)
         if self.executor is not None:
             self._check_executor()
             if not hasattr(self.executor, "close"):
@@ -645,6 +652,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """Return what the executor returned as an observation; secrets of the call are hidden."""
         if type(result) is not self.observation_type:
             result = observation_of(settled(result), self.observation_type, self.name)
+        if self.max_result_tokens is not None:
+            result = limited(result, self.max_result_tokens)
         if conversation is not None:
             result = masked(result, conversation)
         if redactor is not None:

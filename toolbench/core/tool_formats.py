@@ -205,6 +205,8 @@ def saved_tool(tool: "ToolDefinition[Any, Any]") -> dict[str, Any]:
         saved["annotations"] = tool.annotations.model_dump(exclude_unset=True)
     if tool.meta is not None:
         saved["meta"] = json_of_meta(tool.meta)
+    if tool.max_result_tokens is not None:
+        saved["max_result_tokens"] = tool.max_result_tokens
     return saved
 
 

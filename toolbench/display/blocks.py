@@ -17,7 +17,7 @@ from toolbench.display.images import LARGEST, read_image
 from toolbench.display.inert_html import inert_html
 from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.markdown import markdown_html
-from toolbench.display.page import section
+from toolbench.display.page import Tone, section
 from toolbench.display.render import LIMIT, to_html, to_text
 from toolbench.display.tables import as_frame, shape_text, table_html, table_text
 from toolbench.wording import counted, estimate_tokens
@@ -168,8 +168,33 @@ def _text_of(block: Any) -> str | None:
 
 
 def _title(kind: str, text: str) -> str:
-    size, tokens = counted(len(text), "character"), estimate_tokens(text)
-    return f"{kind} · {size} · ≈ {counted(tokens, 'token')}"
+    return f"{kind} · {counted(len(text), 'character')} · {token_words(estimate_tokens(text))}"
+
+
+MANY_TOKENS, TOO_MANY_TOKENS = 2_000, 20_000
+"""The tokens of a result that are many for a model, and too many."""
+_READ = 128_000
+
+
+def token_words(tokens: int) -> str:
+    """Return how many *tokens* a result costs, in words that say too if that is many: `≈ 8 tokens`."""
+    words = f"≈ {counted(tokens, 'token')}"
+    if tokens > _READ:
+        return f"{words}, more than a model with 128k reads"
+    if tokens > TOO_MANY_TOKENS:
+        return f"{words}, very many"
+    if tokens > MANY_TOKENS:
+        return f"{words}, many"
+    return words
+
+
+def token_tone(tokens: int) -> Tone:
+    """Return the colour for a result of *tokens*: grey, amber if they are many, red if too many."""
+    if tokens > TOO_MANY_TOKENS:
+        return "danger"
+    if tokens > MANY_TOKENS:
+        return "warning"
+    return "neutral"
 
 
 # --- mime bundles that were displayed during a run ----------------------------------

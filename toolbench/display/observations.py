@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -13,10 +14,20 @@ from rich.text import Text
 
 from toolbench.core.coercion import ResultObservation, display_bundle, masked_observation
 from toolbench.core.content import Content, TextContent
+from toolbench.core.result_limit import tokens_of
 from toolbench.core.schema import Action, Observation, redactor_of
-from toolbench.display.blocks import block_views, blocks_html, blocks_text, bundle_html
+from toolbench.display.blocks import (
+    MANY_TOKENS,
+    block_views,
+    blocks_html,
+    blocks_text,
+    bundle_html,
+    token_tone,
+    token_words,
+)
 from toolbench.display.caps import cap_joined
-from toolbench.display.escape import Html, visible
+from toolbench.display.css import CODE_FONT, REMARK
+from toolbench.display.escape import Html, escape, visible
 from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import Card, cards_html, fold, notice, section
 from toolbench.display.render import to_html, to_text
@@ -102,15 +113,19 @@ def result_html(
     if data is not None:
         looks += section(_STRUCTURED, json_html(data, limit=limit))
     read = _model_card(blocks, limit)
+    advice = ""
+    if read.tone == "danger" and observation._max_tokens is None:
+        advice = _way_to_cut(observation)
     if not drawn and _reads_the_same(observation, blocks, view):
         # The words that say to a model that it is an error are not shown
         if _tree_of(observation) is not None or (observation.is_error and view is None):
             looks += _APART + fold("As text, as the model reads it", read.content) + "</div>"
-        return cards_html([Card(BOTH, Html(looks), read.remark)])
+        return cards_html([Card(BOTH, Html(advice + looks), read.remark, read.tone)])
     returned = returned_frame(observation)
     size = ""
     if returned is not None:
         size = shape_text(returned)
+    read = replace(read, content=Html(advice + read.content))
     return cards_html([Card(PERSON, Html(looks), size), read])
 
 
@@ -191,13 +206,27 @@ def _call(action: Action) -> Html:
 
 def _model_card(blocks: Sequence[Any], limit: int) -> Card:
     try:
+        tokens = tokens_of(blocks)
+        tone = token_tone(tokens)
         views = list(block_views(blocks, verbatim=True, limit=limit))
         if len(views) == 1:
-            return Card(MODEL, views[0].html(), views[0].title)
+            return Card(MODEL, views[0].html(), views[0].title, tone)
         parts = (section(view.title, view.html()) for view in views)
-        return Card(MODEL, Html("".join(parts)), counted(len(blocks), "block"))
+        remark = f"{counted(len(blocks), 'block')} · {token_words(tokens)}"
+        return Card(MODEL, Html("".join(parts)), remark, tone)
     except Exception as error:  # noqa: BLE001 - a block may be any object of the tool
         return Card(MODEL, to_html(_failure(error)))
+
+
+def _way_to_cut(observation: Observation) -> Html:
+    """Return the line of code that cuts results such as *observation* for a model."""
+    line = f'tool.model_copy(update={{"max_result_tokens": {MANY_TOKENS:_}}})'
+    if isinstance(observation, ResultObservation):
+        line = f"@tool(max_result_tokens={MANY_TOKENS:_})"
+    code = f'<code style="{CODE_FONT};user-select:all">{escape(line)}</code>'
+    return Html(
+        f'<div style="{REMARK};margin-bottom:6px">This cuts what a model reads: {code}</div>'
+    )
 
 
 def _reads_the_same(

@@ -165,6 +165,8 @@ class Card:
     title: str
     content: Html
     remark: str = ""
+    tone: Tone = "neutral"
+    """The meaning of the remark, which its colour shows; its words say it too."""
 
 
 def cards_html(cards: Iterable[Card]) -> Html:
@@ -177,9 +179,12 @@ def cards_html(cards: Iterable[Card]) -> Html:
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
     # Never cut: it wraps
+    whole = f"{REMARK};min-width:0;overflow-wrap:anywhere"
+    if card.tone != "neutral":
+        whole += f";color:{on_page(TONES[card.tone])};font-weight:600"
     note = ""
     if remark:
-        note = f'<span style="{REMARK};min-width:0;overflow-wrap:anywhere">{remark}</span>'
+        note = f'<span style="{whole}">{remark}</span>'
     # an element that scrolls needs `tabindex`, so that the keyboard reaches it
     return (
         f'<div data-toolbench-card style="{_BOX}">'

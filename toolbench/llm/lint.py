@@ -17,11 +17,11 @@ from toolbench.errors import did_you_mean
 from toolbench.jsonschema.node import Node, SchemaView
 from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import format_report
-from toolbench.llm.tokens import TokenCount, count_tokens, offer_of
+from toolbench.llm.tokens import TokenCount, tool_tokens
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.detect import is_secret
 from toolbench.values import clip
-from toolbench.wording import estimate_tokens, listed, words_of
+from toolbench.wording import listed, words_of
 
 __all__ = ["RULES", "Finding", "Rule", "Severity", "cost_of", "lint_tool", "lint_tools"]
 
@@ -289,13 +289,8 @@ def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
 
     Tools that are not for models cost nothing, because no request offers them.
     """
-    tokens, is_exact = 0, True
-    for tool in tools:
-        if tool.is_for_models:
-            count = count_tokens(offer_of(tool))
-            tokens += count.tokens
-            is_exact = is_exact and count.exact
-    return TokenCount(tokens, exact=is_exact)
+    tokens = sum(tool_tokens(tool).tokens for tool in tools if tool.is_for_models)
+    return TokenCount(tokens, exact=False)
 
 
 def _alone(subject: "Subject") -> Iterator[Finding]:
@@ -373,7 +368,7 @@ class Subject:
         """Every argument, and every property inside an argument, as far as they are linted."""
         self.outer = [argument for argument in self.arguments if argument.path == argument.name]
         """The arguments, without the properties inside them."""
-        self.tokens = estimate_tokens(offer_of(tool, self.schema))
+        self.tokens = tool_tokens(tool, self.schema).tokens
         """How many tokens the tool costs in each request, as an estimate."""
 
     def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:

@@ -1,6 +1,5 @@
 """Count the tokens of a text, or estimate them if no tokenizer is installed."""
 
-import sys
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -46,22 +45,20 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
     return TokenCount(toktok.batch_count([text], encoding, threads=1)[0], exact=True)
 
 
-def quick_count(text: str) -> TokenCount:
-    """Count the tokens of *text* if a tokenizer is loaded already, else estimate them.
-
-    Loading a tokenizer takes half a second. This is too long for a view that shows the number.
-    """
-    if "toktok" in sys.modules:
-        return count_tokens(text)
-    return _estimate(text)
-
-
 def _estimate(text: str) -> TokenCount:
     return TokenCount(estimate_tokens(text), exact=False)
 
 
-def offer_of(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None) -> str:
-    """Return the text of *tool* that a model reads: name, description, schema of the arguments."""
+def tool_tokens(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None) -> TokenCount:
+    """Return about how many tokens *tool* costs in each request that offers it to a model.
+
+    It is the one number of a tool, in panels, lists, lint and reviews: of its name, its description
+    and its arguments as JSON Schema. What a provider writes around them is not counted.
+
+    Args:
+        tool: The tool.
+        schema: The schema of the arguments, if the caller has it already.
+    """
     if schema is None:
         schema = tool.parameters()
-    return f"{tool.name}\n{tool.description or ''}\n{to_json(schema).decode()}"
+    return _estimate(f"{tool.name}\n{tool.description or ''}\n{to_json(schema).decode()}")

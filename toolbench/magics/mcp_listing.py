@@ -352,12 +352,11 @@ def _short(name: str) -> str:
 
 
 def _cost(members: Tools, bill: "TokenBill") -> str:
-    tokens, exact = 0, True
+    tokens = 0
     for tool in members:
         # None for a tool that the server keeps for its app
         if cost := bill.tools.get(tool.remote_name):
             tokens += cost.tokens
-            exact = exact and cost.exact
     if not tokens:
         return ""
-    return TokenCount(tokens, exact=exact).number
+    return TokenCount(tokens, exact=False).number

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.page import Card, Tone, cards_html, notice
-from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
-from toolbench.llm.tokens import TokenCount
+from toolbench.llm.lint import Finding, Severity, lint_tools
+from toolbench.llm.tokens import TokenCount, tool_tokens
 from toolbench.mcp.errors import short_reason
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.tool import MCPToolDefinition
@@ -38,13 +38,12 @@ class TokenBill:
     def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
         """Count the tokens of *tools*."""
         costs = dict[str, TokenCount]()
-        tokens, exact = 0, True
+        tokens = 0
         for tool in tools:
             if tool.is_for_models:
                 cost = costs[tool.remote_name] = _cost(tool)
                 tokens += cost.tokens
-                exact = exact and cost.exact
-        return cls(TokenCount(tokens, exact=exact), costs)
+        return cls(TokenCount(tokens, exact=False), costs)
 
     def number(self, name: str) -> str:
         """Return the tokens of the tool *name*, as a number; empty if no model gets it."""
@@ -61,7 +60,7 @@ class TokenBill:
 def _cost(tool: MCPToolDefinition) -> TokenCount:
     """Return the cost of *tool*. It is counted once and kept: counting 1,000 tools takes 0.1 s."""
     if (cost := _costs.get(tool)) is None:
-        cost = _costs[tool] = cost_of([tool])
+        cost = _costs[tool] = tool_tokens(tool)
     return cost
 
 

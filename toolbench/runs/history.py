@@ -128,6 +128,9 @@ def _record(line: bytes) -> RunRecord | None:
         is_stopped = state in ("denied", "cancelled")
         # Of version 0.1, whose numbers were different in all sessions of a file
         session = data.get("session", data["started"])
+        observation = recorded_in(data["observation"], is_stopped=is_stopped)
+        if "max_result_tokens" in data:
+            observation._max_tokens = int(data["max_result_tokens"])
         lost = data.get("lost")
         if lost is None:
             lost = [name for name, value in arguments.items() if is_lost(value)]
@@ -135,7 +138,7 @@ def _record(line: bytes) -> RunRecord | None:
             id=int(data["id"]),
             tool=str(data["tool"]),
             arguments=arguments,
-            observation=recorded_in(data["observation"], is_stopped=is_stopped),
+            observation=observation,
             state=state,
             seconds=_seconds(data["seconds"]),
             source=str(data["source"]),

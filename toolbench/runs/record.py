@@ -407,6 +407,7 @@ class RunRecord:
         """Return the record of *run*."""
         kept = _kept_arguments(run)
         observation = recorded(run.outcome, run.secrets.redactor)
+        observation._max_tokens = run.outcome._max_tokens
         answers = [_without_secrets(answer, run) for answer in run.dialogue.answers]
         size = _json_size(kept.arguments) + size_of(observation)
         for answer in answers:
@@ -540,6 +541,7 @@ class RunRecord:
             "answers": plain([*map(asdict, self.answers)]),
             "refused": self.refused,
             "unanswered": self.unanswered,
+            "max_result_tokens": self.observation._max_tokens,
         }
         for name, value in rest.items():
             if value:

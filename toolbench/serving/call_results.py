@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbench.core.coercion import ResultObservation, observation_of
+from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.observations import read_by_model
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.validate import validator_of
 from toolbench.serving.result_schema import ResultSchema, result_schema, unwrapped
@@ -16,6 +18,9 @@ _STRUCTURED = "structuredContent"
 
 def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[str, Any]:
     """Return *observation* as the result of `tools/call`, in the form of *tool*'s output schema."""
+    if tool.max_result_tokens is not None:
+        read: dict[str, Any] = sendable(_as_read(observation))
+        return read
     result = observation.to_mcp_result()
     # A tool of another MCP server brings its own output schema, which fits its own results: add
     # nothing to them.
@@ -30,6 +35,19 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
     if promised is not None:
         _add_promised(result, promised, observation)
     return _sent(tool, result, is_checked=promised is None)
+
+
+def _as_read(observation: Observation) -> dict[str, Any]:
+    """Return *observation* as a model reads it, which the tool limits.
+
+    It has no structured content: clients give that to a model too, and it would be whole.
+    """
+    header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
+    blocks: list[dict[str, Any]] = []
+    for item in read_by_model(observation):
+        if isinstance(item, TextContent | ImageContent) and item != header:
+            blocks += item.to_mcp_blocks()
+    return {"content": blocks, "isError": observation.is_error}
 
 
 def _add_promised(result: dict[str, Any], promised: ResultSchema, observation: Observation) -> None:
@@ -70,7 +88,9 @@ def _sent(
 
 
 def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None:
-    """Return the output schema of *tool*; None if it has none."""
+    """Return the output schema of *tool*; None if it has none, or cuts its results."""
+    if tool.max_result_tokens is not None:
+        return None
     schema: Mapping[str, Any] | None = tool.to_mcp_tool().get("outputSchema")
     if schema is not None:
         promised = None

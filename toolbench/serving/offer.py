@@ -215,8 +215,14 @@ def _description(tool: AnyTool) -> dict[str, Any]:
     entry: Mapping[str, Any] | None = getattr(tool, "entry", None)
     # The entry in the tool list of its own server
     if entry:
-        return {**entry, "name": tool.name}
-    described = tool.to_mcp_tool()
+        described = {**entry, "name": tool.name}
+    else:
+        described = tool.to_mcp_tool()
+    # Its results are cut: they do not fit the schema
+    if tool.max_result_tokens is not None:
+        described.pop("outputSchema", None)
+    if entry:
+        return described
     if tool.title != tool.name:
         described.setdefault("title", tool.title)
     schema = output_schema_of(tool)

@@ -67,6 +67,7 @@ def parts_of_function(
             observation=observation,
             executor=f"{stem}Executor()",
             name=f"{stem}Executor",
+            openhands=openhands,
         )
     )
     returns_text = openhands and observation_type is None

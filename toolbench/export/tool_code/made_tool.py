@@ -75,6 +75,7 @@ def parts_of_made(
             observation=observation,
             executor=f"{imported}()",
             name=imported,
+            openhands=openhands,
         ),
         implementation=implementation,
         create=f"{stem}Tool.create()",

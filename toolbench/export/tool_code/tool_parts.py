@@ -101,6 +101,7 @@ def class_of(
     observation: str,
     executor: str,
     name: str,
+    openhands: bool,
 ) -> str:
     """Return the code of a class for a tool without its own class.
 
@@ -111,6 +112,7 @@ def class_of(
         observation: The name of the observation type; if the tool has none, `Observation`.
         executor: The expression that makes the executor.
         name: The name in *executor* that is imported from the implementation.
+        openhands: Write for the OpenHands SDK, whose tools do not cut results.
     """
     arguments = f"description={constant_of(stem)},\naction_type={action},\n"
     if observation != "Observation":
@@ -121,6 +123,8 @@ def class_of(
         arguments += f"annotations=ToolAnnotations({hints}),\n"
     if tool.meta is not None:
         arguments += f"meta={literal(dict(tool.meta))},\n"
+    if tool.max_result_tokens is not None and not openhands:
+        arguments += f"max_result_tokens={tool.max_result_tokens},\n"
     arguments += f"executor={executor},"
     return (
         f"{constant_of(stem)} = {text_literal(tool.description)}\n\n\n"

@@ -16,7 +16,7 @@ from toolbench.core.tool_names import ToolAddress
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.objects import tool_bundle, tool_html
-from toolbench.llm.tokens import offer_of, quick_count
+from toolbench.llm.tokens import tool_tokens
 from toolbench.redaction.detect import SecretsByPath, hidden_in
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
@@ -189,7 +189,7 @@ class ToolPanel(LiveView):
         cost = ""
         try:
             if self.tool.is_for_models:
-                cost = str(quick_count(offer_of(self.tool)))
+                cost = str(tool_tokens(self.tool))
         except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error
             cost = ""
         return Html(PANEL + tool_html(self.tool, self._risk, cost=cost) + remark)

@@ -5,7 +5,6 @@ The views are the tool in providers' formats, the call as code, and the earlier 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from json import dumps
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -20,6 +19,7 @@ from toolbench.display.page import Card, cards_html, notice, short
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import format_report, to_format
 from toolbench.llm.message import Provider
+from toolbench.llm.tokens import tool_tokens
 from toolbench.llm.wire import titles
 from toolbench.runs.history import history
 from toolbench.runs.record import RunRecord, state_tone, state_words
@@ -28,7 +28,6 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.snippets import SNIPPETS
-from toolbench.wording import counted, estimate_tokens
 
 # A panel makes its tabs
 if TYPE_CHECKING:
@@ -188,8 +187,9 @@ class SchemaView(View):
             message = f"This format failed: {type(error).__name__}: {error}"
             self._html.value = notice(message, "danger")
             return
-        size = estimate_tokens(dumps(format_schema, ensure_ascii=False, default=str))
-        cost = f"≈ {counted(size, 'token')}"
+        cost = ""
+        if tool.is_for_models:
+            cost = f"{tool_tokens(tool)}: name, description, arguments as JSON Schema"
         notes = "".join(f"<li>{escape(change)}</li>" for change in changes)
         if notes:
             notes = f'<ul style="margin:0 0 6px;padding-left:1.4em">{notes}</ul>'

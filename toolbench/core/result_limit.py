@@ -1,0 +1,132 @@
+"""Cut what a model reads of a long result, and tell the model what was cut.
+
+A list is cut between its items, a table between its rows, a text at the end of a line where one is
+near. Users, records and Python code have the whole result.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from toolbench.core.content import Content, TextContent
+from toolbench.wording import counted, estimate_tokens
+
+LEAST = 100
+"""The smallest number of tokens to which a result can be cut: the sentence about the cut needs 40."""
+# Characters that a cut may move to the end of a line
+_NEAR = 200
+
+
+def cut_note(shown: int, whole: int, noun: str) -> str:
+    """Return the sentence that tells a model that it reads *shown* things of *whole*.
+
+    Example:
+        ```python
+        cut_note(500, 2_000, "row")
+        # "[The first 500 of 2,000 rows. Call again with arguments that return less, or another
+        # part, to read the rest.]"
+        ```
+    """
+    return (
+        f"[The first {shown:,} of {counted(whole, noun)}. Call again with arguments that return "
+        "less, or another part, to read the rest.]"
+    )
+
+
+def most_that_fits(whole: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to *whole* that *fits*; 0 if none does.
+
+    If a number fits, so do all below it. No number above twice the result is tried.
+    """
+    high = 1
+    while high < whole and fits(high):
+        high *= 2
+    numbers = range(1, min(high, whole) + 1)
+    return bisect_left(numbers, 1, key=lambda number: int(not fits(number)))
+
+
+def tokens_of(blocks: Sequence[Any]) -> int:
+    """Return about how many tokens the texts of *blocks* cost a model; images are not counted."""
+    return sum(estimate_tokens(block.text) for block in blocks if isinstance(block, TextContent))
+
+
+def cut_content(blocks: Sequence[Content], most: int) -> Sequence[Content]:
+    """Return *blocks*, what a model reads of a result, cut to about *most* tokens.
+
+    If all fits, *blocks* itself is returned. Images stay. The text that does not fit is cut, and
+    the texts after it are left out.
+    """
+    if tokens_of(blocks) <= most:
+        return blocks
+    kept: list[Content] = []
+    left, is_cut = most, False
+    for block in blocks:
+        if not isinstance(block, TextContent):
+            kept.append(block)
+        elif not is_cut:
+            size = estimate_tokens(block.text)
+            is_cut = size > left
+            if is_cut:
+                block = TextContent(text=_cut_text(block.text, left))
+            left -= size
+            kept.append(block)
+    texts = _count(blocks)
+    if texts > _count(kept):
+        kept.append(TextContent(text=cut_note(_count(kept), texts, "text")))
+    return kept
+
+
+def _count(blocks: Sequence[Content]) -> int:
+    return sum(isinstance(block, TextContent) for block in blocks)
+
+
+def _cut_text(text: str, most: int) -> str:
+    """Return *text* cut to *most* tokens, between its items if it is a list in JSON, or has one list."""
+    items = _cut_items(text, most)
+    if items:
+        return items
+    whole = len(text)
+
+    def written(shown: int) -> str:
+        return f"{text[:shown]}\n{cut_note(shown, whole, 'character')}"
+
+    shown = most_that_fits(whole, lambda count: estimate_tokens(written(count)) <= most)
+    line_end = text.rfind("\n", max(0, shown - _NEAR), shown)
+    if line_end > 0:
+        shown = line_end
+    return written(shown)
+
+
+def _cut_items(text: str, most: int) -> str:
+    """Return *text* cut between the items of its list; empty if it has none, or no item fits."""
+    if not text.lstrip().startswith(("[", "{")):
+        return ""
+    try:
+        value = from_json(text)
+    except (ValueError, RecursionError):
+        return ""
+    key, items = None, value
+    if isinstance(value, dict):
+        lists = [name for name, part in value.items() if isinstance(part, list)]
+        if len(lists) != 1:
+            return ""
+        [key] = lists
+        items = value[key]
+    # As it was written
+    indent = None
+    if "\n" in text:
+        indent = 2
+
+    def written(shown: int) -> str:
+        part = items[:shown]
+        if key is not None:
+            part = {**value, key: part}
+        note = cut_note(shown, len(items), "item")
+        return f"{to_json(part, indent=indent).decode()}\n{note}"
+
+    shown = most_that_fits(len(items), lambda count: estimate_tokens(written(count)) <= most)
+    if not shown:
+        return ""
+    return written(shown)
