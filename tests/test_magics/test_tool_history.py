@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench import history
+from toolbench import history, run_tool
 from toolbench.magics.line import UsageError
 from toolbench.runs.run import run_here
 
@@ -18,11 +18,24 @@ def test_shows_as_many_as_asked_for(shell, options, count):
     line(shell, "%tool add a=1")
     line(shell, "%tool add a=2")
     listing = line(shell, f"%tools history {options}")
-    assert len(listing.rows) == count
+    assert [record.arguments["a"] for record in listing] == [1, 2][-count:]
     assert len(line(shell, f"%tools history --json {options}")) == count
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
+def test_lists_those_with_some_words(shell):
+    """In any cell of the table, newest first; a word may be that of a tool or a state."""
+    line(shell, "%tool add a=1")
+    line(shell, "%tool add a=7777")
+    run_tool(shell.user_ns["add"], a="x")
+    [found] = line(shell, "%tools history tool:add 7777")
+    assert found.arguments == {"a": 7777}
+    failed = line(shell, "%tools history state:failed")
+    assert [record.arguments["a"] for record in failed] == ["x"]
+    assert "should be an integer" in failed._repr_mimebundle_()["text/html"]
+    assert repr(line(shell, "%tools history nothing")) == "No run has 'nothing'."
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5"])
 def test_shows_one_run_at_least(shell, number):
     """A table without rows would say that there are no runs."""
     line(shell, "%tool add a=1")
@@ -38,17 +51,16 @@ def test_says_what_it_leaves_out(shell):
         line(shell, "%tool add a=3")
     number = history()[0].id + 1
     missing = f"Missing numbers: {number}. A run is listed when it has ended."
-    assert line(shell, "%tools history").notes == (missing,)
-    assert line(shell, "%tools history 2").notes == ("The last 2 of 3 runs.",)
+    assert line(shell, "%tools history").notes == [missing]
+    assert line(shell, "%tools history 2").notes == ["The last 2 of 3 runs."]
     assert missing in repr(line(shell, "%tools history"))
 
 
 def test_lists_and_repeats(shell):
     """%tools history shows the runs; --rerun N runs one again."""
     line(shell, "%tool add a=1")
-    row = line(shell, "%tools history").rows[-1]
-    assert row[1:3] == ("add", "succeeded")
-    assert line(shell, f"%tools history --rerun {row[0]}").text == "2"
+    [record] = line(shell, "%tools history")
+    assert line(shell, f"%tools history --rerun {record.id}").text == "2"
     assert len(line(shell, "%tools history --json")) == 2
 
 

@@ -15,6 +15,7 @@ from toolbench.redaction import MARK
 from toolbench.runs.history import Journal, RunHistory
 from toolbench.runs.record import SESSION
 from toolbench.runs.run import numbers
+from toolbench.runs.run_rows import run_key
 from toolbench.values import NOT_KEPT
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.tabs import HistoryView
@@ -135,8 +136,8 @@ class TestOnDisk:
         history().add(latest)
         panel = ToolPanel(tools.add)
         view = HistoryView(panel)
-        view._runs.index = 1
-        view._fill()
+        view.runs.pick(run_key(earlier))
+        panel.put_back_run(view.runs.record)
         assert panel.form.value == {"a": 10}
         view.close()
         panel.close()

@@ -68,7 +68,7 @@ def test_is_not_in_the_seconds_of_a_record(lend, tmp_path):
     assert (again.seconds, again.waited) == (2, 10)
     [row] = history().to_dataframe()[["seconds", "waited"]].to_dict("records")
     assert row == {"seconds": 2, "waited": 10}
-    assert " 2.000 " in repr(history())
+    assert "2.0 s, and 10 s waiting for an answer" in history()._repr_mimebundle_()["text/html"]
 
 
 def test_is_not_in_the_seconds_of_a_run_around_it(lend, clock):

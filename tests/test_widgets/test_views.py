@@ -7,13 +7,14 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import pandas as pd
 import pytest
 from patience import eventually
 from pydantic import SecretStr
 from test_display.inert import problems, text_of
 from test_runs.test_json_arguments import EVERY_KIND, tool_of
 
-from test_widgets.front import click, named, page, pick, receive, walk
+from test_widgets.front import click, deliver, named, page, pick, receive, walk
 from test_widgets.tooling import (
     buttons,
     finish,
@@ -26,9 +27,11 @@ from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.wire import titles
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.questions import answering
+from toolbench.runs.run_rows import run_key
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.panel.tabs import TABS, Runs, run_row
+from toolbench.widgets.panel.run_list import Runs
+from toolbench.widgets.panel.tabs import TABS
 
 pytestmark = pytest.mark.usefixtures("no_records")
 
@@ -47,6 +50,11 @@ def opened(panel, name):
 def table_of(view):
     """What the page's module draws of the runs."""
     return next(widget for widget in walk(view) if isinstance(widget, Runs))
+
+
+def send(table, content):
+    """Send *content* to *table*, as the page does."""
+    deliver(table, {"method": "custom", "content": content})
 
 
 class TestSchemaView:
@@ -155,9 +163,9 @@ class TestHistoryView:
         panel.run()
         finish(panel)
         view = opened(panel, "History")
-        assert [key for _, key in named(view, "Run").options] == [
-            history()[1].key,
-            history()[0].key,
+        assert [row[0] for row in table_of(view).rows] == [
+            run_key(history()[1]),
+            run_key(history()[0]),
         ]
         assert "· button" in shown(view)
         pick(named(view, "Run"), named(view, "Run").options[1][0])
@@ -169,7 +177,7 @@ class TestHistoryView:
         panel = ToolPanel(add, {"a": 1})
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
-        click(buttons(view)["Load into form"])
+        click(buttons(view)["Load"])
         assert panel.form.value == {"a": 5, "b": 6}
         assert tabs(panel).selected_index == 0
 
@@ -202,7 +210,7 @@ class TestHistoryView:
         take, _ = tool_of(kind)
         panel = ToolPanel(take)
         run_tool(take, value=value)
-        click(buttons(opened(panel, "History"))["Load into form"])
+        click(buttons(opened(panel, "History"))["Load"])
         assert panel.form.value == {"value": form}
         assert not panel.form.errors and not panel.form.blocked
         assert json.loads(panel.form.json) == {"value": form}
@@ -237,7 +245,7 @@ class TestHistoryView:
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
         panel.form.value = {"a": 7}
-        click(buttons(view)["Load into form"], settled=False)
+        click(buttons(view)["Load"], settled=False)
         # The end of what was typed
         panel.form.value = {"a": 78}
         eventually(lambda: panel.form.value == {"a": 5, "b": 6})
@@ -247,7 +255,7 @@ class TestHistoryView:
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "History")
         assert "No runs yet" in shown(view)
-        assert buttons(view)["Load into form"].disabled
+        assert buttons(view)["Load"].disabled
         run_tool(add, a=5)
         wait_for_ticker()
         assert len(named(view, "Run").options) == 1
@@ -295,7 +303,8 @@ class TestHistoryView:
         wait_for_ticker()
         assert len(named(view, "Run").options) == 40
         lists = [state for _, state in wire.updates() if "_options_labels" in state]
-        assert len(lists) == 1
+        # That of the runs, and that of those to compare it with
+        assert len(lists) == 2
 
     def test_counts_the_runs_that_it_lists(self):
         """Also those of a cell or another panel, once it is opened."""
@@ -323,9 +332,88 @@ class TestHistoryView:
         run_tool(add, a="<b>none</b>")
         view = opened(panel, "History")
         hostile, run = table_of(view).rows
-        assert hostile[2:5] == ["failed", "danger", 'a = "<b>none</b>"']
-        assert (run[2], run[4], run[6]) == ("succeeded", "a = 5, b = 6", "python")
+        assert hostile[4:6] == ["failed", "danger"]
+        assert hostile[7] == 'a = "<b>none</b>"'
+        assert hostile[8].startswith("add: a: should be an integer")
+        assert (run[4], run[7], run[8]) == ("succeeded", "a = 5, b = 6", "11")
         assert problems(page(view)) == []
+
+    def test_says_what_differs_from_the_row_above(self):
+        """A value, an argument that is not sent, nothing; of a filtered list, from the row that is seen."""
+        panel = ToolPanel(add)
+        for arguments in ({"a": 1, "b": 2}, {"a": 1}, {"a": 3}, {"a": 3}):
+            run_tool(add, arguments)
+        view = opened(panel, "History")
+        assert [row[7] for row in table_of(view).rows] == ["a = 3", "the same", "a = 1", "b = 2"]
+        receive(named(view, "Filter"), value="B = 2")
+        assert [row[7] for row in table_of(view).rows] == ["a = 1, b = 2"]
+        receive(named(view, "Filter"), value="state:failed")
+        assert table_of(view).rows == []
+        assert "No run has these words" in shown(view)
+
+    def test_shows_the_result_in_a_line(self):
+        """Rows of a table and of a list of objects, the first line of a text, an image, an error."""
+        results = [
+            pd.DataFrame({"n": [1, 2]}),
+            [{"id": 1}, {"id": 2}],
+            "first\nsecond",
+            b"GIF89a" + b"\x01\x00\x01\x00\x00\x00\x00;",
+        ]
+
+        @tool
+        def give(place: int) -> object:
+            """Give a result."""
+            return results[place]
+
+        for place in range(5):
+            run_tool(give, place=place)
+        table = table_of(opened(ToolPanel(give), "History"))
+        failed, image, text, items, frame = [row[8] for row in table.rows]
+        assert failed.startswith("IndexError: list index out of range")
+        assert image == "image/gif, 14 bytes"
+        assert (text, frame) == ("first", "2 rows · 1 column")
+        assert items == '2 rows: [ { "id": 1 }, { "id": 2 } ]'
+        assert [row[9] for row in table.rows] == [-1, 0, -1, -1, -1]
+        assert table.pictures[0].startswith("data:image/gif;base64,")
+
+    def test_compares_two_runs(self):
+        """Line by line, the earlier one first; a third one takes the place of the first."""
+        for a in (1, 2, 3):
+            run_tool(add, a=a)
+        view = opened(ToolPanel(add), "History")
+        newest, middle, oldest = [row[0] for row in table_of(view).rows]
+        for key in (oldest, newest, middle):
+            send(table_of(view), {"compare": key})
+        assert table_of(view).compared == [newest, middle]
+        text = " ".join(text_of(shown(view)).split())
+        assert '- "a": 2 2 + "a": 3' in text
+        assert "3 - 3" in text and "3 + 4" in text
+        send(table_of(view), {"compare": newest})
+        assert "Mark a second run" in shown(view)
+        send(table_of(view), {"picked": oldest})
+        assert table_of(view).compared == []
+        assert "A person and the model read the same" in shown(view)
+
+    def test_runs_again_with_the_secret_that_is_typed(self):
+        """It is not in the record: *Load* leaves it where it is, and *Run again* sends it."""
+        sent = []
+
+        @tool
+        def login(user: str, password: SecretStr) -> str:
+            """Log in."""
+            sent.append((user, password.get_secret_value()))
+            return "in"
+
+        run_tool(login, user="ada", password="elsewhere-1")
+        panel = ToolPanel(login, {"user": "bob", "password": "typed-here-2"})
+        click(buttons(opened(panel, "History"))["Run again"])
+        finish(panel)
+        assert sent[1:] == [("ada", "typed-here-2")]
+        assert "typed-here-2" not in shown(opened(panel, "History"))
+        empty = ToolPanel(login)
+        click(buttons(opened(empty, "History"))["Run again"])
+        assert len(sent) == 2
+        assert "did not keep &#x27;password&#x27;" in shown(empty)
 
 
 class TestDuration:
@@ -334,7 +422,6 @@ class TestDuration:
         run_tool(add, a=1)
         record = replace(history()[-1], seconds=1.0, waited=9.0)
         words = "1.0 s, and 9.0 s waiting for an answer"
-        assert words in run_row(record)
         assert words in repr(record) and words in text_of(record.to_html())
 
     def test_is_the_same_beside_run_and_in_the_history(self):

@@ -37,7 +37,7 @@ from toolbench.magics.line import (
 )
 from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
-from toolbench.runs.history import HEADS, history, rows_of
+from toolbench.runs.history import ListedRuns, history
 from toolbench.runs.perform import perform
 from toolbench.wording import counted
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _SEVERITIES: "tuple[Severity, ...]" = ("error", "warning", "hint")
 # Runs that a line without a count shows
 _LAST = 20
+# A number, even a wrong one
+_COUNT = re.compile(r"-?\d+(\.\d+)?")
 
 
 @magics_class
@@ -199,14 +201,17 @@ def _export(magics: ToolsMagics, options: Namespace) -> str:
 
 def _history(magics: ToolsMagics, options: Namespace) -> Any:
     if options.rerun is not None:
-        if options.json or options.count is not None:
-            msg = "--rerun N repeats one run: a count or --json has no meaning there."
+        if options.json or options.filter:
+            msg = "--rerun N repeats one run: a count, a filter or --json has no meaning there."
             raise UsageError(msg)
         return _again(options.rerun)
-    last = history()[-(options.count or _LAST) :]
+    most, words = _LAST, " ".join(options.filter)
+    if len(options.filter) == 1 and _COUNT.fullmatch(words):
+        most, words = count(words), ""
+    listed = ListedRuns(history(), most, words)
     if options.json:
-        return [record.to_dict() for record in last]
-    return Listing(HEADS, rows_of(last), "No runs yet.", notes=history().remarks_on(last))
+        return [record.to_dict() for record in listed]
+    return listed
 
 
 def _again(number: int) -> Any:
@@ -356,7 +361,12 @@ TOOLS = Family(
             "the last runs, or one of them again",
             _history,
             (
-                Argument("count", nargs="?", type=count, help=f"how many, {_LAST} by default"),
+                Argument(
+                    "filter",
+                    nargs="*",
+                    metavar="FILTER",
+                    help=f"how many runs ({_LAST} by default), or words, tool:NAME, state:failed",
+                ),
                 Argument("--json", action="store_true", help="as JSON"),
                 Argument("--rerun", type=int, metavar="N", help="run number N again"),
             ),
@@ -374,6 +384,7 @@ TOOLS = Family(
         "%tools sweep split_bill total=80..90 people=[2,4]",
         "%tools export split_bill add_tip --to bills",
         "%tools history 5",
+        "%tools history tool:split_bill failed",
         "%tools history --rerun 12",
     ),
 )

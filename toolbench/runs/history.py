@@ -25,14 +25,14 @@ from rich.text import Text
 from toolbench.core.coercion import data_frame_class
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.caps import shorten
-from toolbench.display.render import bundle
+from toolbench.display.render import bundle, to_text
+from toolbench.display.tables import listing_html
 from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
 from toolbench.runs.questions import Answer
-from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in, state_words
+from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in
 from toolbench.runs.run import numbers
-from toolbench.values import str_of
+from toolbench.runs.run_rows import HEADS, rows_of
 from toolbench.wording import listed
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ MAX_RECORDS = 1_000
 # Bytes of all records together
 ROOM = 50_000_000
 _MAX_LINES = 20
-# Characters of a cell
-_WIDEST = 300
 _MOST_GAPS = 5
 _COLUMNS = ("id", "tool", "state", "seconds", "waited", "source", "started", "decision")
 _REFUSED: Mapping[Any, Literal["arguments", "call"]] = {"arguments": "arguments", "call": "call"}
@@ -200,7 +198,7 @@ class RunHistory(Sequence[RunRecord]):
         self._size = 0
         self._lock = RLock()
         self._journal: Journal | None = None
-        self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
+        self._observers: dict[int, tuple[AnyTool | None, Callable[[], object]]] = {}
         self._observer_numbers = count()
 
     def add(self, record: RunRecord) -> None:
@@ -212,8 +210,10 @@ class RunHistory(Sequence[RunRecord]):
             journal.write(record)
         self._tell(record)
 
-    def observe(self, tool: AnyTool, react: Callable[[], object]) -> Callable[[], None]:
+    def observe(self, tool: AnyTool | None, react: Callable[[], object]) -> Callable[[], None]:
         """Call *react* after a change of the runs of *tool*, in the thread of the change.
+
+        If *tool* is None, the runs of all tools count.
 
         Returns:
             A function that stops the calls.
@@ -233,7 +233,7 @@ class RunHistory(Sequence[RunRecord]):
         with self._lock:
             observers = list(self._observers.values())
         for tool, react in observers:
-            if record is None or record.is_of(tool):
+            if record is None or tool is None or record.is_of(tool):
                 react()
 
     def _append(self, record: RunRecord) -> None:
@@ -354,19 +354,10 @@ class RunHistory(Sequence[RunRecord]):
         return len(self._records)
 
     def __repr__(self) -> str:
-        return self._repr_mimebundle_()["text/plain"]
+        return repr(ListedRuns(self))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        with self._lock:
-            records = list(islice(reversed(self._records), _MAX_LINES))[::-1]
-        if not records:
-            return {"text/plain": "No runs yet."}
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for column in HEADS:
-            table.add_column(column, no_wrap=column != "arguments")
-        for row in rows_of(records):
-            table.add_row(*(Text(shorten(str_of(cell), _WIDEST)) for cell in row))
-        return dict(bundle(Group(table, *map(Text, self.remarks_on(records)))))
+        return ListedRuns(self)._repr_mimebundle_()
 
     def remarks_on(self, records: Sequence[RunRecord]) -> list[str]:
         """Return sentences for below a list of *records*, the last ones: what is not in it, and why."""
@@ -393,35 +384,54 @@ class RunHistory(Sequence[RunRecord]):
         return remarks
 
 
-HEADS = ("run", "tool", "state", "seconds", "from", "arguments")
-"""The heads of a list of runs."""
+class ListedRuns(Sequence[RunRecord]):
+    """The last runs of a history, or those with some words in them: a table, newest first.
 
+    As a sequence it is oldest first, like the history itself. In a page with a kernel it is a
+    `HistoryPanel`, in which a run can be opened, run again and compared.
 
-def rows_of(records: Sequence[RunRecord]) -> list[tuple[Any, ...]]:
-    """Return a row for each of *records*, below `HEADS`."""
-    rows = []
-    for record, name in zip(records, tool_names(records), strict=True):
-        state = state_words(record.state, record.observation)
-        seconds = f"{record.seconds:.3f}"
-        rows.append((record.id, name, state, seconds, record.source, dict(record.arguments)))
-    return rows
-
-
-def tool_names(records: Sequence[RunRecord]) -> list[str]:
-    """Return the name of the tool of each of *records*, for people.
-
-    If tools of several servers had the same name, it is the address, `server.tool`.
+    Attributes:
+        words: The words that each of the runs has.
+        notes: Sentences for below the table: what is not in it, and why.
     """
-    addresses: dict[str, set[ToolAddress | None]] = {}
-    for record in records:
-        addresses.setdefault(record.tool, set()).add(record.address)
-    names = []
-    for record in records:
-        name = record.tool
-        if record.address is not None and len(addresses[name]) > 1:
-            name = str(record.address)
-        names.append(name)
-    return names
+
+    def __init__(self, runs: RunHistory, count: int = _MAX_LINES, words: str = "") -> None:
+        """List the last *count* of *runs* that have all *words* in their tool, state, arguments or result."""
+        self.words = words
+        self._rows = list(islice(rows_of(runs[:], words), count))
+        self._records = [row.record for row in reversed(self._rows)]
+        self.notes = list[str]()
+        if not words:
+            self.notes = runs.remarks_on(self._records)
+
+    @overload
+    def __getitem__(self, index: int) -> RunRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[RunRecord]: ...
+    def __getitem__(self, index: int | slice) -> RunRecord | list[RunRecord]:
+        return self._records[index]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __repr__(self) -> str:
+        return self._repr_mimebundle_()["text/plain"]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        if not self._rows and self.words:
+            return bundle(f"No run has {self.words!r}.")
+        if not self._rows:
+            return bundle("No runs yet.")
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for column in HEADS:
+            table.add_column(column, no_wrap=column not in ("arguments", "result"))
+        cells = [row.cells for row in self._rows]
+        for row in cells:
+            table.add_row(*map(Text, row))
+        return {
+            "text/plain": to_text(Group(table, *map(Text, self.notes))),
+            "text/html": listing_html(HEADS, cells, self.notes),
+        }
 
 
 _history = RunHistory()

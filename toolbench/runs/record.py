@@ -466,18 +466,24 @@ class RunRecord:
             source: Where the new run is started.
             changed: The arguments to change.
         """
-        tool = self._tool()
+        tool = self.find_tool()
         arguments = {**self.arguments, **self.objects, **(changed or {})}
         known = {**self.objects, **(changed or {})}
         missing = [name for name in self.lost if name not in known]
         if missing:
-            code = f"{_code_of(self)}.rerun({_asked_for(missing)})"
-            msg = f"{lost_words(self, missing)} Give them again: {code}."
+            code = _code_to_rerun(self, missing)
+            msg = f"{lost_words(self, missing)} Type this in a cell:\n{code}"
             raise ToolbenchError(msg)
         tool.as_executable()
         return run_here(tool, arguments, source, self.conversation)
 
-    def _tool(self) -> AnyTool:
+    def find_tool(self) -> AnyTool:
+        """Return the tool of the run, as it is defined now.
+
+        Raises:
+            ToolNotFoundError: If the record was read from a file, and there is no tool of that
+                name here, or the server of the tool is not connected.
+        """
         if self.address is not None and self.address.server:
             if default_registry.find_at_server is not None:
                 return default_registry.find_at_server(self.address, self.definition)
@@ -602,22 +608,33 @@ def _refused_part(run: Run) -> Literal["", "arguments", "call"]:
     return "call"
 
 
+def _code_to_rerun(record: RunRecord, names: Sequence[str]) -> str:
+    """Return the lines that run *record* again, with the arguments *names*; secrets are asked for."""
+    lines = ["from toolbench import history"]
+    values = dict[str, str]()
+    for name in names:
+        values[name] = "..."
+        if MARK in str(record.arguments[name]):
+            values[name] = f"getpass({f'{name}: '!r})"
+    if any(value != "..." for value in values.values()):
+        lines.insert(0, "from getpass import getpass")
+    arguments = ", ".join(f"{name}={value}" for name, value in values.items())
+    if not all(name.isidentifier() and not iskeyword(name) for name in names):
+        pairs = ", ".join(f"{name!r}: {value}" for name, value in values.items())
+        arguments = f"{{{pairs}}}"
+    lines.append(f"{_code_of(record)}.rerun({arguments})")
+    return "\n".join(lines)
+
+
 def _code_of(record: RunRecord) -> str:
     """Return the code by which the user gets *record*."""
     from toolbench.runs.history import history  # noqa: PLC0415 - it imports this module
 
-    for index, other in enumerate(history()):
-        if other is record:
-            return f"history()[{index}]"
+    if history().find(record.id) is record:
+        return f"history().find({record.id})"
+    if history().find(record.id, record.session) is record:
+        return f"history().find({record.id}, {record.session!r})"
     return "record"
-
-
-def _asked_for(names: Sequence[str]) -> str:
-    """Return arguments of a Python call that leave the values of *names* open."""
-    if all(name.isidentifier() and not iskeyword(name) for name in names):
-        return ", ".join(f"{name}=..." for name in names)
-    pairs = ", ".join(f"{name!r}: ..." for name in names)
-    return f"{{{pairs}}}"
 
 
 def lost_words(record: RunRecord, names: Sequence[str]) -> str:

@@ -25,6 +25,8 @@ class CellViews:
             ("toolbench.agent.conversation", "Conversation"): self._in_a_page(_conversation),
             ("toolbench.evals.report", "EvalReport"): self._in_a_page(_report),
             ("toolbench.evals.sweep_report", "SweepReport"): self._in_a_page(_sweep),
+            ("toolbench.runs.history", "RunHistory"): self._in_a_page(_history),
+            ("toolbench.runs.history", "ListedRuns"): self._in_a_page(_runs),
             ("toolbench.serving.served_tools", "Served"): self._in_a_page(_served),
             ("toolbench.mcp.session", "MCPServerSession"): _server,
             ("toolbench.mcp.client", "MCPClient"): _client,
@@ -100,6 +102,22 @@ def _sweep(report: Any) -> Any:
     """Return the report of a sweep; our JavaScript module in the page sorts and filters the rows."""
     front_end.load()
     return report
+
+
+def _history(runs: Any) -> Any:
+    """Return the list of all runs. A history that is not this session's is shown as it is."""
+    from toolbench.runs.history import ListedRuns, history  # noqa: PLC0415 - as above
+
+    if runs is not history():
+        return runs
+    return _runs(ListedRuns(runs))
+
+
+def _runs(listed: Any) -> Any:
+    """Return the list of runs in which a run opens, runs again and is compared."""
+    from toolbench.widgets.history_panel import HistoryPanel  # noqa: PLC0415 - as above
+
+    return HistoryPanel(listed)
 
 
 def _served(served: Any) -> Any:

@@ -17,6 +17,7 @@ from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.llm.tokens import tool_tokens
+from toolbench.redaction import MARK
 from toolbench.redaction.detect import SecretsByPath, hidden_in
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
@@ -29,7 +30,8 @@ from toolbench.widgets.kit.parts import PANEL, Parts
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
 from toolbench.widgets.panel.run import PanelRuns, RunControls
-from toolbench.widgets.panel.tabs import MAX_RUNS, CopyButton, PanelTabs
+from toolbench.widgets.panel.run_list import MAX_RUNS
+from toolbench.widgets.panel.tabs import CopyButton, PanelTabs
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
@@ -231,10 +233,16 @@ class ToolPanel(LiveView):
         """Fill the form with the arguments of *record*, and open the tab with the form.
 
         The record did not keep secrets. Those that were sent from this panel are put back, if their
-        fields hide them; what is still missing is named beside Run until the form is edited.
+        fields hide them; else a secret that is typed in the form stays there. What is still missing
+        is named beside Run until the form is edited.
         """
+        typed, hidden = self.form.value, self.form.masked
         secrets = self.sent_secrets.get(record.started, {})
         arguments = with_secrets(self.tool, record, secrets)
+        for name in record.lost:
+            is_secret = MARK in (hidden.get(name), record.arguments[name])
+            if is_secret and arguments[name] == hidden.get(name) == record.arguments[name]:
+                arguments[name] = typed[name]
         lost = [name for name in record.lost if arguments[name] == record.arguments[name]]
         self.put_back({name: value for name, value in arguments.items() if name not in lost})
         if lost:
@@ -242,6 +250,13 @@ class ToolPanel(LiveView):
             fields = self.form.wrong_fields()
             words = f"{lost_words(record, [repr(name) for name in lost])} Type them again"
             self.controls.refuse(words, fields, judged_elsewhere=False)
+
+    def run_again(self, record: RunRecord) -> None:
+        """Fill the form with the arguments of *record*, and run them, as a click on Run does."""
+        self.put_back_run(record)
+        # Else what is missing is named beside Run
+        if not self.controls.is_refusing:
+            self._run_by_click(unchecked=False)
 
     def edit(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and put the cursor into its first field."""

@@ -4,17 +4,14 @@ The views are the tool in providers' formats, the call as code, and the earlier 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
-from traitlets import List, Unicode
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.caps import shorten
-from toolbench.display.escape import Html, escape, visible
+from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_html
-from toolbench.display.objects import call_html
 from toolbench.display.page import Card, cards_html, notice, short
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import format_report, to_format
@@ -22,27 +19,19 @@ from toolbench.llm.message import Provider
 from toolbench.llm.tokens import tool_tokens
 from toolbench.llm.wire import titles
 from toolbench.runs.history import history
-from toolbench.runs.record import RunRecord, state_tone, state_words
-from toolbench.values import as_sent, clip
+from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
+from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.panel.run_list import RunList
 from toolbench.widgets.panel.snippets import SNIPPETS
 
 # A panel makes its tabs
 if TYPE_CHECKING:
     from toolbench.widgets.panel.panel import ToolPanel
 
-MAX_RUNS = 50
-"""The most runs that the tab History lists."""
 # Fields named in a sentence
 _FIELDS = 5
-# Characters of a run's arguments in the list of runs
-_ARGUMENTS = 80
-# Characters of one argument
-_LONGEST = 60
-# Characters of a cell of the table of runs
-_CELL = 200
 
 
 class PanelTabs:
@@ -129,7 +118,7 @@ class PanelTabs:
         with self._panel.lock:
             view = self._views.get(self._title)
             if isinstance(view, HistoryView):
-                view.follow()
+                view.runs.follow()
                 self.update_titles()
         return False
 
@@ -302,142 +291,24 @@ def _copy_tip(kind: str) -> str:
 
 
 class HistoryView(View):
-    """The earlier runs of the tool. A person can show a run, or put its arguments into the form.
-
-    With our JavaScript module, a user chooses a run by a click on a row of a table. Without the
-    module, a user chooses a run from a list.
-    """
+    """The earlier runs of the tool. A run can run again, and its arguments go into the form."""
 
     def __init__(self, panel: "ToolPanel") -> None:
         """Make the view. It first shows the newest run."""
         super().__init__(panel)
-        parts = self._parts
-        self._runs = parts.chooser("Run", [])
-        self._back = parts.button("Load into form", self._fill)
-        self._table = parts.drawn(Runs, "runs", self._runs)
-        self._html = parts.html()
-        self._is_filling = False
-        self._runs.observe(lambda _: self._chosen(), "value")
-        on_pick(self._table, self._choose)
-        self.widget = parts.column(
-            self._table, parts.row(self._back), self._html, kind="toolbench-runs"
+        self.runs = RunList(
+            self._parts,
+            panel.lock,
+            lambda: history().of(panel.tool),
+            load=panel.put_back_run,
+            run_again=panel.run_again,
         )
+        self.widget = self.runs.widget
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the history again, and show the newest run, at the top of the list."""
-        self._fill_list(None)
-        self._show()
-
-    def follow(self) -> None:
-        """Read the history again. If a person has chosen an earlier run, it stays chosen."""
-        chosen = None
-        # Not the newest
-        if self._runs.index:
-            chosen = self._runs.value
-        self._fill_list(chosen)
-        self._show()
-
-    def _fill_list(self, chosen: tuple[str, int] | None) -> None:
-        """List the runs, and choose the run with the key *chosen*; without it, the newest run."""
-        records = history().of(self._panel.tool)[-MAX_RUNS:][::-1]
-        options = [(_label(record), record.key) for record in records]
-        keys = [record.key for record in records]
-        place = None
-        if chosen in keys:
-            place = keys.index(chosen)
-        elif keys:
-            place = 0
-        if self._runs.options == tuple(options):
-            return
-        self._table.rows = [run_row(record) for record in records]
-        self._is_filling = True
-        try:
-            # One message
-            with self._runs.hold_sync():
-                self._runs.options = options
-                self._runs.index = place
-        finally:
-            self._is_filling = False
-
-    def _chosen(self) -> None:
-        if not self._is_filling:
-            self._show()
-
-    def _choose(self, key: str) -> None:
-        """Choose the run of the clicked row, if the list still has it."""
-        for record in history().of(self._panel.tool):
-            if run_key(record) == key and record.key in [key for _, key in self._runs.options]:
-                self._runs.value = record.key
-
-    @property
-    def _record(self) -> RunRecord | None:
-        key = self._runs.value
-        if key is None:
-            return None
-        session, number = key
-        return history().find(number, session)
-
-    def _show(self) -> None:
-        record = self._record
-        self._back.disabled = record is None
-        if record is None:
-            self._html.value = notice("No runs yet.", "neutral")
-            return
-        self._table.picked = run_key(record)
-        when = f"{record.started.astimezone():%H:%M:%S}"
-        remark = " · ".join(filter(None, (when, record.source, record.decision)))
-        self._html.value = call_html(
-            record.tool,
-            record.arguments,
-            record.observation,
-            remark=remark,
-            answers=record.dialogue,
-        )
-
-    def _fill(self) -> None:
-        if self._record is not None:
-            self._panel.put_back_run(self._record)
-
-
-class Runs(w.VBox):
-    """What the page draws of the runs; it sends the key of the run that is picked."""
-
-    rows: Any = List().tag(sync=True)
-    """The rows, the newest run first; see `run_row`."""
-    picked = Unicode().tag(sync=True)
-    """The key of the run that is open; empty if none is."""
-
-
-def run_row(record: RunRecord) -> list[str]:
-    """Return the row of *record*: key, time, state and its colour, arguments, duration, source."""
-    return [
-        run_key(record),
-        record.started.isoformat(),
-        state_words(record.state, record.observation),
-        state_tone(record.state, record.observation),
-        shorten(visible(arguments_text(record.arguments)), _CELL),
-        record.time_taken,
-        shorten(visible(record.source), _CELL),
-    ]
-
-
-def run_key(record: RunRecord) -> str:
-    """Return the name by which the page tells *record* from all other runs."""
-    session, number = record.key
-    return f"{session} {number}"
-
-
-def arguments_text(arguments: Mapping[str, Any]) -> str:
-    """Return *arguments* on one line: `city = 'Paris', days = 3`."""
-    pairs = (f"{name} = {clip(value, _LONGEST)}" for name, value in arguments.items())
-    return " ".join(", ".join(pairs).split())
-
-
-def _label(record: RunRecord) -> str:
-    words = state_words(record.state, record.observation)
-    arguments = shorten(visible(arguments_text(record.arguments)), _ARGUMENTS)
-    return f"{record.id}: {words}, {record.time_taken}, {arguments}".removesuffix(", ")
+        """Read the history again, and open the newest run, at the top of the list."""
+        self.runs.refresh()
 
 
 VIEWS: dict[str, type[View]] = {

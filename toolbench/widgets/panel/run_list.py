@@ -1,0 +1,320 @@
+"""The list of earlier runs: filter it, open a run, run it again, load its arguments, compare two.
+
+With our JavaScript module (`frontend/src/runs.ts`) the runs are a table. Without the module, the user
+chooses a run, and another one to compare it with, from two lists.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
+from typing import Any
+
+import ipywidgets as w
+from traitlets import Bool, List, Unicode
+
+from toolbench.display.blocks import blocks_text
+from toolbench.display.caps import shorten
+from toolbench.display.escape import Html, escape
+from toolbench.display.objects import call_html
+from toolbench.display.observations import person_content
+from toolbench.display.page import Card, cards_html, notice
+from toolbench.display.render import to_html
+from toolbench.runs.record import RunRecord
+from toolbench.runs.run_rows import RunRow, rows_of
+from toolbench.tools.files.text_diff import diff
+from toolbench.values import json_text
+from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
+
+MAX_RUNS = 200
+"""The most runs that a list shows; a filter finds the others."""
+# Characters of a run's arguments in a list without the module
+_ARGUMENTS = 80
+# Characters of all pictures of a list
+_PICTURES = 2_000_000
+# Characters of a result that is compared
+_COMPARED = 100_000
+_NOBODY = ("Compare with …", "")
+
+
+class Runs(w.VBox):
+    """What the page draws of the runs.
+
+    The page sends the key of the run that is picked (`picked`), or to be compared (`compare`).
+    """
+
+    rows: Any = List().tag(sync=True)
+    """The rows, the newest run first; see `_sent`."""
+    pictures: Any = List().tag(sync=True)
+    """The `data:` URLs of the images in results."""
+    has_tools = Bool().tag(sync=True)
+    """Whether there is a column with the tool of each run."""
+    picked = Unicode().tag(sync=True)
+    """The key of the run that is open; empty if none is."""
+    compared: Any = List().tag(sync=True)
+    """The keys of the runs that are compared, at most two."""
+
+
+class RunList:
+    """A list of runs with a filter, and below it the run that is picked, or how two runs differ."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        lock: AbstractContextManager[Any],
+        runs: Callable[[], Sequence[RunRecord]],
+        *,
+        load: Callable[[RunRecord], object],
+        run_again: Callable[[RunRecord], object],
+        words: str = "",
+        has_tools: bool = False,
+    ) -> None:
+        """List runs; `refresh` shows them first.
+
+        Args:
+            parts: The factory of the widgets.
+            lock: A reentrant lock: any thread may call the callbacks.
+            runs: Returns the records, the oldest first.
+            load: Puts the arguments of a record into a form.
+            run_again: Runs a record again.
+            words: The words in the filter at first.
+            has_tools: Whether the runs are of several tools.
+        """
+        self._lock, self._all = lock, runs
+        self._rows: list[RunRow] = []
+        self._is_filling = False
+        self._filter = parts.make(
+            w.Text,
+            "toolbench-field",
+            "toolbench-search",
+            description="Filter",
+            placeholder="Filter runs: words, state:failed",
+            value=words,
+        )
+        if has_tools:
+            self._filter.placeholder += ", tool:name"
+        self.chooser = parts.chooser("Run", [])
+        self._other = parts.chooser("Compare with", [_NOBODY])
+        self._table = parts.drawn(Runs, "runs", self.chooser, self._other, has_tools=has_tools)
+        self._rest = parts.html()
+        tip = "Run it again, with the same arguments"
+        self._again = parts.button("Run again", lambda: self._act(run_again), tip=tip)
+        tip = "Put its arguments into the form"
+        self._load = parts.button("Load", lambda: self._act(load), tip=tip)
+        self._hint = parts.html()
+        self._detail = parts.html()
+        buttons = parts.row(self._again, self._load, self._hint)
+        self.widget = parts.column(
+            self._filter, self._table, self._rest, buttons, self._detail, kind="toolbench-runs"
+        )
+        self._filter.observe(lambda _: self.follow(), "value")
+        self.chooser.observe(lambda _: self._chosen(), "value")
+        self._other.observe(lambda _: self._chosen(), "value")
+        on_pick(self._table, self.pick)
+        self._table.on_msg(lambda _, content, buffers: self._hear(content))
+
+    # --- the list ---------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Show the runs there are now, and open the newest."""
+        with self._lock:
+            self._table.compared = []
+            self._fill("")
+
+    def follow(self) -> None:
+        """Show the runs there are now. A run that the user has opened stays open, if it is listed."""
+        with self._lock:
+            picked = self._table.picked
+            # Who sees the newest sees the newest
+            if self._rows and picked == self._rows[0].key:
+                picked = ""
+            self._fill(picked)
+
+    def _fill(self, picked: str) -> None:
+        """List the runs that the filter finds, and open the one with the key *picked*, or the newest."""
+        records = self._all()
+        found = rows_of(records, self._filter.value)
+        self._rows = list(islice(found, MAX_RUNS))
+        rest = sum(1 for _ in found)
+        keys = [row.key for row in self._rows]
+        sent, pictures = _sent(self._rows)
+        compared = [key for key in self._table.compared if key in keys]
+        if picked not in keys:
+            picked = ""
+        if keys and not picked:
+            picked = keys[0]
+        self._is_filling = True
+        try:
+            # One message: a row and its picture belong together
+            with self._table.hold_sync():
+                self._table.rows, self._table.pictures = sent, pictures
+                self._table.picked, self._table.compared = picked, compared
+            options = [(_label(row), row.key) for row in self._rows]
+            with self.chooser.hold_sync():
+                self.chooser.options = options
+                self.chooser.value = picked or None
+            with self._other.hold_sync():
+                self._other.options = [_NOBODY, *options]
+                self._other.value = _other_of(picked, compared)
+        finally:
+            self._is_filling = False
+        show_if(self._filter, is_shown=len(records) > 1)
+        note = ""
+        if rest:
+            note = f'<span class="toolbench-narrow">{rest:,} more: type to narrow the list</span>'
+        put(self._rest, Html(note))
+        self._show(is_any=bool(records))
+
+    # --- what the user does -------------------------------------------------------------
+
+    def pick(self, key: str) -> None:
+        """Open the run with *key*, if it is listed."""
+        with self._lock:
+            if any(row.key == key for row in self._rows):
+                self._table.compared = []
+                self.chooser.value = key
+                # It was chosen already, and two runs were compared
+                self._chosen()
+
+    def compare(self, key: str) -> None:
+        """Compare the run with *key* with another one that is marked, or mark it no more."""
+        with self._lock:
+            marked = [other for other in self._table.compared if other != key]
+            if len(marked) == len(self._table.compared):
+                marked = [*marked, key][-2:]
+            self._table.compared = marked
+            self._show(is_any=True)
+
+    def _hear(self, content: Any) -> None:
+        match content:
+            case {"compare": str(key)} if any(row.key == key for row in self._rows):
+                self.compare(key)
+
+    def _chosen(self) -> None:
+        if self._is_filling:
+            return
+        with self._lock:
+            self._table.picked = self.chooser.value or ""
+            if self._other.value:
+                self._table.compared = [self.chooser.value, self._other.value]
+            self._show(is_any=True)
+
+    def _act(self, act: Callable[[RunRecord], object]) -> None:
+        with self._lock:
+            record = self.record
+            if record is not None:
+                act(record)
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The record of the run that is picked; None if there is none."""
+        return self._record_of(self._table.picked)
+
+    def _record_of(self, key: str) -> RunRecord | None:
+        for row in self._rows:
+            if row.key == key:
+                return row.record
+        return None
+
+    # --- below the list -----------------------------------------------------------------
+
+    def say(self, words: str) -> None:
+        """Say beside the buttons why nothing was done."""
+        put(self._hint, Html(f'<span class="toolbench-wrong">{escape(words)}</span>'))
+
+    def _show(self, *, is_any: bool) -> None:
+        record = self.record
+        self._again.disabled = self._load.disabled = record is None
+        compared = [self._record_of(key) for key in self._table.compared]
+        hint = ""
+        if len(compared) == 1:
+            hint = "Mark a second run to see how the two differ."
+        put(self._hint, Html(hint))
+        if record is None:
+            words = "No runs yet."
+            if is_any:
+                words = "No run has these words."
+            put(self._detail, notice(words, "neutral"))
+        elif len(compared) == 2 and compared[0] is not None and compared[1] is not None:
+            put(self._detail, differences_html(compared[0], compared[1]))
+        else:
+            put(self._detail, _whole(record))
+
+
+def _sent(rows: Sequence[RunRow]) -> tuple[list[list[Any]], list[str]]:
+    """Return *rows* and their pictures for `Runs`.
+
+    A row has: key, number, start, tool, state and its colour, duration, arguments, result, and the
+    place of its picture, or -1.
+    """
+    pictures = list[str]()
+    room, sent = _PICTURES, []
+    for row in rows:
+        place, picture, record = -1, row.picture, row.record
+        if picture and len(picture) <= room:
+            place = len(pictures)
+            pictures.append(picture)
+            room -= len(picture)
+        sent.append(
+            [
+                row.key,
+                record.id,
+                record.started.isoformat(),
+                row.tool,
+                row.state,
+                row.tone,
+                record.time_taken,
+                row.arguments,
+                row.result,
+                place,
+            ]
+        )
+    return sent, pictures
+
+
+def _other_of(picked: str, compared: Sequence[str]) -> str:
+    """Return the key in *compared* that is not *picked*; empty if not two are compared."""
+    others = [key for key in compared if key != picked]
+    if len(compared) < 2 or not others:
+        return ""
+    return others[0]
+
+
+def _label(row: RunRow) -> str:
+    text = f"{row.record.id}: {row.state}, {row.record.time_taken}, {row.arguments}"
+    return shorten(text.removesuffix(", "), _ARGUMENTS)
+
+
+def _whole(record: RunRecord) -> Html:
+    when = f"{record.started.astimezone():%H:%M:%S}"
+    remark = " · ".join(filter(None, (when, record.source, record.decision)))
+    return call_html(
+        record.tool,
+        record.arguments,
+        record.observation,
+        remark=remark,
+        answers=record.dialogue,
+    )
+
+
+def differences_html(first: RunRecord, second: RunRecord) -> Html:
+    """Return how the arguments and the results of two runs differ, line by line; the earlier one first."""
+    earlier, later = sorted((first, second), key=lambda record: record.started)
+    title = f"Run {earlier.id} (-) and run {later.id} (+)"
+    asked = _difference(_arguments_of(earlier), _arguments_of(later), "The same arguments.")
+    given = _difference(_result_of(earlier), _result_of(later), "The same result.")
+    return cards_html([Card("Arguments", asked, title), Card("Result", given, title)])
+
+
+def _difference(old: str, new: str, same: str) -> Html:
+    if old == new:
+        return notice(same, "neutral")
+    return to_html(diff(old, new))
+
+
+def _arguments_of(record: RunRecord) -> str:
+    return json_text(dict(record.arguments), indent=2)
+
+
+def _result_of(record: RunRecord) -> str:
+    content = person_content(record.observation)
+    return f"{record.state}\n{blocks_text(content, limit=_COMPARED)}"
