@@ -122,8 +122,8 @@ function fill(row: Row, run: Run, pictures: string[], hasTools: boolean): void {
   add(element, "time", time, last);
   if (hasTools) add(element, "tool", tool, last);
   add(element, "state", badge, last).append(part("toolbench-took", took));
-  add(element, "arguments", args, last);
-  const cell = add(element, "result", result, last);
+  add(element, "arguments", part("toolbench-run-lines", args), last);
+  const cell = add(element, "result", part("toolbench-run-lines", result), last);
   cell.title = result;
   if (picture?.startsWith("data:image/")) cell.prepend(small(picture));
 }

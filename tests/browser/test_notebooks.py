@@ -226,7 +226,7 @@ def fill_and_run(at: Keyboard, output: Locator) -> None:
     at.tab_to(output.get_by_role("tab", name="Form"), key="Shift+Tab")
     at.keys.press("End")
     at.keys.press("Enter")
-    at.lab.wait_for_text("Load into form", within=output)
+    at.lab.wait_for_text("Run again", within=output)
 
 
 def convert_time(at: Keyboard, output: Locator) -> None:

@@ -25,8 +25,8 @@ HEADS = ("run", "time", "tool", "state", "arguments", "result")
 """The heads of a list of runs."""
 # Characters of one argument
 _LONGEST = 60
-# Characters of a cell
-_CELL = 200
+# Characters of a cell, and of a result
+_CELL, _RESULT = 200, 120
 # Characters at the start of a text, in which its first line is looked for
 _START = 2_000
 # Bytes of an image that is drawn small
@@ -84,7 +84,7 @@ class RunRow:
         texts = [block.text for block in observation.content if isinstance(block, TextContent)]
         lines = [_brief("".join(texts))]
         lines += [image.label for image in _images(observation)]
-        return shorten(visible(", ".join(filter(None, lines))), _CELL)
+        return shorten(visible(", ".join(filter(None, lines))), _RESULT)
 
     @property
     def picture(self) -> str:

@@ -12,14 +12,15 @@ from typing import Any
 import ipywidgets as w
 from traitlets import Bool, List, Unicode
 
-from toolbench.display.blocks import blocks_text
-from toolbench.display.caps import shorten
+from toolbench.core.content import TextContent
+from toolbench.display.caps import cap, shorten
 from toolbench.display.escape import Html, escape
+from toolbench.display.images import read_image
 from toolbench.display.objects import call_html
 from toolbench.display.observations import person_content
 from toolbench.display.page import Card, cards_html, notice
 from toolbench.display.render import to_html
-from toolbench.runs.record import RunRecord
+from toolbench.runs.record import RunRecord, state_words
 from toolbench.runs.run_rows import RunRow, rows_of
 from toolbench.tools.files.text_diff import diff
 from toolbench.values import json_text
@@ -81,7 +82,7 @@ class RunList:
         """
         self._lock, self._all = lock, runs
         self._rows: list[RunRow] = []
-        self._is_filling = False
+        self._is_filling = self._is_chosen = False
         self._filter = parts.make(
             w.Text,
             "toolbench-field",
@@ -117,16 +118,15 @@ class RunList:
     def refresh(self) -> None:
         """Show the runs there are now, and open the newest."""
         with self._lock:
-            self._table.compared = []
+            self._table.compared, self._is_chosen = [], False
             self._fill("")
 
     def follow(self) -> None:
-        """Show the runs there are now. A run that the user has opened stays open, if it is listed."""
+        """Show the runs there are now. A run that the user has chosen stays open; else the newest is."""
         with self._lock:
-            picked = self._table.picked
-            # Who sees the newest sees the newest
-            if self._rows and picked == self._rows[0].key:
-                picked = ""
+            picked = ""
+            if self._is_chosen:
+                picked = self._table.picked
             self._fill(picked)
 
     def _fill(self, picked: str) -> None:
@@ -193,6 +193,7 @@ class RunList:
         if self._is_filling:
             return
         with self._lock:
+            self._is_chosen = True
             self._table.picked = self.chooser.value or ""
             if self._other.value:
                 self._table.compared = [self.chooser.value, self._other.value]
@@ -200,7 +201,7 @@ class RunList:
 
     def _act(self, act: Callable[[RunRecord], object]) -> None:
         with self._lock:
-            record = self.record
+            record, self._is_chosen = self.record, True
             if record is not None:
                 act(record)
 
@@ -316,5 +317,10 @@ def _arguments_of(record: RunRecord) -> str:
 
 
 def _result_of(record: RunRecord) -> str:
-    content = person_content(record.observation)
-    return f"{record.state}\n{blocks_text(content, limit=_COMPARED)}"
+    lines = [state_words(record.state, record.observation)]
+    for block in person_content(record.observation):
+        if isinstance(block, TextContent):
+            lines.append(str(cap(block.text, _COMPARED)))
+        else:
+            lines += [read_image(url).text for url in block.image_urls]
+    return "\n".join(lines)
