@@ -2,13 +2,22 @@
 
 import pytest
 
-from toolbench.wording import counted, listed, snake_case, words_of
+from toolbench.wording import counted, duration, listed, snake_case, words_of
 
 
 @pytest.mark.parametrize(("number", "words"), [(0, "0 rows"), (1, "1 row"), (1_234, "1,234 rows")])
 def test_counted(number, words):
     """One thing is singular, thousands are told apart."""
     assert counted(number, "row") == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 ms"), (0.006572, "6.6 ms"), (0.0387, "39 ms"), (0.9996, "1.0 s"), (42.4, "42 s")],
+)
+def test_duration(seconds, words):
+    """Two digits tell short times apart."""
+    assert duration(seconds) == words
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ def counted(count: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return *seconds* in words: `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
+    """Return *seconds* in words: `6.6 ms`, `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
+    if 0.00005 <= seconds < 0.00995:
+        return f"{seconds * 1000:.1f} ms"
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -29,6 +31,13 @@ def duration(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60:,} min {whole % 60} s"
+
+
+def rounded(number: float) -> str:
+    """Return *number* with three digits, and with all that stand before the point: `0.0333`, `163379`."""
+    if abs(number) >= 100:
+        return f"{number:.0f}"
+    return f"{number:.3g}"
 
 
 def time_taken(seconds: float, waited: float) -> str:

@@ -198,3 +198,20 @@ def test_a_condensation_that_fails_by_itself_is_a_notice():
     c = talk([*adding(8), "Done."], [add], condenser=condenser)
     assert c.run() == "answered"
     assert any("No summary." in e.text for e in of(c, NoticeEvent))
+
+
+def test_a_transcript_shows_what_each_step_took(tmp_path):
+    """Tokens, cost and time above each step, on one scale; the sum in the head; from a file too."""
+    answers = [Answer(calls(call("add", {"a": 1})), None, Usage(2_000, 40, 0.02)), "Done."]
+    answers[1] = Answer({"role": "assistant", "content": "Done."}, None, Usage(1_000, 10, 0.01))
+    c = talk(answers)
+    c.run()
+    c.save(tmp_path / "talk.jsonl")
+    again = Conversation.load(tmp_path / "talk.jsonl", c.agent)
+    for html in (c.to_html(), again.to_html(), c._repr_mimebundle_()["text/html"]):
+        assert "3,000 tokens in, 50 tokens out, $0.0300" in html
+        first, second = html.split("Step 1<")[1].split("Step 2<")
+        assert "2,000 tokens in" in first and "width:100.0%" in first
+        assert "1,000 tokens in" in second and "$0.0100" in second and "width:50.0%" in second
+        assert "the model " in first and "its calls " in first
+    assert [e.seconds is not None for e in c.events[1:4:2]] == [True, True]

@@ -20,6 +20,7 @@ from toolbench.agent import (
 from toolbench.agent.transcript import call_html
 from toolbench.llm.models import PersonModel, ScriptedModel
 from toolbench.widgets.kit.notebook_variables import Variables
+from toolbench.widgets.kit.parts import HIDDEN
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 from toolbench.wording import time_taken
@@ -124,8 +125,8 @@ def test_a_call_is_refused_with_a_reason_and_the_model_reads_it(opened):
     check_answered(c)
 
 
-def test_a_call_that_cannot_run_says_what_run_does(opened):
-    """Run gives the model the error; no word about the effect, and no secret of the conversation."""
+def test_a_call_that_cannot_run_sends_its_error_until_it_is_mended(opened):
+    """The button says so; no word about the effect, and no secret of the conversation."""
     script = [calls(call("add", {"a": "hunter2-hunter2"}), text="Try hunter2-hunter2."), "Done."]
     agent = Agent(ScriptedModel(script), [add])
     c = Conversation(agent=agent, secrets={"KEY": "hunter2-hunter2"})
@@ -133,10 +134,16 @@ def test_a_call_that_cannot_run_says_what_run_does(opened):
     panel = opened(c)
     press(panel, "Step")
     assert "hunter2" not in text(panel)
-    assert "Run sends the model this:" in text(panel)
+    assert "The call cannot run as it is." in text(panel)
     assert "does not say what it changes" not in text(panel)
-    press(panel, "Run")
-    assert "was not run" in str(sent(c))
+    [error] = [w for w in everything(panel) if "was not run" in value_of(w)]
+    labelled(panel, "Edit").click()
+    labelled(panel, "a").value = "40"
+    assert labelled(panel, "Run with these arguments") and HIDDEN in error._dom_classes
+    labelled(panel, "a").value = "forty"
+    assert HIDDEN not in error._dom_classes
+    press(panel, "Send the error")
+    assert "was not run" in str(sent(c)) and len(history()) == 0
 
 
 def test_the_thought_of_a_call_stands_above_its_card(opened):

@@ -95,7 +95,7 @@ class TestLines:
         assert re.fullmatch(r"result, \d+ characters", results["tools/call basket"])
         [request] = [line for line in lines(traffic) if line.subject == "tools/call basket"]
         assert request.is_sent
-        assert re.fullmatch(r"[\d,]+ ms", request.duration)
+        assert re.fullmatch(r"[\d,.]+ ms", request.duration)
 
     def test_mark_a_failed_call(self, explorer, traffic):
         """A result with `isError` is an error in its line and in the filter."""

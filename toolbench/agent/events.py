@@ -108,6 +108,8 @@ class MessageEvent(Event):
     provider: Provider | None = field(default=None, kw_only=True)
     """The provider of `message`; None in a file of an earlier version, where the format has to tell."""
     response_id: str | None = field(default=None, kw_only=True)
+    seconds: float | None = field(default=None, kw_only=True, compare=False)
+    """For a message of the model: the seconds until it was there; None if they are not known."""
     undone: tuple[int, ...] = field(default=(), kw_only=True)
     """For a message of the workbench: the numbers of the calls whose edits were undone."""
 
@@ -144,6 +146,8 @@ class ActionEvent(Event):
     """The id of the response, its number of calls, and the index of this call."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """The model's message in its provider's format; only the event of its first call has it."""
+    seconds: float | None = field(default=None, kw_only=True, compare=False)
+    """The seconds until the model's message was there; only the event of its first call has them."""
 
     @property
     def tool_call_id(self) -> str:

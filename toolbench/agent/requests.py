@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 from toolbench.agent.agent import Agent
@@ -268,15 +269,17 @@ class Sender:
             self._condense(token)
             messages, tools = self._context.messages, self.offered
             self._note_sent(messages, tools)
+            began = monotonic()
             answer = self.model.complete(
                 list(messages), tools, on_chunk=self._pass_piece, cancel=token
             )
+            seconds = monotonic() - began
             self._has_answered = True
             self.sent[-1] = replace(self.sent[-1], usage=answer.usage)
             if answer.parsed.provider != self.model.provider:
                 # A message with text only does not show its provider
                 answer = as_answer(answer, self.model.provider)
-            return self._take(answer)
+            return self._take(answer, seconds)
         except Exception as error:  # noqa: BLE001 - a model may be a user's code
             if isinstance(error, ModelStoppedError) and token.cancelled:
                 agent_state.end("paused", f"the request was interrupted{error.after}")
@@ -372,8 +375,11 @@ class Sender:
         text = self._redactor.text(summary.text)
         self._agent_state.add(Condensation(text, forgotten))
 
-    def _take(self, answer: Answer) -> list[Event]:
-        """Add *answer* to the state, as waiting calls or as a message; return the new events."""
+    def _take(self, answer: Answer, seconds: float) -> list[Event]:
+        """Add *answer* to the state, as waiting calls or as a message; return the new events.
+
+        *seconds* is how long the model took.
+        """
         self._spend(answer.usage)
         tools, is_writing = self._toolset.tools, writes_calls(self.model)
         unread = unread_call(answer.text)
@@ -385,9 +391,9 @@ class Sender:
             answer = with_message(answer, kept)
             calls = [replace(call, thought=call.thought and kept.thought) for call in calls]
         if calls:
-            events = self._take_calls(answer, calls)
+            events = self._take_calls(answer, calls, seconds)
         else:
-            events = self._take_message(answer, unread)
+            events = self._take_message(answer, unread, seconds)
         return [*events, *self._notice(self._unknown_cost(answer.usage))]
 
     def _unknown_cost(self, usage: Usage | None) -> str | None:
@@ -401,7 +407,7 @@ class Sender:
             "dollars cannot stop it. max_steps does."
         )
 
-    def _take_message(self, answer: Answer, unread: str | None) -> list[Event]:
+    def _take_message(self, answer: Answer, unread: str | None, seconds: float) -> list[Event]:
         problem, said = answer.problem, answer.parsed
         if not said.text.strip() and not said.images:
             return self._failed(problem or "The model answered nothing.")
@@ -419,6 +425,7 @@ class Sender:
             message=message,
             provider=self.model.provider,
             response_id=answer.response_id,
+            seconds=seconds,
         )
         events = self._agent_state.append(event, message=said)
         return [*events, *self._notice(problem), *self._notice(unread)]
@@ -428,7 +435,7 @@ class Sender:
             return []
         return self._agent_state.append(NoticeEvent(self._redactor.text(text)))
 
-    def _take_calls(self, answer: Answer, calls: list[ToolCall]) -> list[Event]:
+    def _take_calls(self, answer: Answer, calls: list[ToolCall], seconds: float) -> list[Event]:
         wire, said = WIRES[self.model.provider], answer.parsed
         if wire.needs_ids:
             calls = [replace(call, id=self._agent_state.new_call_id(call.id)) for call in calls]
@@ -436,7 +443,6 @@ class Sender:
             if said.calls:
                 said = said.with_ids(lambda number, _: calls[number].id)
         said = self._masking.message(said)
-        message: Json | None
         [message] = wire.write(said)
         actions: list[ActionEvent] = []
         for call in calls:
@@ -445,9 +451,8 @@ class Sender:
                 thought = said.thought
             thought = self._redactor.text(thought)
             metadata = replace(call.metadata, response_id=answer.response_id)
-            actions.append(ActionEvent(call, call.action, thought, metadata, message=message))
-            # Only the first event has it
-            message = None
+            actions.append(ActionEvent(call, call.action, thought, metadata))
+        actions[0] = replace(actions[0], message=message, seconds=seconds)
         events = self._agent_state.append(*actions, message=said)
         if answer.finish_reason != "length":
             return [*events]

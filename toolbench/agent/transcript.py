@@ -17,6 +17,7 @@ from toolbench.agent.events import (
     UserRejectObservation,
 )
 from toolbench.agent.masking import Masking
+from toolbench.agent.steps import Steps
 from toolbench.core.schema import Observation
 from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html
@@ -192,26 +193,28 @@ def _whole(
     masking = Masking(redactor)
     masked_events = [masked(event, masking) for event in events]
     asking = conversation.calls.asking
-    body = events_html(masked_events, is_running=is_running, asking=asking)
+    steps = steps_of(conversation)
+    body = events_html(masked_events, is_running=is_running, asking=asking, steps=steps)
     foot = foot_html(conversation, is_page=is_page)
-    head = f'<div style="border-bottom:{LINE};margin:0 0 10px">{head_html(conversation)}</div>'
+    head = head_html(conversation, steps)
+    head = Html(f'<div style="border-bottom:{LINE};margin:0 0 10px">{head}</div>')
     return Html(f'<div {NO_MATHS} style="{_BOX}">{head}{body}{foot}</div>')
 
 
-def head_html(conversation: "Conversation") -> Html:
-    """Return the line above a transcript: the model, the steps, tokens and cost."""
-    usage = conversation.usage
-    tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    facts = [counted(conversation.agent_state.steps, "step")]
-    if tokens:
-        facts.append(counted(tokens, "token"))
-    if usage.cost is not None:
-        facts.append(f"{usage.cost:.4f} dollars")
+def steps_of(conversation: "Conversation") -> Steps:
+    """Return what each step of *conversation* took, also of those that are not shown."""
+    state = conversation.agent_state
+    return Steps(state.log.after(0), state.spending.rows())
+
+
+def head_html(conversation: "Conversation", steps: Steps) -> Html:
+    """Return the line above a transcript: the model, and what all *steps* took."""
+    facts = steps.facts(conversation.usage)
     return Html(
         '<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;'
         'padding:0 0 6px"><strong>Conversation</strong> '
         f"{badge(conversation.sender.model.name, 'info', tip='The model')}"
-        f'<span style="{REMARK};margin-left:auto">{escape(", ".join(facts))}</span></div>'
+        f'<span style="{REMARK};margin-left:auto">{escape(facts)}</span></div>'
     )
 
 
@@ -236,6 +239,7 @@ def events_html(
     depth: int = 0,
     is_running: bool = False,
     asking: Container[int] = (),
+    steps: Steps | None = None,
 ) -> Html:
     """Return *events* below each other, each call with its answer.
 
@@ -244,6 +248,7 @@ def events_html(
         depth: How many conversations contain the conversation of the events.
         is_running: Whether calls without an answer run now; if not, they wait.
         asking: The numbers of the running calls whose tools ask the user.
+        steps: What the steps took, to show it above each of them; None if this is not known.
     """
     answers: dict[int | None, AnswerEvent] = {}
     edits: dict[int, CallEdit] = {}
@@ -255,6 +260,8 @@ def events_html(
     numbers = call_numbers(events)
     parts: list[str] = []
     for event in events:
+        if steps is not None:
+            parts.append(steps.html_before(event))
         if isinstance(event, ActionEvent):
             answer, edit = answers.get(event.id), edits.get(event.id)
             number = numbers[event.id]

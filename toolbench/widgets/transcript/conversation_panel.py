@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbench.agent.conversation import Conversation
 from toolbench.agent.events import ActionEvent
-from toolbench.agent.transcript import bundle, call_numbers, head_html
+from toolbench.agent.transcript import bundle, call_numbers, head_html, steps_of
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
@@ -230,12 +230,13 @@ class ConversationPanel(LiveView):
             if state == self._state:
                 return
             self._state = state
-            put(self._head, head_html(self._conversation))
+            steps = steps_of(self._conversation)
+            put(self._head, head_html(self._conversation, steps))
             waiting: Sequence[ActionEvent] = ()
             if not is_busy:
                 waiting = self._conversation.pending
                 self._show_foot()
-            self._rows.show(events, {call.id for call in waiting}, asking)
+            self._rows.show(events, steps, {call.id for call in waiting}, asking)
             self._show_waiting(waiting, call_numbers(events))
 
     def _show_stream(self) -> None:

@@ -10,9 +10,9 @@ from toolbench.agent.events import (
     AnswerEvent,
     CallEdit,
     Event,
-    begins_answer,
 )
 from toolbench.agent.masking import Masking
+from toolbench.agent.steps import Steps
 from toolbench.agent.transcript import (
     call_html,
     call_numbers,
@@ -57,6 +57,7 @@ class Rows:
     def show(
         self,
         events: Sequence[Event],
+        steps: Steps,
         waiting: Container[int],
         asking: Container[int],
     ) -> None:
@@ -64,13 +65,14 @@ class Rows:
 
         Args:
             events: All events of the conversation.
+            steps: What its steps took.
             waiting: The numbers of the waiting calls, which are shown in another place.
             asking: The numbers of the running calls whose tools ask the user.
         """
         masking = Masking(self._conversation.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
         edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
-        steps, numbers = _steps(events), call_numbers(events)
+        numbers = call_numbers(events)
         own = []
         for event in events:
             if getattr(event, "action_id", None) not in numbers and event.id not in waiting:
@@ -80,6 +82,8 @@ class Rows:
         for event in recent:
             row = self._rows.get(event.id) or _Row(self._parts, self._arrange)
             rows[event.id] = row
+            # A longer step shortens the bars of all
+            row.show_step(steps.html_before(event))
             state = answers.get(event.id), edits.get(event.id), event.id in asking
             if row.state == state:
                 continue
@@ -89,8 +93,8 @@ class Rows:
             else:
                 put(row.html, other_html(masked(event, masking)))
             is_over = not isinstance(event, ActionEvent) or event.id in answers
-            if event.id in steps and is_over:
-                row.add_fork_button(steps[event.id], event.id, self._fork)
+            if event.id in steps.numbers and is_over:
+                row.add_fork_button(steps.numbers[event.id], event.id, self._fork)
         self._keep(rows, len(own) - len(recent))
 
     def _show_call(self, row: "_Row", event: ActionEvent, masking: Masking, number: int) -> None:
@@ -151,17 +155,6 @@ class Rows:
         return found
 
 
-def _steps(events: Sequence[Event]) -> dict[int, int]:
-    """Return the number of the step of each event that a model made. The keys are event numbers."""
-    steps, step = {}, 0
-    for event in events:
-        begins = begins_answer(event)
-        step += begins
-        if begins or isinstance(event, ActionEvent):
-            steps[event.id] = step
-    return steps
-
-
 class _Row:
     """The row of one event: its HTML, and buttons to open the call and to fork the step."""
 
@@ -170,6 +163,7 @@ class _Row:
         self.state: Any = None
         """The answer to the call, its edit, and whether its tool asks the user; None for a new row."""
         self.html = parts.html()
+        self._step: list[Any] = []
         self._thought: list[Any] = []
         self._call: CallButton | None = None
         self._fork: list[Any] = []
@@ -179,7 +173,7 @@ class _Row:
         call = []
         if self._call is not None:
             call.append(self._call.button)
-        return [*self._thought, self.html, *call, *self._fork]
+        return [*self._step, *self._thought, self.html, *call, *self._fork]
 
     @property
     def views(self) -> list[OpenedCall]:
@@ -192,6 +186,13 @@ class _Row:
     def widgets(self) -> list[Any]:
         """The widgets of the row."""
         return [*self._own, *(view.widget for view in self.views)]
+
+    def show_step(self, line: Html) -> None:
+        """Show *line*, what the step took that begins here, above the row, if it is not empty."""
+        if line and not self._step:
+            self._step.append(self._parts.html())
+        for widget in self._step:
+            put(widget, line)
 
     def show_thought(self, thought: Html) -> None:
         """Show *thought*, the model's words before its call, above the row, if it is not empty."""

@@ -30,7 +30,7 @@ from toolbench.serving.call_results import output_schema_of
 from toolbench.values import clip, same_json
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
 
 # Characters of the arguments of a waiting call
@@ -40,7 +40,8 @@ _REASONS: dict[Effect, str] = {
     "not destructive": "The tool is not read-only: it says that it adds something.",
     "undeclared": "The tool does not say what it changes.",
 }
-_CANNOT_RUN = "The call cannot run as it is. Run sends the model this:"
+_CANNOT_RUN = "The call cannot run as it is. The model can be sent this:"
+_SEND = "Send the error"
 
 Decide = Callable[[Callable[[], object]], object]
 """A function that carries out the user's decision in a separate thread."""
@@ -75,6 +76,7 @@ class WaitingCall:
             schema=self._output_schema,
         )
         self._run = self._button("Run", self._run_it, look="primary")
+        self._error = parts.html()
         buttons = [
             self._run,
             self._button("Edit", self._edit),
@@ -91,7 +93,9 @@ class WaitingCall:
             children.insert(0, parts.html(markdown_html(shown.thought)))
         if call.tool_call.error is not None:
             error = masking.values(str(call.tool_call.error))
-            children.append(parts.html(_error_html(error)))
+            put(self._error, _error_html(error))
+            self._name_run(_SEND)
+            children.append(self._error)
         children.append(self._body)
         self.widget = parts.column(*children, kind="toolbench-question")
         self.widget.add_class("toolbench-waiting")
@@ -118,13 +122,36 @@ class WaitingCall:
 
     # --- run and edit -------------------------------------------------------------------
 
+    @property
+    def _is_wrong(self) -> bool:
+        """Whether the model has sent what cannot run, and the user has not mended it."""
+        form = self._form
+        if self.call.tool_call.error is None:
+            return False
+        return form is None or form.blocked or bool(form.errors)
+
+    def _name_run(self, label: str) -> None:
+        if self._run.description != label:
+            self._run.description, self._run.tooltip = label, f"{label}: {self._name}"
+
+    def _say_what_run_does(self) -> None:
+        """Name the first button for what the form holds now, and hide the error once it is mended."""
+        is_wrong = self._is_wrong
+        show_if(self._error, is_shown=is_wrong)
+        if is_wrong:
+            self._name_run(_SEND)
+        else:
+            self._name_run("Run with these arguments")
+
     def _run_it(self) -> None:
         form, arguments = self._form, None
-        if form is not None:
+        if form is not None and not self._is_wrong:
             if form.errors or form.blocked:
                 form.reveal_errors(focus=True)
                 return
-            if not same_json(form.value, self.call.tool_call.arguments):
+            call = self.call.tool_call
+            # Arguments that could not be read are empty, and may be right as they are now
+            if call.error is not None or not same_json(form.value, call.arguments):
                 arguments = form.value
 
         def run() -> None:
@@ -153,7 +180,10 @@ class WaitingCall:
         if self._form is None:
             arguments = dict(self.call.tool_call.arguments)
             self._form = SchemaForm(tool.input_schema, arguments, validate=tool.problems)
-            self._run.description = "Run with these arguments"
+            if self.call.tool_call.error is not None:
+                self._form.reveal_errors()
+            self._form.observe(lambda _: self._say_what_run_does())
+            self._say_what_run_does()
         self._show(self._form.widget)
 
     def _output_schema(self) -> Mapping[str, Any] | None:

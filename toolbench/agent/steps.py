@@ -1,0 +1,138 @@
+"""What the steps of a conversation took: time, tokens and cost, as bars in the transcript."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from toolbench.agent.events import ActionEvent, Event, MessageEvent, ObservationEvent, begins_answer
+from toolbench.agent.state import Row
+from toolbench.display.css import REMARK
+from toolbench.display.escape import Html, escape
+from toolbench.llm.models import Usage
+from toolbench.wording import counted, duration
+
+# The colours of the parts of a bar
+_MODEL = "rgba(35,110,200,.8)"
+_CALLS = "rgba(30,130,60,.8)"
+_OTHER = "rgba(110,115,125,.7)"
+_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(7em,9em));gap:2px 12px"
+_TRACK = "height:3px;background:rgba(128,128,128,.2);display:flex;margin-top:1px"
+
+
+@dataclass
+class Step:
+    """An answer of the model with the calls in it."""
+
+    number: int
+    """From 1."""
+    model_seconds: float | None
+    """The seconds until the answer was there; None if they are not known, as from an older file."""
+    usage: Usage
+    """The tokens and cost of the answer."""
+    call_seconds: float = 0.0
+    """The seconds that its calls worked, together."""
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds of the model and of the calls; None if neither is known."""
+        if self.model_seconds is None and not self.call_seconds:
+            return None
+        return (self.model_seconds or 0.0) + self.call_seconds
+
+
+class Steps:
+    """The steps of a conversation. All bars of one kind have one scale: that of the largest value."""
+
+    def __init__(self, events: Sequence[Event], spent: Iterable[Row]) -> None:
+        """Find the steps in *events*, with the rows of `Spending` for their tokens and cost."""
+        usages: dict[int, Usage] = {}
+        for after, read, written, cost in spent:
+            # An answer is added to the log as soon as it is paid for
+            first = after + 1
+            usages[first] = usages.get(first, Usage()) + Usage(read, written, cost)
+        self._firsts: dict[int, Step] = {}
+        self.numbers: dict[int, int] = {}
+        """The number of the step of each event that the model made, by the event's number."""
+        step: Step | None = None
+        for event in events:
+            if isinstance(event, ActionEvent | MessageEvent) and begins_answer(event):
+                usage = usages.get(event.id, Usage())
+                step = Step(len(self._firsts) + 1, event.seconds, usage)
+                self._firsts[event.id] = step
+                self.numbers[event.id] = step.number
+            elif isinstance(event, ActionEvent):
+                self.numbers[event.id] = len(self._firsts)
+            elif isinstance(event, ObservationEvent) and step is not None and not event.by_hand:
+                step.call_seconds += event.seconds
+        steps = self._firsts.values()
+        self._longest = max((step.seconds or 0.0 for step in steps), default=0.0)
+        self._most_read = max((step.usage.input_tokens or 0 for step in steps), default=0)
+        self._most_written = max((step.usage.output_tokens or 0 for step in steps), default=0)
+        self._dearest = max((step.usage.cost or 0.0 for step in steps), default=0.0)
+
+    def facts(self, total: Usage) -> str:
+        """Return what all steps took, in words; *total* also has what other models were asked."""
+        facts = [counted(len(self._firsts), "step")]
+        times = [step.seconds for step in self._firsts.values() if step.seconds is not None]
+        if times:
+            facts.append(duration(sum(times)))
+        if total.input_tokens is not None:
+            facts.append(f"{counted(total.input_tokens, 'token')} in")
+        if total.output_tokens is not None:
+            facts.append(f"{counted(total.output_tokens, 'token')} out")
+        if total.cost is not None:
+            facts.append(_dollars(total.cost))
+        return ", ".join(facts)
+
+    def html_before(self, event: Event) -> Html:
+        """Return a line with the bars of the step that *event* begins; empty if it begins none."""
+        step = self._firsts.get(event.id)
+        if step is None:
+            return Html("")
+        cells = self._time(step)
+        usage = step.usage
+        if usage.input_tokens is not None:
+            bar = _part(usage.input_tokens, self._most_read, _OTHER)
+            cells += _cell(f"{counted(usage.input_tokens, 'token')} in", bar)
+        if usage.output_tokens is not None:
+            bar = _part(usage.output_tokens, self._most_written, _OTHER)
+            cells += _cell(f"{counted(usage.output_tokens, 'token')} out", bar)
+        if usage.cost is not None:
+            cells += _cell(_dollars(usage.cost), _part(usage.cost, self._dearest, _OTHER))
+        if not cells:
+            return Html("")
+        return Html(
+            f'<div style="{REMARK};{_GRID};margin:0 0 6px">'
+            f"<span>Step {step.number:,}</span> {cells}</div>"
+        )
+
+    def _time(self, step: Step) -> str:
+        if step.seconds is None:
+            return ""
+        bar, words = "", []
+        if step.model_seconds is not None:
+            words.append(f"the model {duration(step.model_seconds)}")
+            bar += _part(step.model_seconds, self._longest, _MODEL)
+        if step.call_seconds:
+            words.append(f"its calls {duration(step.call_seconds)}")
+            bar += _part(step.call_seconds, self._longest, _CALLS)
+        return _cell(duration(step.seconds), bar, tip=" + ".join(words))
+
+
+def _dollars(cost: float) -> str:
+    return f"${cost:.4f}"
+
+
+def _cell(text: str, bar: str, *, tip: str = "") -> str:
+    """Return *text* with a bar below it, which only repeats what the text says."""
+    return (
+        f'<span title="{escape(tip or text)}" style="white-space:nowrap">'
+        f'{escape(text)}<span aria-hidden="true" style="{_TRACK}">{bar}</span></span> '
+    )
+
+
+def _part(value: float, largest: float, color: str) -> str:
+    """Return a part of a bar, as long as *value* is to *largest*."""
+    share = 0.0
+    if largest > 0:
+        share = 100 * value / largest
+    return f'<span style="height:3px;width:{share:.1f}%;background:{color}"></span>'
