@@ -7,6 +7,7 @@
 import { endWaiting, isAlive, isWaiting, type Model, type Models, type View } from "./connection";
 import { COPY_CALL, copyCall } from "./copy_call";
 import { say, sayNothing } from "./notices";
+import { openedRow, openRow } from "./opened_rows";
 import { ourTarget } from "./ours";
 import { RESULT, SAVE, saveWhole, WIDGET } from "./saving";
 import { chooseFile } from "./uploads";
@@ -84,6 +85,12 @@ function onClick(event: MouseEvent): void {
   const result = save?.closest(RESULT)?.closest(WIDGET);
   if (save && result) {
     void hold(event, () => passTo(result, (view, kernel) => saveWhole(save, view, kernel)));
+    return;
+  }
+  const row = openedRow(target);
+  const report = row?.closest(WIDGET);
+  if (row && report) {
+    void hold(event, () => passTo(report, (view) => openRow(row, view)));
     return;
   }
   const button = target?.closest(BUTTON);

@@ -1,6 +1,8 @@
 // The filter above a table: words that a row must hold, and conditions on columns, such as
 // `error:timeout`, `state=ok`, `seconds>0.5`, `error:"no route"`. Write `_` for a space in the name of a column.
 
+import { numberOf } from "./cell_numbers";
+
 const TERM = /"([^"]*)"|((?:[^\s"]|"[^"]*")+)/g;
 const CONDITION = /^(.+?)(:|!=|>=|<=|=|>|<)(.*)$/s;
 
@@ -68,9 +70,9 @@ function holds(word: string): Test {
 function comparison(sign: string, value: string): (cell: string) => boolean {
   const limit = Number(value);
   const areNumbers = (cell: string): boolean =>
-    value !== "" && cell !== "" && !Number.isNaN(limit) && !Number.isNaN(Number(cell));
+    value !== "" && cell !== "" && !Number.isNaN(limit) && !Number.isNaN(numberOf(cell));
   const isSame = (cell: string): boolean =>
-    areNumbers(cell) ? Number(cell) === limit : cell === value;
+    areNumbers(cell) ? numberOf(cell) === limit : cell === value;
   switch (sign) {
     case ":":
       return (cell) => cell.includes(value);
@@ -79,13 +81,13 @@ function comparison(sign: string, value: string): (cell: string) => boolean {
     case "!=":
       return (cell) => !isSame(cell);
     case ">":
-      return (cell) => areNumbers(cell) && Number(cell) > limit;
+      return (cell) => areNumbers(cell) && numberOf(cell) > limit;
     case "<":
-      return (cell) => areNumbers(cell) && Number(cell) < limit;
+      return (cell) => areNumbers(cell) && numberOf(cell) < limit;
     case ">=":
-      return (cell) => areNumbers(cell) && Number(cell) >= limit;
+      return (cell) => areNumbers(cell) && numberOf(cell) >= limit;
     default:
-      return (cell) => areNumbers(cell) && Number(cell) <= limit;
+      return (cell) => areNumbers(cell) && numberOf(cell) <= limit;
   }
 }
 

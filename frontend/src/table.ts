@@ -2,11 +2,14 @@
 // rows are elements of the page, even if there are very many rows. The kernel sends the first rows as
 // HTML (without this module there are only these) and the later rows as JSON text. Cells are text nodes.
 
+import { numberOf } from "./cell_numbers";
+import { addOpener, opensRows } from "./opened_rows";
 import { allIn } from "./ours";
 import { RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
 const LATER = "[data-toolbench-rows]";
+const FRAME = "[data-toolbench-frame]"; // around the rows of a report, which always have a filter
 const LEFT_OUT = "[data-toolbench-left-out]";
 const ALL = 100; // rows; of a longer table, only rows near the visible part are drawn
 const MARGIN = 20; // rows drawn above and below
@@ -67,7 +70,7 @@ class Table {
     );
     this.#rows = [...first, ...later(this.#scroller)];
     this.#shown = this.#sorted = this.#rows;
-    if (this.#rows.length > FILTERED) this.#filter = this.#newFilter();
+    if (this.#rows.length > FILTERED || element.closest(FRAME)) this.#filter = this.#newFilter();
     element.classList.add("toolbench-table");
     this.#height = this.#body.rows[0]?.offsetHeight ?? 0; // as the class makes it
     this.#sayLeftOut();
@@ -76,7 +79,7 @@ class Table {
     this.#scroller?.addEventListener("scroll", () => this.#draw(), { passive: true });
     if (this.#scroller) new ResizeObserver(() => this.#draw()).observe(this.#scroller);
     this.#heads.forEach((head, column) => this.#makeSortable(head, column));
-    if (this.#rows.length > first.length) this.#draw();
+    if (this.#rows.length > first.length || opensRows(element)) this.#draw();
   }
 
   get cells(): Cells[] {
@@ -178,6 +181,7 @@ class Table {
       cell.title = text.length > 40 ? text : "";
       cell.style.textAlign = this.#looks[column] ?? "left";
     });
+    if (opensRows(this.#element)) addOpener(row, this.#element);
     return row;
   }
 
@@ -216,7 +220,7 @@ function spacer(height: number, columns: number): HTMLTableRowElement[] {
 }
 
 function byNumber(one: string, other: string): number {
-  const [left, right] = [Number(one), Number(other)];
+  const [left, right] = [numberOf(one), numberOf(other)];
   if (Number.isNaN(left) || Number.isNaN(right)) {
     return Number(Number.isNaN(left)) - Number(Number.isNaN(right)); // values that are not numbers come last
   }

@@ -102,11 +102,14 @@ def rows_of(table: Locator) -> list[list[str]]:
 @pytest.mark.long
 @pytest.mark.usefixtures("looks")
 def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage):
-    """All 10,000 are there, and only those in sight are elements; keys stay in the filter."""
+    """All 10,000 are there, and only those in sight are elements; keys stay in the filter.
+
+    A row opens the panel of its call.
+    """
     lab.share(SETUP, ROWS)
     lab.run(0)
     lab.run(1)
-    view = lab.output(1)
+    view = lab.output(1).locator(".toolbench-panel").first
     table, field = (
         view.locator("table.toolbench-table"),
         view.get_by_label("Filter rows"),
@@ -122,7 +125,10 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage):
     assert [int(row[1]) for row in rows_of(table)] == sorted(
         [*range(96, 104), *range(108, 117)], reverse=True
     )
-    faults = look(lab, 1, "sweep", "[data-toolbench-report]")
+    view.get_by_role("button", name="Open 968").press("Enter")
+    expect(view.get_by_label("a", exact=True)).to_have_value("96")
+    expect(table.locator("[aria-current]")).to_have_count(1)
+    faults = look(lab, 1, "sweep", ".jp-OutputArea-output:has(.toolbench-panel)")
     field.fill('error:"division or modulo" a=7')
     expect(count).to_have_text("1 of 10,000 rows")
     field.fill("nothing holds this")

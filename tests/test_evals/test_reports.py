@@ -1,5 +1,6 @@
 """Reports: rates that know how little they were measured, and what they are shown as."""
 
+import re
 import xml.etree.ElementTree as ET
 from math import comb, isnan
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message
+from toolbench import tool
 from toolbench.evals import Case, Rate, evaluate
 from toolbench.evals.intervals import Stratum, p_value, wilson
 from toolbench.llm.models import ScriptedModel
@@ -129,6 +131,37 @@ class TestComparison:
         one = evaluate(ScriptedModel(["x"]), TOOLS, [Case("a")])
         other = evaluate(ScriptedModel(["x"]), TOOLS, [Case("b")])
         assert "no case in common" in repr(one.compare(other))
+
+
+def test_expected_and_sent_stand_beside_each_other_and_what_differs_is_marked():
+    """In the report and its page; a call that has no partner says so, and no default secret is shown."""
+
+    @tool
+    def split_bill(
+        total: float, people: int, tip: float = 0.5, password: str = "hunter2-x9"
+    ) -> str:
+        """Split."""
+
+    sent = message(bill(people=5), ("get_weather", {"city": "Rome"}))
+    report = evaluate(ScriptedModel([sent]), [split_bill, TOOLS[1]], [SPLIT])
+    for html in (report.to_html(), report._repr_mimebundle_()["text/html"]):
+        marked = re.findall(r'<tr style="background[^>]*><th scope="row"[^>]*>(\w+)', html)
+        assert marked == ["people"] and "differs" in html
+        assert "called, not expected" in html
+        assert "hunter2-x9" not in html
+
+
+def test_the_words_of_the_rates_are_explained_where_they_stand():
+    """And the numbers of an interval are text beside its bar."""
+    report = evaluate(
+        ScriptedModel([message(bill()), message(bill(people=5))]), TOOLS, [SPLIT], repeats=2
+    )
+    html = report.to_html()
+    assert "<strong>50%</strong> 1 of 2" in html and "9% to 91%" in html
+    assert ">repaired<" in html and "could be corrected" in html
+    report = evaluate(ScriptedModel(["No."]), TOOLS, [Case("Hi")])
+    assert ">called, none expected<" in report.to_html()
+    assert "the case expects none; less is better" in report.to_html()
 
 
 def hostile_report():

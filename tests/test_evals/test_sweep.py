@@ -1,5 +1,6 @@
 """Sweeps: a tool called with many arguments, a row for each call."""
 
+import re
 import signal
 import threading
 from base64 import b64encode
@@ -74,6 +75,24 @@ def test_errors_are_rows():
     assert [row.state for row in report] == ["error", "ok", "invalid", "invalid"]
     assert "zero" in report.errors[0].error
     assert len(report.to_dataframe()) == 4
+
+
+def test_the_page_tells_the_times_and_the_errors_and_rounds_what_it_shows():
+    """A share of all calls, and times as words; the data keeps every digit."""
+
+    @tool(read_only=True)
+    def third(a: int) -> dict:
+        """Divide by three."""
+        return {"third": 1_000 / (3 * a), "items": [a]}
+
+    report = sweep(third, {"a": [0, 1, 10_000]})
+    html = report.to_html()
+    for words in ("p50", "p90", "p99", "33.3%", ">333<", ">0.0333<"):
+        assert words in html
+    assert "p50 " in report.to_text() and "errors 33.3%" in report.to_text()
+    assert report.columns["third"][2] == 1_000 / 30_000
+    times = [cell for cell in re.findall(r">([^<]+)</td>", html) if cell.endswith(" ms")]
+    assert len(times) == 3
 
 
 def test_repeats_and_functions():

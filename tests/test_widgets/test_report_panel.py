@@ -4,14 +4,14 @@ from ipywidgets import Select
 from payloads import some_payloads
 from test_evals.sample_tools import bill, message
 
-from test_widgets.front import named, page, type_into, walk
+from test_widgets.front import deliver, named, page, type_into, walk
 from test_widgets.tooling import finish
 from toolbench import tool
-from toolbench.evals import Case, evaluate
+from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.widgets.kit.parts import HIDDEN
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.report_panel import ReportPanel
+from toolbench.widgets.report_panel import ReportPanel, SweepPanel
 
 
 @tool(read_only=True)
@@ -33,6 +33,11 @@ def report_of(*answers, case=SPLIT, tools=(split_bill, login)):
     """The report of one model that gave *answers* to *case*."""
     model = ScriptedModel([*answers], name="scripted")
     return evaluate(model, tools, [case], repeats=len(answers), workers=1)
+
+
+def click_row(widget, row):
+    """Do what the page does after a click on the row that is called *row*."""
+    deliver(widget, {"method": "custom", "content": {"picked": row}})
 
 
 def panels(root):
@@ -129,6 +134,34 @@ def test_hostile_texts_stay_texts(payloads):
         sent = message((payload, {payload: payload}), text=payload)
         html = page(ReportPanel(report_of(sent, case=case)))
         assert "<" not in payload or payload not in html
+
+
+def test_a_row_opens_its_answer_right_or_wrong():
+    """A click in the page names the row."""
+    panel = ReportPanel(report_of(message(bill()), message(bill(people=5))))
+    [overview] = [part for part in walk(panel) if "All answers" in str(getattr(part, "value", ""))]
+    for row in ("1", "7", "x"):
+        click_row(overview, row)
+        assert panel.opened is panel.report[0]
+    [call] = panels(panel)
+    assert call.form.value["people"] == 4
+
+
+def test_a_row_of_a_sweep_opens_the_panel_of_its_call(wire):
+    """Filled in, one at a time; a secret is missing, and nothing runs."""
+    report = sweep(login, {"user": ["ada", "bob"], "password": ["hunter2-x9"]})
+    panel = SweepPanel(report, login)
+    [rows] = [
+        part for part in walk(panel) if "data-toolbench-opens" in str(getattr(part, "value", ""))
+    ]
+    for place, user in (("0", "ada"), ("1", "bob"), ("9", "bob")):
+        click_row(rows, place)
+        [call] = panels(panel)
+        assert call.form.value == {"user": user} and call.record is None
+    assert "Not kept, because it is secret: password" in page(panel)
+    assert "data-toolbench-opens" not in panel._repr_mimebundle_()["text/html"]
+    panel.close()
+    assert wire.live == set()
 
 
 def test_closing_leaves_no_widget(wire):

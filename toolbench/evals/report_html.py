@@ -1,11 +1,15 @@
 """Write a report of an evaluation as HTML without scripts, for use without a kernel."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolbench.display.css import LINE, REMARK
-from toolbench.display.escape import Html, escape
+from toolbench.display.ansi import on_page
+from toolbench.display.css import CELL, LINE, REMARK, TABLE, TEXT_FONT
+from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import (
+    TONES,
+    Tone,
     badge,
     fold,
     key_values,
@@ -13,15 +17,18 @@ from toolbench.display.page import (
     section,
     short,
 )
-from toolbench.display.tables import LATER, TableHead, listing_html, table_html
-from toolbench.evals.match import ExpectedCall
+from toolbench.display.tables import LATER, ColumnType, TableHead, listing_html, table_html
+from toolbench.errors import Problem
+from toolbench.evals.intervals import Rate
+from toolbench.evals.match import ExpectedCall, FieldRule, SentCall, paired
 from toolbench.evals.report_parts import framed, heading, scrolled
-from toolbench.evals.summary import Confusion
+from toolbench.evals.scoring import defaults_of, redactor_of, secrecy_of
+from toolbench.evals.summary import RATES, Confusion, Summary
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.read import read_message
-from toolbench.redaction.detect import hide
-from toolbench.wording import counted
+from toolbench.redaction import MARK
+from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
     from toolbench.evals.report import EvalReport
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 IN_A_CELL = 50
 """The number of failures shown in a cell; few, because they are saved with the notebook."""
 
+# A row of a comparison
+_DIFFERENT = "background:rgba(190,50,60,.1)"
 # Characters of an answer
 _TEXT = 5_000
 _COLUMNS = (
@@ -51,9 +60,13 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
 
 
 def overview_html(report: "EvalReport") -> Html:
-    """Return the report without its failures: the summary, confusion, errors and all answers."""
+    """Return the report without its failures: the summary, confusion, errors and all answers.
+
+    A click on a row of the answers sends its number, from 1, to the widget that shows the HTML.
+    """
     parts = _overview(report)
-    parts += [_errors(report, IN_A_CELL), _answers(report, IN_A_CELL, later=LATER)]
+    answers = _answers(report, IN_A_CELL, later=LATER)
+    parts += [_errors(report, IN_A_CELL), f"<div data-toolbench-opens>{answers}</div>"]
     return framed(parts)
 
 
@@ -62,9 +75,88 @@ def _overview(report: "EvalReport") -> list[str]:
     parts = [heading("Evaluation", facts)]
     for text in report.notices:
         parts.append(notice(text, "warning"))
-    rates = listing_html(*report.summary.table())
-    parts += [section("Rates, with intervals of 95 %", rates), _confusion(report.confusion)]
+    parts += [_rates(report.summary), _totals(report.summary), _confusion(report.confusion)]
     return parts
+
+
+# What each rate counts; of most, less is better
+_MEANINGS = {
+    "passed": "the answer is as the case expects",
+    "picked": "exactly the expected tools were called; of the answers with expected calls",
+    "filled": "all arguments are right; of the answers with the right tools",
+    "called_when_none": "a tool was called, and the case expects none; less is better",
+    "forbidden": "a tool was called that the case forbids; less is better",
+    "repaired": (
+        "a call was not valid as the model wrote it, such as a number in quotes, and could be "
+        "corrected; of the answers with calls; less is better"
+    ),
+}
+_IS_GOOD = frozenset({"passed", "picked", "filled"})
+
+
+def _rates(summary: Summary) -> Html:
+    """Return each rate, and for each model a bar of its interval with the numbers beside it."""
+    html = ""
+    for attribute, name in RATES.items():
+        tone: Tone = "warning"
+        if attribute in _IS_GOOD:
+            tone = "info"
+        rows = ""
+        for model, of in summary.items():
+            rate = getattr(of, attribute)
+            if not rate.total:
+                continue
+            head = ""
+            if len(summary) > 1:
+                head = f'<th scope="row" style="{CELL};font-weight:400">{short(model)}</th>'
+            rows += f'<tr>{head}<td style="{CELL}">{_rate(rate, tone)}</td></tr>'
+        if rows:
+            html += (
+                f'<div style="display:flex;flex-wrap:wrap;gap:2px 16px;padding:5px 0;border-bottom:{LINE}">'
+                f'<div style="flex:1 1 18em"><strong>{name}</strong><div style="{REMARK}">'
+                f'{_MEANINGS[attribute]}</div></div><div style="flex:1 1 22em"><table style="{TABLE};{TEXT_FONT}">'
+                f"<tbody>{rows}</tbody></table></div></div>"
+            )
+    return section("Rates, with intervals of 95 %", Html(html))
+
+
+def _rate(rate: Rate, tone: Tone) -> str:
+    """Return *rate* as a bar from 0 to 100 %: its interval, and a line where it is."""
+    red, green, blue = TONES[tone]
+    fill = f"background:rgba({red},{green},{blue},.4)"
+    line = f"border-left:2px solid {on_page(TONES[tone])}"
+    bar = ""
+    for share, style in (
+        (rate.low, ""),
+        (rate - rate.low, fill),
+        (rate.high - rate, f"{fill};{line}"),
+    ):
+        bar += f'<span style="box-sizing:border-box;height:10px;width:{share:.1%};{style}"></span>'
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:0 8px;align-items:center">'
+        '<span aria-hidden="true" style="display:flex;width:150px;height:10px;border-radius:2px;'
+        f'overflow:hidden;background:rgba(128,128,128,.18)">{bar}</span>'
+        f"<span><strong>{rate:.0%}</strong> {rate.hits:,} of {rate.total:,} "
+        f'<span style="{REMARK}">{rate.low:.0%} to {rate.high:.0%}</span></span></div>'
+    )
+
+
+def _totals(summary: Summary) -> Html:
+    """Return what the answers of each model took."""
+    rows: list[tuple[str, ...]] = []
+    for name, of in summary.items():
+        errors = tokens = cost = ""
+        if of.errors:
+            errors = f"{of.errors:,}"
+        if of.tokens is not None:
+            tokens = f"{of.tokens:,}"
+        if of.cost is not None:
+            cost = f"${of.cost:.4f}"
+        rows.append(
+            (name, f"{of.trials - of.errors:,}", errors, tokens, cost, duration(of.seconds))
+        )
+    heads = ("model", "answers", "no answer", "tokens", "cost", "time of an answer")
+    return listing_html(heads, rows)
 
 
 def _answers(report: "EvalReport", rows: int, *, later: int = 0) -> Html:
@@ -77,7 +169,10 @@ def _answers(report: "EvalReport", rows: int, *, later: int = 0) -> Html:
     first: list[tuple[Any, ...]] = []
     for number, trial in enumerate(report[: rows + later], 1):
         first.append((number, *_row(trial)))
-    frame = TableHead(_COLUMNS, (len(report), len(_COLUMNS)), tuple(first))
+    kinds = [ColumnType("", "O")] * len(_COLUMNS)
+    for place in map(_COLUMNS.index, ("repeat", "tokens", "seconds")):
+        kinds[place] = ColumnType("", "f")
+    frame = TableHead(_COLUMNS, (len(report), len(_COLUMNS)), tuple(first), tuple(kinds))
     table = table_html(frame, rows=rows, later=later)
     return fold(f"All answers: {len(report):,}", scrolled(table))
 
@@ -94,7 +189,6 @@ def _row(trial: Trial) -> tuple[Any, ...]:
     if tokens is None:
         tokens = ""
     problem = trial.error or "; ".join(trial.problems)
-    seconds = round(trial.seconds, 3)
     return (
         trial.model,
         trial.title,
@@ -103,7 +197,7 @@ def _row(trial: Trial) -> tuple[Any, ...]:
         called,
         answer,
         tokens,
-        seconds,
+        duration(trial.seconds),
         problem,
     )
 
@@ -140,35 +234,93 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
         f'<span style="{REMARK}">{short(trial.problem)}</span>'
     )
     prompt_html = notice(f"Prompt: {trial.prompt}", "neutral")
-    calls = ""
-    for call in trial.calls:
-        calls += section(f"Called: {call['name']}", key_values(call["arguments"]))
-        for text in call.get("repairs", ()):
-            calls += notice(f"Repaired: {text}", "warning")
     return (
         f'<details style="border:{LINE};border-radius:7px;margin:0 0 8px">'
         f'<summary style="cursor:pointer;padding:5px 10px">{head}</summary>'
-        f'<div style="border-top:{LINE};padding:8px 10px">{prompt_html}{expected_html(trial, report)}{calls}'
+        f'<div style="border-top:{LINE};padding:8px 10px">{prompt_html}{comparison_html(trial, report)}'
         f"{_answer(trial)}{_results(trial)}{lint_html(trial, report)}</div></details>"
     )
 
 
-def expected_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return the differences of an answer from its case, and then the expected calls."""
-    problems = "".join(notice(text, "danger") for text in trial.problems)
-    expected = "".join(
-        section(f"Expected: {call.name}", json_html(_hidden(call, report)))
-        for call in trial.case.calls
+def comparison_html(trial: Trial, report: "EvalReport") -> Html:
+    """Return how an answer differs from its case: in words, and each expected call beside that sent."""
+    html = "".join(notice(text, "danger") for text in trial.problems)
+    expected = [_hidden(call, trial, report) for call in trial.case.calls]
+    sent: list[SentCall] = []
+    for call in trial.calls:
+        tool = report.tools.get(call["name"])
+        defaults = secrecy_of(tool).hide(defaults_of(tool))[0]
+        sent.append(SentCall(call["name"], call["arguments"], defaults))
+    for one, other, problems in paired(expected, sent, trial.case.rules):
+        html += _pair(one, other, problems, trial.case.rules)
+        expected = [call for call in expected if call is not one]
+        sent = [call for call in sent if call is not other]
+    alone = "".join(_alone(call, "expected, not called") for call in expected)
+    alone += "".join(_alone(call, "called, not expected") for call in sent)
+    if alone:
+        html += (
+            f'<div style="display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 8px">{alone}</div>'
+        )
+    for call in trial.calls:
+        for text in call.get("repairs", ()):
+            html += notice(f"Repaired in {call['name']}: {text}", "warning")
+    return Html(html)
+
+
+def _alone(call: ExpectedCall | SentCall, words: str) -> str:
+    """Return *call*, which has none beside it; *words* say of which kind it is."""
+    head = f"{badge(words, 'danger')}<code>{short(call.name)}</code>"
+    return f'<div style="flex:1 1 20em;min-width:0">{head}{key_values(call.arguments)}</div>'
+
+
+def _pair(
+    expected: ExpectedCall, sent: SentCall, problems: list[Problem], rules: Mapping[str, FieldRule]
+) -> Html:
+    """Return a table of the arguments of two calls; those that differ are marked."""
+    differing: dict[str, list[str]] = {}
+    for problem in problems:
+        differing.setdefault(str(problem.path[0]), []).append(problem.where)
+    rows = ""
+    for name in dict.fromkeys([*expected.arguments, *sent.arguments, *differing]):
+        wanted = _argument(expected.arguments, name, sent.defaults)
+        got = _argument(sent.arguments, name, sent.defaults)
+        if name in rules:
+            wanted += f'<div style="{REMARK}">compared by {rules[name].kind}</div>'
+        # Of two secrets nothing can be said here
+        is_hidden = expected.arguments.get(name) == MARK == sent.arguments.get(name)
+        mark = style = ""
+        if name in differing and not is_hidden:
+            places = ", ".join(differing[name])
+            mark = badge("differs", "danger", tip=places)
+            style = f' style="{_DIFFERENT}"'
+        rows += (
+            f'<tr{style}><th scope="row" style="{CELL};padding-left:6px;white-space:nowrap">'
+            f"{short(name)} {mark}</th>"
+            f'<td style="{CELL};width:50%">{wanted}</td><td style="{CELL};width:50%">{got}</td></tr>'
+        )
+    heads = ""
+    for head in (f"<code>{short(sent.name)}</code>", "expected", "sent"):
+        heads += f'<th scope="col" style="{CELL}">{head}</th>'
+    return Html(
+        f'<table {NO_MATHS} style="{TABLE};width:100%;margin:0 0 8px"><thead style="border-bottom:'
+        f'{LINE}"><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     )
-    return Html(problems + expected)
 
 
-def _hidden(call: ExpectedCall, report: "EvalReport") -> Any:
-    """Return the expected arguments with the tool's secrets hidden."""
-    tool = report.tools.get(call.name)
-    if tool is None:
-        return hide(call.arguments, {})
-    return tool.secrecy.hide(call.arguments)[0]
+def _argument(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> str:
+    """Return the value of an argument; the tool's default, or a word, if it was left out."""
+    if name in arguments:
+        return json_html(arguments[name])
+    if name in defaults:
+        return f'{json_html(defaults[name])}<span style="{REMARK}">the default</span>'
+    return f'<span style="{REMARK}">nothing</span>'
+
+
+def _hidden(call: ExpectedCall, trial: Trial, report: "EvalReport") -> ExpectedCall:
+    """Return *call*, which was expected, with its secrets hidden."""
+    hidden = secrecy_of(report.tools.get(call.name)).hide(call.arguments)[0]
+    redactor = redactor_of(trial.case, [], report.tools)
+    return ExpectedCall(call.name, redactor.value(hidden))
 
 
 def _answer(trial: Trial) -> str:

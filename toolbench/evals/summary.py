@@ -8,6 +8,7 @@ from typing import Any
 
 from toolbench.evals.intervals import Rate
 from toolbench.evals.trial import Trial, by_model
+from toolbench.wording import duration
 
 NO_CALL = "(no call)"
 
@@ -65,7 +66,15 @@ class Confusion(dict[str, Counter[str]]):
         return "\n".join(lines)
 
 
-RATES = ("passed", "picked", "filled", "called_when_none", "forbidden", "repaired")
+RATES = {
+    "passed": "passed",
+    "picked": "right tool",
+    "filled": "right arguments",
+    "called_when_none": "called, none expected",
+    "forbidden": "called what is forbidden",
+    "repaired": "repaired",
+}
+"""The names of the rates in reports, by the attribute of a `ModelSummary` and of a `Trial`."""
 
 
 @dataclass(frozen=True)
@@ -160,19 +169,10 @@ class Summary(dict[str, ModelSummary]):
 
 
 def _row(name: str, s: ModelSummary) -> dict[str, str]:
-    row = {
-        "model": name,
-        "passed": str(s.passed),
-        "right tool": str(s.picked),
-        "right arguments": str(s.filled),
-        "called, none expected": str(s.called_when_none),
-        "called what is forbidden": str(s.forbidden),
-        "repaired": str(s.repaired),
-        "no answer": "-",
-        "tokens": "-",
-        "cost": "-",
-        "seconds": f"{s.seconds:.2f}",
-    }
+    row = {"model": name}
+    for attribute, head in RATES.items():
+        row[head] = str(getattr(s, attribute))
+    row |= {"no answer": "-", "tokens": "-", "cost": "-", "time": duration(s.seconds)}
     if s.errors:
         row["no answer"] = str(s.errors)
     if s.tokens is not None:

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import islice
+from math import isfinite
 from threading import Event
 from time import perf_counter
 from typing import Any
@@ -24,6 +25,7 @@ from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.redirect import redirect_to
 from toolbench.runs.run import Run
 from toolbench.values import plain, str_of
+from toolbench.wording import rounded
 
 OWN_COLUMNS = ("repeat", "state", "error", "seconds")
 """The columns about the call itself."""
@@ -210,5 +212,11 @@ def _table(frame: Frame) -> Json:
     rows = islice(frame.itertuples(index=has_labels, name=None), _ROWS)
     cells: list[list[str]] = []
     for row in rows:
-        cells.append([str_of(cell)[:_CELL] for cell in islice(row, len(columns))])
+        cells.append([*map(_cell_text, islice(row, len(columns)))])
     return {"columns": columns, "rows": cells, "shape": shape_text(frame)}
+
+
+def _cell_text(cell: Any) -> str:
+    if isinstance(cell, float) and isfinite(cell):
+        return rounded(cell)
+    return str_of(cell)[:_CELL]

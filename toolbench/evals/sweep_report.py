@@ -4,53 +4,112 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from math import ceil, isfinite
 from os import PathLike
 from typing import Any
 
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import text_line
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.images import read_image
 from toolbench.display.page import notice, section
-from toolbench.display.tables import LATER, TableHead, listing_html, table_html, table_text
+from toolbench.display.tables import (
+    ColumnType,
+    TableHead,
+    listing_html,
+    table_html,
+    table_text,
+)
 from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
 from toolbench.evals.sweep_call import OWN_COLUMNS, Row
 from toolbench.values import clip, str_of
-from toolbench.wording import counted, duration
+from toolbench.wording import counted, duration, rounded
 
-# In a cell; the page draws more rows during scrolling
+# In a saved notebook
 _ROWS = 50
 _PAGE_ROWS = 10_000
 _PICTURES = 24
+_PERCENTILES = (50, 90, 99)
 _REASONS = 10
 
 
-def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
+def sweep_html(
+    report: "SweepReport", *, rows: int = _ROWS, later: int = 0, opens: bool = False
+) -> Html:
     """Return *report* as HTML that needs no kernel.
 
     Args:
         report: The report.
-        is_page: True writes the first 10,000 rows, for a page. False writes 50 rows, for a cell;
-            further rows are drawn while a person scrolls.
+        rows: How many rows are written.
+        later: How many further rows a page with our front-end module can draw.
+        opens: Let a click on a row send its number to the widget that shows the HTML.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
-    parts = [heading(f"Sweep of {report.tool}", facts)]
+    parts = [heading(f"Sweep of {report.tool}", facts), _numbers(report)]
     for text in report.notices:
         parts.append(notice(text, "warning"))
     if report.errors:
         reasons = Counter(row.error or "" for row in report.errors)
-        rows = [(f"{n:,}", text) for text, n in reasons.most_common(_REASONS)]
+        lines = [(f"{n:,}", text) for text, n in reasons.most_common(_REASONS)]
         title = f"{counted(len(report.errors), 'call')} failed"
-        parts.append(section(title, listing_html(("calls", "why"), rows)))
+        parts.append(section(title, listing_html(("calls", "why"), lines)))
     parts.append(_pictures(report))
     if len(report):
-        table = (
-            table_html(report, rows=_PAGE_ROWS)
-            if is_page
-            else table_html(report, rows=_ROWS, later=LATER)
-        )
+        table = table_html(_shown(report, rows + later), rows=rows, later=later)
+        if opens:
+            table = Html(f"<div data-toolbench-opens>{table}</div>")
         parts.append(scrolled(table))
     return framed(parts)
+
+
+def _numbers(report: "SweepReport") -> str:
+    """Return the facts above the rows, each with its name above it."""
+    cells = ""
+    for name, text, tip in report._facts():
+        cells += (
+            f'<span title="{escape(tip)}"><span style="{REMARK};display:block">{escape(name)}</span> '
+            f"<strong>{escape(text)}</strong></span> "
+        )
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:4px 28px;margin:0 0 10px;'
+        f'font-variant-numeric:tabular-nums">{cells}</div>'
+    )
+
+
+def _shown(report: "SweepReport", count: int) -> TableHead:
+    """Return the first *count* rows as they are shown: numbers and times rounded, the rest in words."""
+    arguments = frozenset(report.argument_columns.values())
+    names, columns, kinds = [], [], []
+    for name, values in report.columns.items():
+        column = values[:count]
+        first = next((value for value in column if value is not None), None)
+        kind = "O"
+        if isinstance(first, int | float) and not isinstance(first, bool):
+            kind = "f"
+        if name == "seconds":
+            column = [*map(duration, column)]
+        elif name == "error":
+            column = [error or "" for error in column]
+        elif name not in arguments:
+            column = [_cell(value, row) for value, row in zip(column, report, strict=False)]
+        names.append(name)
+        columns.append(column)
+        kinds.append(ColumnType("", kind))
+    rows = tuple((number, *row) for number, row in enumerate(zip(*columns, strict=True)))
+    return TableHead(tuple(names), (len(report), len(names)), rows, tuple(kinds))
+
+
+def _cell(value: Any, row: Row) -> Any:
+    """Return *value*, of a result, as it is shown: three digits of a number; nothing if it is missing."""
+    if value is None and row.error is not None:
+        return ""
+    if row.table is not None and isinstance(value, str):
+        # The table stands above, and is no text for one cell
+        return row.table["shape"]
+    if isinstance(value, float) and isfinite(value):
+        return rounded(value)
+    return value
 
 
 def _pictures(report: "SweepReport") -> str:
@@ -101,6 +160,7 @@ class SweepReport(ReportEntries[Row]):
         notes: Sequence[str] = (),
         seconds: float = 0.0,
         is_saved: bool = False,
+        definition: ToolDefinition[Any, Any] | None = None,
     ) -> None:
         """Make a report of *rows*; users get it from `sweep`."""
         super().__init__(
@@ -113,6 +173,8 @@ class SweepReport(ReportEntries[Row]):
         )
         self.tool = tool
         """The name of the tool."""
+        self.definition = definition
+        """The tool itself, to open a call of it."""
         self._arguments = arguments
         self.axes = tuple(axes)
         """The arguments of the grid that have more than one value."""
@@ -166,7 +228,7 @@ class SweepReport(ReportEntries[Row]):
         Raises:
             FileError: If the file exists with other content, or cannot be written.
         """
-        text = page(f"Sweep of {self.tool}", sweep_html(self, is_page=True))
+        text = page(f"Sweep of {self.tool}", sweep_html(self, rows=_PAGE_ROWS))
         return written(text, path, overwrite=overwrite)
 
     @property
@@ -201,6 +263,20 @@ class SweepReport(ReportEntries[Row]):
         numbered = enumerate(zip(*columns.values(), strict=True))
         return ((n, *row) if index else row for n, row in numbered)
 
+    def _facts(self) -> list[tuple[str, str, str]]:
+        """Return the name, the text and the meaning of each number above the rows."""
+        # Of calls that ran
+        times = sorted(row.seconds for row in self if row.state in ("ok", "error"))
+        facts = []
+        for percent in _PERCENTILES:
+            if times:
+                text = duration(times[ceil(percent / 100 * len(times)) - 1])
+                facts.append((f"p{percent}", text, f"{percent} % of the calls took no longer"))
+        if len(self):
+            share = f"{100 * len(self.errors) / len(self):.3g}%"
+            facts.append(("errors", share, f"{len(self.errors):,} of {len(self):,} calls failed"))
+        return facts
+
     def __repr__(self) -> str:
         return (
             f"<SweepReport of {self.tool}: {counted(len(self), 'call')}, "
@@ -210,12 +286,13 @@ class SweepReport(ReportEntries[Row]):
     def to_text(self) -> str:
         """Return the first rows and the errors as text."""
         reasons = Counter(str_of(row.error) for row in self.errors)
-        lines = [repr(self), *map(text_line, self.notices)]
+        facts = [f"{name} {text}" for name, text, _ in self._facts()]
+        lines = [repr(self), ", ".join(facts), *map(text_line, self.notices)]
         lines += [
             text_line(f"{count:,} x {text}") for text, count in reasons.most_common(_MAX_ROWS)
         ]
         if len(self):
-            lines.append(table_text(self, rows=_MAX_ROWS))
+            lines.append(table_text(_shown(self, _MAX_ROWS), rows=_MAX_ROWS))
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

@@ -255,6 +255,7 @@ class _Sweep:
             notes=self._notes,
             is_saved=self._lines is not None,
             seconds=perf_counter() - began,
+            definition=self._tool,
         )
 
     def _allow(self, left: int, *, confirm: bool) -> None:

@@ -99,9 +99,13 @@ def _report(report: Any) -> Any:
 
 
 def _sweep(report: Any) -> Any:
-    """Return the report of a sweep; our JavaScript module in the page sorts and filters the rows."""
-    front_end.load()
-    return report
+    """Return the report of a sweep in which a click on a row opens the panel of its call."""
+    if report.definition is None:
+        front_end.load()
+        return report
+    from toolbench.widgets.report_panel import SweepPanel  # noqa: PLC0415 - as above
+
+    return SweepPanel(report, report.definition)
 
 
 def _history(runs: Any) -> Any:

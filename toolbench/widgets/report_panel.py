@@ -1,24 +1,28 @@
-"""The live report of an evaluation. A failure opens, with its transcript and a panel for each call."""
+"""The live reports of evaluations and sweeps: answers and calls open into the panels of their tools."""
 
+from collections.abc import Mapping
 from threading import RLock
 from typing import Any
 
 from toolbench.agent.events import MessageEvent
 from toolbench.agent.transcript import other_html
 from toolbench.core.content import TextContent
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import badge, key_values, notice, short
+from toolbench.display.tables import LATER
 from toolbench.evals.report import EvalReport
 from toolbench.evals.report_html import (
     answer_text,
-    expected_html,
+    comparison_html,
     lint_html,
     overview_html,
 )
+from toolbench.evals.sweep_report import SweepReport, sweep_html
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
-from toolbench.widgets.kit.parts import PANEL, Panes, Parts
+from toolbench.widgets.kit.parts import PANEL, Panes, Parts, on_pick
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
@@ -32,6 +36,7 @@ class OpenedTrial:
 
     def __init__(self, trial: Trial, report: EvalReport) -> None:
         """Open *trial* of *report*; a call runs only after a user starts it."""
+        self.trial = trial
         self._parts = parts = Parts()
         self._panels: list[ToolPanel] = []
         children = [parts.html(_head_html(trial, report))]
@@ -42,27 +47,21 @@ class OpenedTrial:
 
     def _call(self, number: int, call: Json, report: EvalReport) -> list[Any]:
         """Return the widgets of *call*: a head, and a panel if its tool exists."""
-        tool, arguments = report.tools.get(call["name"]), call["arguments"]
+        tool = report.tools.get(call["name"])
         head = (
             f'<div role="heading" aria-level="4">Called: <code>{short(call["name"])}</code></div>'
         )
-        for text in call.get("repairs", ()):
-            head += notice(f"Repaired: {text}", "warning")
         if tool is None or number > _MOST:
             why = "there is no such tool"
             if tool is not None:
                 why = "more calls have no panel"
-            head += key_values(arguments) + notice(f"It cannot be run here: {why}.", "neutral")
+            head += key_values(call["arguments"]) + notice(
+                f"It cannot be run here: {why}.", "neutral"
+            )
             return [self._parts.html(Html(head))]
-        lost = [name for name, value in arguments.items() if is_lost(value)]
-        if lost:
-            text = f"Not kept, because it is secret: {', '.join(lost)}. Fill it in to run the call."
-            head += notice(text, "neutral")
-        known = {name: value for name, value in arguments.items() if name not in lost}
-        panel = ToolPanel(tool, known)
-        panel.form.reveal_errors()
+        note, panel = _opened(tool, call["arguments"])
         self._panels.append(panel)
-        return [self._parts.html(Html(head)), panel]
+        return [self._parts.html(Html(head + note)), panel]
 
     @property
     def is_busy(self) -> bool:
@@ -76,6 +75,18 @@ class OpenedTrial:
         self._parts.close()
 
 
+def _opened(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> tuple[Html, ToolPanel]:
+    """Return the panel of *tool*, filled in, and a notice about secrets that it lacks, or no HTML."""
+    lost = [name for name, value in arguments.items() if is_lost(value)]
+    note = Html("")
+    if lost:
+        text = f"Not kept, because it is secret: {', '.join(lost)}. Fill it in to run the call."
+        note = notice(text, "neutral")
+    panel = ToolPanel(tool, {name: v for name, v in arguments.items() if name not in lost})
+    panel.form.reveal_errors()
+    return note, panel
+
+
 def _head_html(trial: Trial, report: EvalReport) -> Html:
     html = (
         f'<div role="heading" aria-level="3">{badge(trial.model, "info")}'
@@ -87,7 +98,7 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
         html += other_html(MessageEvent([TextContent(text=answer)], source="agent"))
     for r in trial.results:
         html += notice(f"Run {r['run']}, {r['name']}, {r['state']}: {r['text']}", "neutral")
-    return Html(html + expected_html(trial, report))
+    return Html(html + comparison_html(trial, report))
 
 
 class ReportPanel(LiveView):
@@ -105,10 +116,10 @@ class ReportPanel(LiveView):
         self._opened: OpenedTrial | None = None
         self._list = PickList(parts, "Failures", self._open, self._lock, rows=10)
         self._panes = Panes(parts)
-        children = [parts.html(PANEL), parts.html(overview_html(report))]
-        if report.failures:
-            children.append(self._panes.widget)
-        super().__init__(parts, self._lock, children, "toolbench-workbench")
+        overview = parts.html(overview_html(report))
+        on_pick(overview, self._pick)
+        self._above = parts.html(PANEL), overview
+        super().__init__(parts, self._lock, self._above, "toolbench-workbench")
         if report.failures:
             self._panes.fill(lists=[self._list.widget])
             self._list.offer(_items(report), "")
@@ -116,20 +127,38 @@ class ReportPanel(LiveView):
 
     @property
     def opened(self) -> Trial | None:
-        """The open failure; None if no failure is open."""
-        key = self._list.picked
-        if key is None:
+        """The open answer; None if no answer is open."""
+        if self._opened is None:
             return None
-        return self.report.failures[int(key)]
+        return self._opened.trial
 
     def show_failure(self, place: int) -> None:
         """Open the failure at *place* of `report.failures`."""
         self._list.pick(str(place))
 
+    def show_answer(self, place: int) -> None:
+        """Open the answer at *place* of the report, whether it is right or wrong."""
+        trial, key = self.report[place], None
+        for number, failure in enumerate(self.report.failures):
+            if failure is trial:
+                key = str(number)
+        with self._lock:
+            self._list.show_picked(key)
+            self._show(trial)
+
+    def _pick(self, key: str) -> None:
+        # The rows of the page are counted from 1
+        if key.isdecimal() and 1 <= int(key) <= len(self.report):
+            self.show_answer(int(key) - 1)
+
     def _open(self, key: str) -> None:
-        old, trial = self._opened, self.report.failures[int(key)]
+        self._show(self.report.failures[int(key)])
+
+    def _show(self, trial: Trial) -> None:
+        old = self._opened
         self._opened = OpenedTrial(trial, self.report)
         self._panes.fill(main=[self._opened.widget])
+        self.set_trait("children", (*self._above, self._panes.widget))
         if old is not None:
             old.close()
 
@@ -137,6 +166,49 @@ class ReportPanel(LiveView):
         if self._opened is None:
             return []
         return [self._opened]
+
+    def _static(self) -> dict[str, Any]:
+        return self.report._repr_mimebundle_()
+
+
+class SweepPanel(LiveView):
+    """The report of a sweep. A click on a row opens the tool's panel below, filled with that call."""
+
+    def __init__(self, report: SweepReport, tool: ToolDefinition[Any, Any]) -> None:
+        """Show *report*, of *tool*; no call is open."""
+        self.report = report
+        """The report."""
+        self._tool, self._lock = tool, RLock()
+        self._parts = parts = Parts()
+        self._panels: list[ToolPanel] = []
+        rows = parts.html(sweep_html(report, later=LATER, opens=True))
+        on_pick(rows, self._pick)
+        self._place = parts.column(kind="toolbench-opened")
+        children = [parts.html(PANEL), rows, self._place]
+        super().__init__(parts, self._lock, children, "toolbench-panel")
+
+    def show_call(self, place: int) -> ToolPanel:
+        """Show the panel of the call at *place* of the report in place of the one before."""
+        row = self.report[place]
+        note, panel = _opened(self._tool, row.arguments)
+        head = Html(
+            f'<div role="heading" aria-level="4"><strong>Call {place:,}</strong></div>{note}'
+        )
+        with self._lock:
+            old, self._panels = self._panels, [panel]
+            earlier = self._place.children[:1]
+            self._place.children = (self._parts.html(head), panel)
+            self._parts.drop(earlier)
+        for other in old:
+            other.close()
+        return panel
+
+    def _pick(self, key: str) -> None:
+        if key.isdecimal() and int(key) < len(self.report):
+            self.show_call(int(key))
+
+    def _views(self) -> list[ToolPanel]:
+        return self._panels
 
     def _static(self) -> dict[str, Any]:
         return self.report._repr_mimebundle_()
