@@ -1,9 +1,14 @@
 """The commands that install a package into this Python: by pip or, where pip is missing, by uv."""
 
+import json
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
+from pathlib import Path
 from shlex import quote
 from shutil import which
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 
 def how_to_install(what: str) -> str:
@@ -41,6 +46,24 @@ def install_commands(what: str, *, for_cell: bool, python: str | None = None) ->
     if which("uv") is not None:
         return [f"{bang}uv pip install --python {quote(sys.executable)} {what}"]
     return [f"{bang}{start} -m ensurepip", by_pip]
+
+
+def own_source() -> str:
+    """Return what pip takes to install this toolbench elsewhere: the path of its checkout or wheel, or a URL.
+
+    Empty if it came from an index of packages, as from PyPI: there pip finds it by its name.
+    """
+    try:
+        # PEP 610: there is no such file after an installation from an index
+        record = json.loads(distribution("jupyter-toolbench").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return str(Path(__file__).parents[1])
+    url = str(record.get("url", ""))
+    if url.startswith("file:"):
+        return url2pathname(urlsplit(url).path)
+    if vcs := record.get("vcs_info"):
+        return f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+    return url
 
 
 def _has_shell() -> bool:

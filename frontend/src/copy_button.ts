@@ -2,6 +2,7 @@
 
 import { copyText } from "./clipboard";
 import { type Icon, icon } from "./icons";
+import { allIn } from "./ours";
 
 const COPIED_MILLISECONDS = 1500;
 const NAME = ".toolbench-name";
@@ -20,6 +21,14 @@ export function copyButton(title: string, read: () => string): HTMLElement {
   box.className = "toolbench-copy";
   box.append(said, copy);
   return box;
+}
+
+/** Add to each line of code in *root* that is there to be copied a button that does it. */
+export function enhanceLines(root: ParentNode): void {
+  for (const line of allIn(root, "[data-toolbench-line]")) {
+    if (line.nextElementSibling) continue; // it has one
+    line.after(copyButton(line.previousElementSibling?.textContent ?? "", () => line.textContent ?? ""));
+  }
 }
 
 /** A small button of ours, with *name* as its tooltip. */

@@ -4,6 +4,7 @@ import { connectApps, type Kernel } from "./apps";
 import { enhanceCards } from "./card_toolbar";
 import { holdClicks } from "./clicks";
 import type { Models } from "./connection";
+import { enhanceLines } from "./copy_button";
 import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
@@ -53,6 +54,7 @@ function complete(root: ParentNode): void {
   enhanceTables(root);
   fadeEdges(root);
   enhanceCards(root);
+  enhanceLines(root);
   nameImages(root);
 }
 

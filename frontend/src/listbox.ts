@@ -10,6 +10,8 @@ const STEADY = 5; // pixels that the mouse may move during a click
 export interface Entry extends Row {
   /** A heading cannot be chosen. */
   isHeading?: boolean;
+  /** What happens in place of a choice, as a heading folds its rows. */
+  act?: () => void;
 }
 
 export class ListBox {
@@ -18,6 +20,7 @@ export class ListBox {
   readonly #list: VirtualList;
   readonly #id = `toolbench-list-${Math.random()}`; // the module of each kernel of the page has lists
   #keys: string[] = [];
+  #acts = new Map<string, () => void>();
   #chosen: string | null = null;
   #active: string | null = null;
   #isPressed = false;
@@ -40,6 +43,7 @@ export class ListBox {
   show(entries: Entry[], chosen: string | null): void {
     const isNew = chosen !== this.#chosen;
     this.#keys = entries.filter((entry) => !entry.isHeading).map((entry) => entry.key);
+    this.#acts = new Map(entries.flatMap(({ key, act }) => (act ? [[key, act] as const] : [])));
     this.#chosen = chosen;
     if (isNew || !this.#keys.includes(this.#active ?? "")) this.#active = chosen;
     this.element.hidden = this.#keys.length === 0;
@@ -135,6 +139,12 @@ export class ListBox {
 
   #choose(key: string | null): void {
     if (key === null) return;
+    const act = this.#acts.get(key);
+    if (act) {
+      this.#active = key;
+      act();
+      return;
+    }
     this.#chosen = this.#active = key;
     this.#mark();
     this.#model.send({ picked: key }, {});

@@ -12,6 +12,7 @@ from browser.lab import NotebookPage, wait_until_drawn
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 WIDTHS = (1280, 700)
+ABOUT = ("Server", "Log", "Traffic", "Recording", "Changes")
 EXPLORER = ".toolbench-explorer"
 
 
@@ -27,7 +28,10 @@ class Explored:
         self.box.get_by_label("Servers").get_by_role("option", name=name).click()
 
     def tab(self, title: str) -> None:
-        """Go to a tab of the server."""
+        """Go to a tab of the server; those about the server itself are opened first."""
+        details = self.box.get_by_role("button", name="Server and traffic").locator("visible=true")
+        if title in ABOUT and details.count():
+            details.click()
         self.box.get_by_role("tab", name=title).click()
 
     def pick(self, label: str, name: str, *, text: str = "") -> None:

@@ -4,6 +4,7 @@ from patience import eventually
 
 from test_widgets.front import click, listing, pick, receive, walk
 from test_widgets.tooling import buttons
+from toolbench.widgets.explorer.tools import ToolsPane
 from toolbench.widgets.panel import ToolPanel
 
 LISTS = ("Tools", "Resources", "Prompts")
@@ -12,10 +13,19 @@ DETAILS = ("Server", "Log", "Traffic")
 
 def go(explorer, title):
     """Go to a tab and return what it shows."""
-    titles = LISTS if title in LISTS else DETAILS
-    tabs = explorer.page.lists if title in LISTS else explorer.page.details
+    titles, tabs = LISTS, explorer.page.lists
+    if title in DETAILS:
+        open_details(explorer)
+        titles, tabs = DETAILS, explorer.page.details
     receive(tabs.widget, selected_index=titles.index(title))
     return tabs.pane
+
+
+def open_details(explorer):
+    """Let the explorer show the tabs about the server, if it does not yet."""
+    button = buttons(explorer).get("Server and traffic")
+    if button is not None:
+        click(button)
 
 
 def listed(pane):
@@ -30,9 +40,10 @@ def enter(line):
 
 
 def choose(pane, start):
-    """Pick the line that starts so, as soon as the pane itself has picked the first."""
+    """Pick the line that starts so; not before a pane that itself picks the first has done it."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
-    eventually(lambda: listing(pane).index is not None)
+    if not isinstance(pane, ToolsPane):
+        eventually(lambda: listing(pane).index is not None)
     pick(listing(pane), label)
 
 

@@ -5,6 +5,7 @@ from patience import eventually
 from test_mcp.peers import light
 
 from test_widgets.front import click, labels, listing, named, page
+from test_widgets.panes import open_details
 from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
@@ -68,6 +69,7 @@ def test_keeps_a_disconnected_server_with_a_way_back(client, way):
     if way == "line":
         client.disconnect("one")
     else:
+        open_details(explorer)
         click(named(explorer, "Disconnect"))
         eventually(lambda: session.status == "closed")
     explorer.look()

@@ -8,7 +8,8 @@ from test_mcp.peers import light
 
 from test_widgets.front import named, page, pick
 from toolbench.mcp import MCPClient
-from toolbench.widgets.explorer.log import PIECE, LogPane
+from toolbench.widgets.explorer.log import LogPane
+from toolbench.widgets.kit.feed import PIECE
 
 
 @pytest.fixture

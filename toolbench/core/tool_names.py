@@ -3,11 +3,14 @@
 The name of a tool can change, for example in a clash with another server; its address does not.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from os.path import commonprefix
 from typing import Any, NamedTuple, TypeVar
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.wording import words_of
 
 AnyTool = TypeVar("AnyTool", bound=ToolDefinition[Any, Any])
 
@@ -90,3 +93,58 @@ def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
         else:
             labels.append(f"{tool.name} ({kind} {numbers[tool.name, kind]})")
     return labels
+
+
+# --- groups of names ----------------------------------------------------------------------
+
+
+def by_first_words(
+    names: Sequence[str], most: int
+) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """Return groups of *names* that begin with the same word, and the other names.
+
+    What all names begin with makes no group. Each group has a pattern of its names, such as `get_*`;
+    the largest comes first. The pattern of a group of one name is the name.
+
+    Args:
+        names: The names of tools, each of them once.
+        most: The maximum number of groups. If there are more, the smallest are left out, and all of
+            one name: these are the other names.
+    """
+    # Of words, not of paths
+    first = len(commonprefix([words_of(name) for name in names]))  # noqa: RUF071
+    by_beginning: dict[str, list[str]] = {}
+    for name in names:
+        by_beginning.setdefault(_beginning(name, first + 1), []).append(name)
+    ordered = sorted(by_beginning.items(), key=lambda item: -len(item[1]))
+    shown = ordered
+    if len(ordered) > most:
+        shown = [group for group in ordered[: most - 1] if len(group[1]) > 1]
+    if first and not shown:
+        # After the words of all, each name goes on in its own way
+        shown = ordered = [(_beginning(names[0], first), list(names))]
+    others: list[str] = []
+    for _, members in ordered[len(shown) :]:
+        others += members
+    return [(_pattern(*group), group[1]) for group in shown], others
+
+
+def _beginning(name: str, words: int) -> str:
+    """Return *name* up to the end of so many words; all of it if it has other letters than words have."""
+    pattern = r"[\W_]*".join(["", *map(re.escape, words_of(name)[:words])])
+    found = re.match(pattern, name, re.IGNORECASE)
+    if found and words_of(found[0]):
+        return found[0]
+    return name
+
+
+def _pattern(beginning: str, names: Sequence[str]) -> str:
+    """Return the pattern of *names*, which have this *beginning*."""
+    if len(names) == 1:
+        return names[0]
+    end = len(beginning)
+    shared = len(commonprefix(names))  # noqa: RUF071 - of names, not of paths
+    # With the sign before the next word
+    while end < shared and not names[0][end].isalnum():
+        end += 1
+    return f"{names[0][:end]}*"

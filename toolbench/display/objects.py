@@ -32,6 +32,8 @@ from toolbench.wording import counted
 _ABOUT = 2_000
 # Parameters
 _MOST = 100
+# Characters of a description; of a longer one this beginning is shown until a click
+_FOLDED, _BEGIN = 240, 140
 
 _HEAD = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;margin-bottom:2px"
 _TAGS = "display:flex;flex:1 1 auto;flex-wrap:wrap;align-items:baseline;gap:0 8px"
@@ -87,13 +89,24 @@ def tool_html(
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     text: str = ""
     if tool.description.strip():
-        text = markdown_html(tool.description)
+        text = _description_html(tool.description)
     tags = f"<span>{marks}</span>"
     # They go into a second line together
     if cost:
         price = f'<span style="margin-left:auto">{badge(cost, tip=_COST)}</span>'
         tags = f'<span style="{_TAGS}">{tags}{price}</span>'
     return Html(f'<div {NO_MATHS}><div style="{_HEAD}">{title}{name}{tags}</div>{text}</div>')
+
+
+def _description_html(description: str) -> Html:
+    """Return *description*; a click on the beginning of a long one shows or hides the whole."""
+    whole, begin = markdown_html(description), " ".join(description.split())
+    if len(begin) <= _FOLDED:
+        return whole
+    return Html(
+        f'<details data-toolbench-about><summary style="cursor:pointer"><span>{short(begin, _BEGIN)}'
+        f"</span></summary>{whole}</details>"
+    )
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:

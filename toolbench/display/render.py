@@ -103,6 +103,11 @@ def _pre(renderable: RenderableType, width: int, room: int) -> Html:
     return Html(f"<pre {attributes}>{''.join(body)}</pre>")
 
 
+def inline_html(text: Text) -> Html:
+    """Return *text* with its colours, for the inside of an element that keeps blanks and has a font."""
+    return Html("".join(_span(part, style) for part, style, _ in Segment.simplify(_flow(text))))
+
+
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:
     """Return *renderable* with its texts shortened, before Rich computes the layout."""
     match renderable:

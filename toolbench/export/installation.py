@@ -1,4 +1,4 @@
-"""How to install an exported package: in this environment, or for the OpenHands SDK in one of its own."""
+"""How to install an exported package: in this environment, in a clean one, or for the OpenHands SDK."""
 
 import sys
 from os.path import isabs
@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from shutil import which
 
-from toolbench.install_commands import install_commands
+from toolbench.install_commands import install_commands, own_source
 
 # The lowest
 _SDK_PYTHON = "3.12"
@@ -25,7 +25,7 @@ def how_to_install(folder: str | Path, *, python: str) -> str:
 
 def how_to_install_from_a_cell(folder: str | Path) -> str:
     """Return the sentence of `how_to_install` with commands for a cell of this notebook."""
-    return _sentence(install_commands(quote(_as_path(folder)), for_cell=True))
+    return _sentence(in_this_kernel(folder))
 
 
 def how_to_install_for_openhands(folder: str | Path) -> str:
@@ -33,28 +33,38 @@ def how_to_install_for_openhands(folder: str | Path) -> str:
 
     The package is for the OpenHands SDK: it is installed into a new environment beside the folder.
     """
-    path = _as_path(folder).rstrip("/")
-    place = quote(f"{path}_env")
-    if which("uv") is not None:
-        commands = (
-            f"uv venv --python {_SDK_PYTHON} {place}",
-            f"uv pip install --python {place} {quote(path)}",
-        )
-    elif sys.platform == "win32":
-        commands = (
-            f"py -{_SDK_PYTHON} -m venv {place}",
-            f"{place}\\Scripts\\python -m pip install {quote(path)}",
-        )
-    else:
-        commands = (
-            f"python{_SDK_PYTHON} -m venv {place}",
-            f"{place}/bin/python -m pip install {quote(path)}",
-        )
+    first, second = in_clean_environment(folder, openhands=True)
     return (
         f"The OpenHands SDK needs Python {_SDK_PYTHON} or newer and cannot share an environment with "
         "toolbench. To install the package into an environment of its own, run two commands in a "
-        f"terminal: `{commands[0]}`, and then `{commands[1]}`."
+        f"terminal: `{first}`, and then `{second}`."
     )
+
+
+def in_this_kernel(folder: str | Path) -> list[str]:
+    """Return the commands for a cell that install the package in *folder* into this environment."""
+    return install_commands(quote(_as_path(folder)), for_cell=True)
+
+
+def in_clean_environment(folder: str | Path, *, openhands: bool) -> list[str]:
+    """Return the commands for a terminal that install the package in *folder* into a new environment.
+
+    While toolbench is not installed from an index, it is installed from where this one came.
+    """
+    path = _as_path(folder).rstrip("/")
+    place, packages = quote(f"{path}_env"), quote(path)
+    python = version = ""
+    if openhands:
+        python, version = f"--python {_SDK_PYTHON} ", _SDK_PYTHON
+    elif source := own_source():
+        packages = f"{quote(source)} {packages}"
+    if which("uv") is not None:
+        return [f"uv venv {python}{place}", f"uv pip install --python {place} {packages}"]
+    if sys.platform == "win32":
+        make, python = f"py -{version or 3}", f"{place}\\Scripts\\python"
+    else:
+        make, python = f"python{version or 3}", f"{place}/bin/python"
+    return [f"{make} -m venv {place}", f"{python} -m pip install {packages}"]
 
 
 def _sentence(commands: list[str]) -> str:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbench.core.executor import FunctionCall, innermost
 from toolbench.core.tool import ToolDefinition
@@ -15,6 +15,7 @@ from toolbench.errors import ExportError
 from toolbench.export.code.code_secrets import check_text, variables_in
 from toolbench.export.code.sdk_imports import with_context_of_sdk, with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
+from toolbench.export.package_html import package_html
 from toolbench.export.package_name import package_name
 from toolbench.export.project.division import divided
 from toolbench.export.project.imports import modules_in, requirements
@@ -44,18 +45,32 @@ _OURS = "toolbench"
 
 
 class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Python 3.12
-    """The folder of a package that was written: a path that a cell shows with what to look at."""
+    """The folder of a package that was written: a path that a cell shows as a card.
 
+    Attributes:
+        package: The name to import.
+        tool_names: The tools.
+        files: The paths of the files in the folder.
+        variables: The environment variables that its code reads.
+        openhands: Whether it is for the OpenHands SDK.
+        notes: The sentences of "To look at" in its README: what is not in the package, and which calls
+            are not repeated by its tests. After them sentences about the files of an earlier export.
+    """
+
+    package: str = ""
+    tool_names: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    openhands: bool = False
     notes: tuple[str, ...] = ()
-    """The sentences of "To look at" in its README: what is not in the package, and which calls are not
-    repeated by its tests. After them sentences about the files of an earlier export."""
 
     def to_look_at(self) -> str:
         """Return the notes, each on a line of its own that begins with a line break; empty if none."""
         return "".join(f"\nTo look at: {note}" for note in self.notes)
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
-        printer.text(f"{Path(self)!r}{self.to_look_at()}")
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        text = f"{Path(self)!r}{self.to_look_at()}"
+        return {"text/plain": text, "text/html": package_html(self)}
 
 
 def export_package(
@@ -106,12 +121,15 @@ def export_package(
     if isinstance(tools, ToolDefinition):
         tools = [tools]
     project = PackageFolder(Path(folder).expanduser())
-    files, notes = files_of(tools, project.name, cells=cells, tests=tests, openhands=openhands)
-    contents = {place: _encoded(place, text) for place, text in files.items()}
+    written = files_of(tools, project.name, cells=cells, tests=tests, openhands=openhands)
+    contents = {place: _encoded(place, text) for place, text in written.files.items()}
     if not overwrite:
         check_places(project, contents)
     changes = write_files(project, contents, removal=overwrite)
-    project.notes = (*notes, *changes)
+    project.package, project.files = written.package, tuple(contents)
+    project.variables, project.openhands = tuple(written.variables), openhands
+    project.tool_names = tuple(tool.name for tool in tools)
+    project.notes = (*written.notes, *changes)
     return project
 
 
@@ -125,6 +143,15 @@ def _encoded(place: str, text: str) -> bytes:
         raise ExportError(msg) from None
 
 
+class ProjectFiles(NamedTuple):
+    """The text of each file of a project by its path there, and what is said of them."""
+
+    package: str
+    files: Mapping[str, str]
+    variables: Sequence[str]
+    notes: tuple[str, ...]
+
+
 def files_of(
     tools: Sequence[AnyTool],
     folder: str,
@@ -132,11 +159,8 @@ def files_of(
     cells: Collection[int],
     tests: Iterable[RunRecord] | None,
     openhands: bool,
-) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Return the text of each file of the project, and the notes of its README.
-
-    The keys are the paths of the files in the project.
-    """
+) -> ProjectFiles:
+    """Return the files of the project, and what is said of them."""
     parts = _parts(tools, openhands=openhands)
     package = package_name(tools, folder)
     division = divided(parts, cells=cells, openhands=openhands)
@@ -189,7 +213,7 @@ def files_of(
     }
     for place, text in files.items():
         check_text(text, place)
-    return files, notes
+    return ProjectFiles(package, files, variables, notes)
 
 
 _EXTRAS = {"jupyter-toolbench": "[serve]", "fastmcp-slim": "[server]"}

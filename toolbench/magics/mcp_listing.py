@@ -1,19 +1,18 @@
 """The tables of %mcp: servers, tools, resources, prompts, logs."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from os.path import commonprefix
 from typing import TYPE_CHECKING, get_args
 
 from toolbench.core.declarations import Effect
+from toolbench.core.tool_names import by_first_words
 from toolbench.display.caps import shorten
-from toolbench.llm.tokens import TokenCount
+from toolbench.display.escape import SEQUENCE
 from toolbench.magics.table import Listing
 from toolbench.mcp.monitoring.traffic import paired
 from toolbench.mcp.server_html import status_words
 from toolbench.mcp.servers import kept
-from toolbench.wording import counted, listed, words_of
+from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:
     from toolbench.mcp.config.discovery import DiscoveredServer
@@ -79,7 +78,7 @@ def offer(session: "MCPServerSession") -> Listing:
     if len(listing) + len(disabled) <= _LISTED:
         return listing
     name = session.name
-    overview = groups(name, list(session.tools), token_bill(session))
+    overview = groups(name, list(session.tools))
     notes = [
         # By addresses: names may be longer here, or become so
         f"All of them: %mcp list {name}. Those of a group: %tools {name}.PATTERN",
@@ -206,7 +205,12 @@ def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listin
 
 def lines(session: "MCPServerSession", what: str) -> Listing:
     """Return a table of the lines of a server's `log` or `stderr`."""
-    rows = [(line,) for line in getattr(session, what)]
+    rows = []
+    for line in getattr(session, what):
+        if isinstance(line, str):
+            # Its colours
+            line = SEQUENCE.sub("", line)
+        rows.append((line,))
     return Listing((f"{what} of {session.name}",), rows, "Nothing so far.")
 
 
@@ -278,7 +282,7 @@ _LONGEST = 40
 Tools = Sequence["MCPToolDefinition"]
 
 
-def groups(server: str, tools: Tools, bill: "TokenBill") -> Listing:
+def groups(server: str, tools: Tools) -> Listing:
     """Return a table of the groups of *tools*: the number, the cost and the effects of each.
 
     What stands for a group is a pattern of the names on the server: `%tools SERVER.PATTERN`.
@@ -286,77 +290,29 @@ def groups(server: str, tools: Tools, bill: "TokenBill") -> Listing:
     Args:
         server: The name of the server.
         tools: The tools of the server.
-        bill: The cost of each tool.
     """
-    grouped, others = _grouped(tools)
+    from toolbench.mcp.review import TokenBill  # noqa: PLC0415 - as above
+
+    by_name = {tool.name: tool for tool in tools}
+    grouped, others = by_first_words(list(by_name), _ROWS)
     notes = []
     if others:
         grouped.append(("other names", others))
-        names = [_short(tool.name) for tool in others]
-        notes = [f"Other names: {listed(names, _NAMES)}"]
+        notes = [f"Other names: {listed([_short(name) for name in others], _NAMES)}"]
     known = {tool.hints.effect for tool in tools}
     effects: list[Effect] = [effect for effect in get_args(Effect) if effect in known]
     rows = []
-    for pattern, members in grouped:
+    for pattern, names in grouped:
+        members = [by_name[name] for name in names]
         counts = Counter(tool.hints.effect for tool in members)
         numbers = [counts[effect] or "" for effect in effects]
-        rows.append((_short(pattern), len(members), _cost(members, bill), *numbers))
+        bill, tokens = TokenBill.of(members), ""
+        if bill.tools:
+            tokens = bill.total.number
+        rows.append((_short(pattern), len(members), tokens, *numbers))
     columns = (f"tools of {server}", "number", "tokens", *effects)
     return Listing(columns, rows, f"{server} has no tools.", notes=notes)
 
 
-def _grouped(tools: Tools) -> tuple[list[tuple[str, Tools]], Tools]:
-    """Return groups of *tools*, each with its pattern, the largest first; and the other tools."""
-    # Of words, not of paths
-    first = len(commonprefix([words_of(tool.name) for tool in tools]))  # noqa: RUF071
-    by_beginning: dict[str, list[MCPToolDefinition]] = {}
-    for tool in tools:
-        by_beginning.setdefault(_beginning(tool.name, first + 1), []).append(tool)
-    ordered = sorted(by_beginning.items(), key=lambda item: -len(item[1]))
-    shown = ordered
-    if len(ordered) > _ROWS:
-        shown = [group for group in ordered[: _ROWS - 1] if len(group[1]) > 1]
-    if first and not shown:
-        # After the words of all, each name goes on in its own way
-        shown = ordered = [(_beginning(tools[0].name, first), list(tools))]
-    others: list[MCPToolDefinition] = []
-    for _, members in ordered[len(shown) :]:
-        others += members
-    return [(_pattern(*group), group[1]) for group in shown], others
-
-
-def _beginning(name: str, words: int) -> str:
-    """Return *name* up to the end of so many words; all of it if it has other letters than words have."""
-    pattern = r"[\W_]*".join(["", *map(re.escape, words_of(name)[:words])])
-    found = re.match(pattern, name, re.IGNORECASE)
-    if found and words_of(found[0]):
-        return found[0]
-    return name
-
-
-def _pattern(beginning: str, members: Tools) -> str:
-    """Return the pattern of the names of *members*, which have this *beginning*."""
-    names = [tool.name for tool in members]
-    if len(names) == 1:
-        return names[0]
-    end = len(beginning)
-    shared = len(commonprefix(names))  # noqa: RUF071 - of names, not of paths
-    # With the sign before the next word
-    while end < shared and not names[0][end].isalnum():
-        end += 1
-    return f"{names[0][:end]}*"
-
-
 def _short(name: str) -> str:
     return shorten(" ".join(name.split()), _LONGEST)
-
-
-def _cost(members: Tools, bill: "TokenBill") -> str:
-    tokens = 0
-    for tool in members:
-        # None for a tool that the server keeps for its app
-        if cost := bill.tools.get(tool.remote_name):
-            tokens += cost.tokens
-    if not tokens:
-        return ""
-    return TokenCount(tokens, exact=False).number

@@ -27,6 +27,7 @@ from toolbench.magics.line import (
 from toolbench.magics.settings import Toolbench
 from toolbench.magics.table import Listing
 from toolbench.mcp.monitoring.log import LEVELS
+from toolbench.widgets.live_view import announced
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -237,7 +238,8 @@ def _serve(magics: MCPMagics, options: Namespace) -> "Served | str":
         raise UsageError(msg)
     if magics.served is not None:
         magics.served.close()
-    magics.served = serving.serve(names or (lambda: _own_tools(magics.catalog)))
+    with announced("Starting the server …"):
+        magics.served = serving.serve(names or (lambda: _own_tools(magics.catalog)))
     return magics.served
 
 

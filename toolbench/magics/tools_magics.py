@@ -38,7 +38,9 @@ from toolbench.magics.line import (
 from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
 from toolbench.runs.history import ListedRuns, history
+from toolbench.runs.kernel import has_kernel
 from toolbench.runs.perform import perform
+from toolbench.widgets.live_view import announced
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -178,25 +180,31 @@ def _cells(text: str) -> list[int]:
         raise UsageError(msg) from None
 
 
-def _export(magics: ToolsMagics, options: Namespace) -> str:
+def _export(magics: ToolsMagics, options: Namespace) -> Any:
     from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
         how_to_install_for_openhands,
         how_to_install_from_a_cell,
     )
 
     tools = [magics.catalog.find(name) for name in options.names]
-    package = export.export_package(
-        tools,
-        options.to,
-        cells=options.cells,
-        openhands=options.openhands,
-        overwrite=options.overwrite,
-    )
+    with announced("Reading the notebook …"):
+        package = export.export_package(
+            tools,
+            options.to,
+            cells=options.cells,
+            openhands=options.openhands,
+            overwrite=options.overwrite,
+        )
     how_to = how_to_install_from_a_cell
     if options.openhands:
         how_to = how_to_install_for_openhands
     names = ", ".join(tool.name for tool in tools)
-    return f"Wrote the package {package} with {names}. {how_to(package)}{package.to_look_at()}"
+    text = f"Wrote the package {package} with {names}. {how_to(package)}{package.to_look_at()}"
+    if not has_kernel():
+        return text
+    from toolbench.widgets.export_card import ExportCard  # noqa: PLC0415 - as above
+
+    return ExportCard(package, text)
 
 
 def _history(magics: ToolsMagics, options: Namespace) -> Any:

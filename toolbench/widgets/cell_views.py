@@ -28,6 +28,7 @@ class CellViews:
             ("toolbench.runs.history", "RunHistory"): self._in_a_page(_history),
             ("toolbench.runs.history", "ListedRuns"): self._in_a_page(_runs),
             ("toolbench.serving.served_tools", "Served"): self._in_a_page(_served),
+            ("toolbench.export.package", "PackageFolder"): self._in_a_page(_package),
             ("toolbench.mcp.session", "MCPServerSession"): _server,
             ("toolbench.mcp.client", "MCPClient"): _client,
         }
@@ -131,6 +132,13 @@ def _served(served: Any) -> Any:
     from toolbench.widgets.served_panel import ServedPanel  # noqa: PLC0415 - as above
 
     return ServedPanel(served)
+
+
+def _package(package: Any) -> Any:
+    """Return the card of an exported package, with a button that runs its tests."""
+    from toolbench.widgets.export_card import ExportCard  # noqa: PLC0415 - as above
+
+    return ExportCard(package)
 
 
 def _client(client: Any, **options: Any) -> Any:

@@ -6,15 +6,15 @@ an error is in the place of a widget. So the cell of a view gets another output 
 the view and its later runs as HTML. This HTML is hidden while the page draws the widget.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from uuid import uuid4
 
 import ipywidgets as w
 
 from toolbench.display.css import REMARK, TEXT_FONT
-from toolbench.display.escape import Html
+from toolbench.display.escape import Html, escape
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.kernel import running_shell
 from toolbench.runs.record import RunRecord
@@ -140,6 +140,8 @@ class ShownViews:
         """Remember no views yet."""
         self.cell: str | None = None
         """The cell that runs, by the id that the front end gave it; None if there is no such cell."""
+        self.announcement: CellOutput | None = None
+        """What `announced` shows in the cell that runs, until a view takes its place."""
         self._cells: dict[Any, set[str | None]] = {}
         self._earlier: list[tuple[str, Any]] = []
         """What earlier runs of cells showed, with the cells. A run that fails leaves it to the next."""
@@ -188,11 +190,18 @@ class ShownViews:
         if any(self.cell in cells for cells in self._cells.values()):
             self._earlier = [entry for entry in self._earlier if entry[0] != self.cell]
         self.cell = None
+        self.withdraw()
         over = [view for view, cells in self._cells.items() if not cells and not view.is_busy]
         for view in over:
             del self._cells[view]
             view.close()
             _forget_output(view)
+
+    def withdraw(self) -> None:
+        """Empty the output of the announcement, if no view has taken its place."""
+        announcement, self.announcement = self.announcement, None
+        if announcement is not None:
+            announcement.replace({"text/plain": ""})
 
 
 def _forget_output(view: Any) -> None:
@@ -241,6 +250,22 @@ class CellOutput:
         )
 
 
+@contextmanager
+def announced(text: str) -> Iterator[None]:
+    """Show *text* in the cell that runs: a sign of life, until the view that is made then takes its place."""
+    publisher = _publisher()
+    # A notebook that runs without a page gets no more outputs
+    if publisher is not None and can_ask_in_cell():
+        shown_views.announcement = output = CellOutput(publisher)
+        html = f'<div style="{TEXT_FONT};{REMARK}" role="status">{escape(text)}</div>'
+        output.show({"text/plain": text, "text/html": html})
+    try:
+        yield
+    except BaseException:
+        shown_views.withdraw()
+        raise
+
+
 class SavedOutput:
     """The output with the HTML of one panel, in the cell that shows the panel."""
 
@@ -269,13 +294,17 @@ class SavedOutput:
         if publisher is None:
             return
         self._last_keys = frozenset(record.key for record in records)
-        output = CellOutput(publisher)
+        announcement, shown_views.announcement = shown_views.announcement, None
+        output = announcement or CellOutput(publisher)
         # Another thread may call `keep` from now on
         if can_ask_in_cell():
             self._output = output
         else:
             self._output = None
-        output.show(self._content(still, ()))
+        if announcement is None:
+            output.show(self._content(still, ()))
+        else:
+            output.replace(self._content(still, ()))
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.

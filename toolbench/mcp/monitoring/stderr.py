@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from typing import TextIO
 
+from toolbench.display.escape import SEQUENCE
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 REMARK = (
@@ -136,11 +137,12 @@ class StderrTail:
         return "\n".join(self)
 
     def last(self, count: int, *, since: int = 0) -> list[str]:
-        """Return the last *count* non-empty lines after line number *since*."""
+        """Return the last *count* non-empty lines after line number *since*, without colours."""
         new = self.total - since
         if new <= 0:
             return []
-        return [line for line in list(self)[-new:] if line.strip()][-count:]
+        lines = [SEQUENCE.sub("", line) for line in list(self)[-new:]]
+        return [line for line in lines if line.strip()][-count:]
 
     def add(self, line: str) -> None:
         """Add one line."""

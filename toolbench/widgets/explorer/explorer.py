@@ -47,10 +47,9 @@ class ServerPage:
         lock: Lock,
         when_run: Callable[[RunRecord], object],
     ) -> None:
-        """Show the tools of *session* and open the first tool.
+        """Show the tools of *session*. The other tabs are made when they are opened.
 
-        The other tabs are made when they are opened. After each run of a tool call *when_run* with
-        its record.
+        After each run of a tool call *when_run* with its record.
         """
         self.session = session
         self._parts = parts = Parts()
@@ -62,8 +61,8 @@ class ServerPage:
         }
         self.lists = TabSet(session, lock, kinds, when_turned=self._place)
         """The tabs with the lists of tools, resources, prompts, and skills if there are any."""
-        self.details = ServerView(session, lock, self._use_tool)
-        """The tabs about the server, with its log and traffic."""
+        self._lock = lock
+        self._details: ServerView | None = None
         self._offer_skills()
         self.main = parts.column()
         """The box that shows the picked item of the visible list."""
@@ -84,6 +83,13 @@ class ServerPage:
         """Add the tab of skills if the server has skills. Few servers have them."""
         if has_skills(self.session):
             self.lists.add(SkillsPane, SkillsPane)
+
+    @property
+    def details(self) -> ServerView:
+        """The tabs about the server, with its log and traffic; made when they are first needed."""
+        if self._details is None:
+            self._details = ServerView(self.session, self._lock, self._use_tool)
+        return self._details
 
     @property
     def pane(self) -> ListPane:
@@ -110,7 +116,8 @@ class ServerPage:
     def close(self) -> None:
         """Close every pane that was opened."""
         self.lists.close()
-        self.details.close()
+        if self._details is not None:
+            self._details.close()
         self._parts.close()
 
 
@@ -146,6 +153,10 @@ class Explorer(LiveView):
             parts, "Servers", self._picked, self._lock, rows=8, search="Find a server"
         )
         self._head = parts.html()
+        tip = "How the server is, its log, its traffic, recordings and changes"
+        self._about = parts.button("", self._turn_details, tip=tip, kind="toolbench-about")
+        self._shows_details = False
+        self._heading = parts.row(self._head, self._about, kind="toolbench-server")
         self._text = parts.html()
         self._empty = parts.column(self._text, kind="toolbench-page")
         self._panes = Panes(parts)
@@ -242,9 +253,31 @@ class Explorer(LiveView):
         self._show_head()
         if name not in self._pages:
             self._pages[name] = ServerPage(self._sessions[name], self._lock, self._add_run)
+            self._open_details_if_lost()
         page = self._pages[name]
-        lists = [self._list.widget, self._head, page.lists.widget]
-        self._panes.fill(lists=lists, main=[page.main], aside=[page.details.widget])
+        self._panes.fill(
+            lists=[self._list.widget, self._heading, page.lists.widget], main=[page.main]
+        )
+        self._show_details()
+
+    def _turn_details(self) -> None:
+        """Show the tabs about the server, or hide them."""
+        with self._lock:
+            self._shows_details = not self._shows_details
+            self._show_details()
+
+    def _open_details_if_lost(self) -> None:
+        """Open the tabs about the shown server if it is not connected: they say why, and connect it."""
+        page = self.page
+        if page is not None and page.session.status not in ("connected", "connecting"):
+            self._shows_details = True
+
+    def _show_details(self) -> None:
+        page, aside, word = self.page, list[Any](), "Server and traffic"
+        if self._shows_details and page is not None:
+            aside, word = [page.details.widget], "Hide the server"
+        self._about.description = word
+        self._panes.fill(aside=aside)
 
     def _hear(self, name: str, names: frozenset[str]) -> None:
         with self._lock:
@@ -254,6 +287,9 @@ class Explorer(LiveView):
                 self._show_list()
             if name in self._pages:
                 self._pages[name].hear(names)
+            if name == self._name and "status" in names:
+                self._open_details_if_lost()
+                self._show_details()
 
     def _add_run(self, record: RunRecord) -> None:
         """Keep *record*, the last run of its tool, in the saved notebook."""

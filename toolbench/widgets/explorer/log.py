@@ -1,85 +1,17 @@
 """The tab of a server's MCP log, and of the stderr of its process."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from toolbench.display.ansi import on_page
 from toolbench.display.escape import Html, escape
-from toolbench.display.page import notice
 from toolbench.mcp.monitoring.log import LEVELS, LogEntry
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.tabs import Lock, Pane
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.feed import Feed, line_html, text_html
+from toolbench.widgets.kit.parts import put
 from toolbench.wording import counted
 
-# Lines of one widget
-PIECE = 25
-# Widgets
-_PIECES = 8
-
-
-class Feed:
-    """A view of the last lines, scrolled to the end, where the newest is. Old lines are not sent again."""
-
-    def __init__(self, parts: Parts, *, nothing: str) -> None:
-        """Show the sentence *nothing*, because there are no lines yet."""
-        self._parts = parts
-        self._nothing = nothing
-        self._pieces: list[tuple[Any, list[Html]]] = []
-        self._dropped = 0
-        self._head = parts.html(notice(nothing, "neutral"))
-        # Inside another box: only that one counts from its end
-        self._box = parts.column()
-        self.widget = parts.column(self._head, parts.column(self._box, kind="toolbench-feed"))
-
-    def say_nothing(self, nothing: str) -> None:
-        """While there are no lines, show the sentence *nothing* from now on."""
-        self._nothing = nothing
-        self._arrange()
-
-    def restart(self, lines: Sequence[Html]) -> None:
-        """Replace all lines by *lines*."""
-        old = [widget for widget, _ in self._pieces]
-        self._pieces, self._dropped = [], 0
-        # Also takes the old widgets out of the box, in one step
-        self.add(lines)
-        self._parts.drop(old)
-
-    def add(self, lines: Sequence[Html]) -> None:
-        """Add *lines* at the end, and drop the oldest. Only widgets with a new line are sent to the page."""
-        lasting = lines[-PIECE * _PIECES :]
-        self._dropped += len(lines) - len(lasting)
-        while lasting:
-            if not self._pieces or len(self._pieces[-1][1]) == PIECE:
-                self._pieces.append((self._parts.html(), []))
-            widget, shown = self._pieces[-1]
-            room = PIECE - len(shown)
-            shown += lasting[:room]
-            lasting = lasting[room:]
-            widget.value = "".join(shown)
-        old, self._pieces = self._pieces[:-_PIECES], self._pieces[-_PIECES:]
-        self._dropped += PIECE * len(old)
-        self._arrange()
-        self._parts.drop(widget for widget, _ in old)
-
-    def _arrange(self) -> None:
-        head = Html("")
-        if not self._pieces:
-            head = notice(self._nothing, "neutral")
-        elif self._dropped:
-            text = f"{counted(self._dropped, 'earlier line')} not shown"
-            head = Html(f'<span class="toolbench-dim">{text}</span>')
-        put(self._head, head)
-        self._box.children = [widget for widget, _ in self._pieces]
-
-
-# Characters of one line
-_LONGEST = 2_000
-# Characters; a longer line shows only its beginning
-_FOLDED = 300
-# Characters of this beginning
-_BEGIN = 200
 _RED = on_page((190, 50, 60))
 _COLORS = {
     "warning": on_page((160, 110, 0)),
@@ -123,7 +55,7 @@ class LogPane(Pane):
         self._say_nothing()
         before, self._seen_stderr = self._seen_stderr, stderr.total
         lines = _newest(stderr, self._seen_stderr - before)
-        self._stderr.add([_line_html(_text_html(line)) for line in lines])
+        self._stderr.add([line_html(text_html(line)) for line in lines])
         self._show_noise()
 
     def _restart(self) -> None:
@@ -141,7 +73,7 @@ class LogPane(Pane):
         self._log.say_nothing(text)
 
     def _show_noise(self) -> None:
-        html = "".join(_line_html(_text_html(line)) for line in self.session.noise)
+        html = "".join(line_html(text_html(line)) for line in self.session.noise)
         if html:
             html = f"<details><summary>{_NOISE}</summary>{html}</details>"
         put(self._noise, Html(html))
@@ -157,23 +89,8 @@ def _entry_html(entry: LogEntry) -> Html:
     level = escape(entry.level)
     if entry.level in _COLORS:
         level = Html(f'<span style="color:{_COLORS[entry.level]}">{level}</span>')
-    text = _text_html(entry.text)
+    text = text_html(entry.text)
     if entry.logger:
         text = Html(f"{escape(entry.logger)}: {text}")
     time = f"{datetime.fromtimestamp(entry.time, UTC).astimezone():%H:%M:%S.%f}"[:-3]
-    return _line_html(Html(f'<span class="toolbench-dim">{time}</span> {level} {text}'))
-
-
-def _line_html(content: Html) -> Html:
-    return Html(f'<div class="toolbench-line tex2jax_ignore mathjax_ignore">{content}</div>')
-
-
-def _text_html(text: str) -> Html:
-    """Return *text* as HTML. A long text shows only its beginning until a click on it."""
-    rest = len(text) - _LONGEST
-    if rest > 0:
-        text = f"{text[:_LONGEST]}… {rest:,} more characters"
-    if len(text) <= _FOLDED:
-        return escape(text)
-    begin, end = escape(text[:_BEGIN]), escape(text[_BEGIN:])
-    return Html(f'<details class="toolbench-long"><summary>{begin}…</summary>{end}</details>')
+    return line_html(Html(f'<span class="toolbench-dim">{time}</span> {level} {text}'))

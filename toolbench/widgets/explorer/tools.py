@@ -1,25 +1,28 @@
 """The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from threading import RLock
+from typing import Any, ClassVar, get_args
 
+from toolbench.core.declarations import Effect
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.tool_names import by_first_words
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.lists.listing import DisabledTool
 from toolbench.mcp.review import TokenBill
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.explorer.app_preview import AppView
-from toolbench.widgets.explorer.tabs import (
-    ListPane,
-    Lock,
-    changes_html,
-)
-from toolbench.widgets.kit.parts import put
-from toolbench.widgets.kit.search_list import PickList, tool_item
+from toolbench.widgets.explorer.requests import PendingUpdates
+from toolbench.widgets.explorer.tabs import ListPane, Lock, changes_html
+from toolbench.widgets.explorer.traffic import TrafficPane, UseTool
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.search_list import NO_GROUPS, GroupSummary, Item, PickList, tool_item
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
@@ -28,6 +31,12 @@ from toolbench.wording import counted
 _DEAREST = 100
 # Disabled tools shown with their reasons
 _DISABLED = 50
+# A list of so few tools needs no groups
+_FEW = 12
+# Groups; the last has the tools of all others
+_GROUPS = 20
+_OTHERS = "other names"
+_SHOW, _HIDE = "Show its traffic", "Hide its traffic"
 _WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came."}
 
 
@@ -43,7 +52,10 @@ class ToolsPane(ListPane):
         lock: Lock,
         when_run: Callable[[RunRecord], object] = lambda record: None,
     ) -> None:
-        """List the tools and open the first; call *when_run* with the record of each ended run."""
+        """List the tools; call *when_run* with the record of each ended run.
+
+        The first tool that declares that it only reads is opened. No other is opened unasked.
+        """
         super().__init__(session, lock)
         parts = self._parts
         self._when_run = when_run
@@ -64,12 +76,11 @@ class ToolsPane(ListPane):
         problems = "".join(notice(text, "warning") for text in session.problems)
         self._notes.value = problems + changes_html(session.tools.last_change)
         tools = {tool.remote_name: tool for tool in session.tools}
-        self._list.offer(
-            [tool_item(name, name, tool) for name, tool in tools.items()],
-            _WITHOUT_TOOLS.get(session.status, "Not connected."),
-        )
+        items, groups = _grouped(tools)
+        nothing = _WITHOUT_TOOLS.get(session.status, "Not connected.")
+        self._list.offer(items, nothing, groups=groups)
         put(self._empty, _empty_html(session))
-        self._list.pick_first()
+        self._list.pick_first(mark="read-only")
         self._disabled.value = _disabled_html(session.tools.disabled)
         self._cost.value = _cost_html(TokenBill.of(tools.values()))
         # Not here: the lock of a panel comes before that of the explorer
@@ -81,6 +92,7 @@ class ToolsPane(ListPane):
             self._open[name] = ServerToolPanel(
                 self.session,
                 self.session.tool(name),
+                self.use,
                 when_state=partial(self._show_state, name),
                 when_over=self._when_run,
             )
@@ -123,20 +135,57 @@ class ToolsPane(ListPane):
         super().close()
 
 
+def _grouped(
+    tools: Mapping[str, MCPToolDefinition],
+) -> tuple[list[Item], Mapping[str, GroupSummary]]:
+    """Return *tools* as items in groups of names that begin alike, and what each group costs and does.
+
+    Few tools, and tools whose names have nothing in common, make no groups.
+    """
+    grouped, others = by_first_words(list(tools), _GROUPS)
+    several = [group for group in grouped if len(group[1]) > 1]
+    if len(tools) <= _FEW or len(several) < 2:
+        return [tool_item(name, name, tool) for name, tool in tools.items()], NO_GROUPS
+    for _, names in grouped:
+        if len(names) == 1:
+            others = [*others, *names]
+    if others:
+        several.append((_OTHERS, others))
+    items: list[Item] = []
+    groups: dict[str, GroupSummary] = {}
+    for pattern, names in several:
+        title = f"{pattern} {len(names):,}"
+        members = [tools[name] for name in names]
+        items += [
+            tool_item(tool.remote_name, tool.remote_name, tool, group=title) for tool in members
+        ]
+        effects = Counter(tool.hints.effect for tool in members)
+        numbers = [(effect, effects[effect]) for effect in get_args(Effect) if effects[effect]]
+        groups[title] = str(TokenBill.of(members).total), numbers
+    return items, groups
+
+
 class ServerToolPanel(ToolPanel):
-    """The panel of a server's tool, and below it the app of the tool, if there is one."""
+    """The panel of a server's tool; below the result its messages on demand, and its app if it has one."""
 
     def __init__(
         self,
         session: MCPServerSession,
         tool: ToolDefinition[Any, Any],
+        use_tool: UseTool,
         when_state: Callable[[str], object],
         when_over: Callable[[RunRecord], object],
     ) -> None:
-        """Open *tool* of *session*; for *when_state* and *when_over* see `ToolPanel`."""
+        """Open *tool* of *session*.
+
+        *use_tool* opens the tool of a message, to repeat or to edit its call. For *when_state* and
+        *when_over* see `ToolPanel`.
+        """
         super().__init__(tool, when_state=when_state, when_over=when_over)
         self._session = session
-        self._own_children = self.children
+        name = getattr(tool, "remote_name", tool.name)
+        self._traffic = ToolTraffic(self._parts, session, name, use_tool)
+        self._own_children = (*self.children, self._traffic.widget)
         self._app: AppView | None = None
         self._show_app()
 
@@ -150,24 +199,71 @@ class ServerToolPanel(ToolPanel):
     def _show_app(self) -> None:
         """Show the app of the tool in place of the earlier one."""
         earlier, self._app = self._app, None
+        children = self._own_children
         if app_uri(self.tool) is not None:
             self._app = AppView(self._session, self)
-            self.set_trait("children", (*self._own_children, self._app.widget))
-        elif earlier is not None:
-            self.set_trait("children", self._own_children)
+            children = (*children, self._app.widget)
+        self.set_trait("children", children)
         if earlier is not None:
             earlier.close()
 
     def _release(self) -> None:
         super()._release()
+        self._traffic.close()
         if self._app is not None:
             self._app.close()
+
+
+class ToolTraffic:
+    """A button that shows the messages of the calls of one tool, as they come; again, it hides them."""
+
+    def __init__(
+        self, parts: Parts, session: MCPServerSession, tool: str, use_tool: UseTool
+    ) -> None:
+        """Show only the button yet; *tool* is the name on the server of *session*."""
+        self._session, self._tool, self._use_tool = session, tool, use_tool
+        self._pane: TrafficPane | None = None
+        self._updates: PendingUpdates | None = None
+        self._button = parts.button(_SHOW, self._turn, tip="The messages of its calls on the wire")
+        self._place = parts.column()
+        self.widget = parts.column(parts.row(self._button), self._place, kind="toolbench-beside")
+
+    def _turn(self) -> None:
+        if self._pane is not None:
+            self.close()
+            return
+        lock = RLock()
+        pane = self._pane = TrafficPane(self._session, lock, self._use_tool, tool=self._tool)
+
+        def hear(names: frozenset[str]) -> None:
+            with lock:
+                # It may be closed meanwhile
+                if self._pane is pane and names & pane.hears:
+                    pane.refresh()
+
+        self._updates = PendingUpdates(self._session, hear)
+        self._place.children = [pane.widget]
+        self._button.description = _HIDE
+
+    def close(self) -> None:
+        """Hide the messages."""
+        pane, self._pane = self._pane, None
+        if self._updates is not None:
+            self._updates.close()
+        if pane is not None:
+            self._place.children = ()
+            self._button.description = _SHOW
+            pane.close()
 
 
 def _empty_html(session: MCPServerSession) -> Html:
     """Return what the user sees while no tool is picked."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
+    elif session.tools:
+        text = (
+            "Pick a tool of the list. None is opened unasked that does not say that it only reads."
+        )
     else:
         text = (
             "This server offers no tools. Its resources and prompts are in the tabs beside Tools."

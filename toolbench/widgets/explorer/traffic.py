@@ -22,6 +22,7 @@ from toolbench.widgets.kit.parts import put, show_if
 from toolbench.wording import counted
 
 _CALL = "tools/call"
+_PROGRESS = "notifications/progress"
 # Characters of the text to copy, at most
 _COPIED = 200_000
 _KINDS: dict[str, Callable[[Exchange], bool]] = {
@@ -50,13 +51,19 @@ class TrafficPane(Pane):
     title = "Traffic"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
 
-    def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
+    def __init__(
+        self, session: MCPServerSession, lock: Lock, use_tool: UseTool, *, tool: str = ""
+    ) -> None:
         """Show the messages that were sent and received so far.
 
-        *use_tool* opens the tool of a message, to repeat or to edit its call.
+        *use_tool* opens the tool of a message, to repeat or to edit its call. With *tool*, a name on
+        the server, only the calls of this tool are shown, and the progress of these.
         """
         super().__init__(session, lock)
         parts = self._parts
+        self._tool = tool
+        # Of the calls of the tool
+        self._progress_tokens: list[Any] = []
         self._read = 0
         self._exchanges = Exchanges()
         self._all: dict[int, Exchange] = {}
@@ -67,13 +74,16 @@ class TrafficPane(Pane):
             description="Containing",
             placeholder="Filter messages",
         )
+        nothing = "No message matches."
+        if tool:
+            nothing = "No message of its calls."
         self._lines = MessageLines(
             parts,
             _line,
             label="Messages",
             opens="Open message",
             noun="exchange",
-            nothing="No message matches.",
+            nothing=nothing,
         )
         self._number = self._lines.number
         close = partial(self._number.set_trait, "value", "")
@@ -103,12 +113,29 @@ class TrafficPane(Pane):
         if not new:
             return
         self._read = new[-1].id
-        changed = self._exchanges.add(new)
+        changed = [each for each in self._exchanges.add(new) if self._is_of_tool(each)]
         self._all.update((exchange.id, exchange) for exchange in changed)
         self._forget_old(traffic[0].id)
         self._lines.add(filter(self._fits, changed))
         if self._opened.exchange in changed:
             self._opened.refresh()
+
+    def _is_of_tool(self, exchange: Exchange) -> bool:
+        """Tell whether *exchange* belongs to a call of the tool; True if the messages of all are shown."""
+        message = exchange.message
+        if not self._tool:
+            return True
+        if message.method == _PROGRESS:
+            return params_of(message).get("progressToken") in self._progress_tokens
+        params: dict[str, Any] = {}
+        if message.method == _CALL:
+            params = params_of(message)
+        if params.get("name") != self._tool:
+            return False
+        meta = params.get("_meta")
+        if isinstance(meta, dict):
+            self._progress_tokens.append(meta.get("progressToken"))
+        return True
 
     def _forget_old(self, oldest: int) -> None:
         """Remove the exchanges that the session does not have any more.

@@ -4,14 +4,14 @@ With our JavaScript module (`frontend/src/picker.ts`) the page draws a fast list
 each item. Without the module, a list of ipywidgets shows the first items.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 import ipywidgets as w
-from traitlets import Dict, List, Unicode
+from traitlets import Bool, Dict, List, Unicode
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
@@ -27,6 +27,12 @@ MAX_LINES = 200
 _LONGEST = 110
 # Characters of all icons of one list
 _ICONS = 500_000
+# Items of a list whose groups are not folded at first
+_UNFOLDED = 25
+
+GroupSummary = tuple[str, Sequence[tuple[str, int]]]
+"""What a heading says of its items: a text, and pairs of a mark and the number of items with it."""
+NO_GROUPS: Mapping[str, GroupSummary] = {}
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,10 @@ class Picker(w.VBox):
     """For each item its key, two lines, mark, group, and the number of its icon, or -1."""
     icons: Any = List().tag(sync=True)
     """The `data:` URLs of the icons, each once."""
+    groups: Any = Dict().tag(sync=True)
+    """What stands below a heading that folds its items: a text, and pairs of a mark and a number."""
+    is_folded = Bool(default_value=False).tag(sync=True)
+    """Whether all items below such headings are folded at first but the picked one's."""
     matches: Any = List().tag(sync=True)
     """The items that are listed, as ranges: pairs of the first and the last number."""
     picked = Unicode(None, allow_none=True).tag(sync=True)
@@ -180,22 +190,34 @@ class PickList:
         key: str | None = self._picker.picked
         return key
 
-    def offer(self, items: Sequence[Item], nothing: str) -> None:
-        """Show *items*; if there are none, show the text *nothing*. The picked item stays picked."""
+    def offer(
+        self,
+        items: Sequence[Item],
+        nothing: str,
+        *,
+        groups: Mapping[str, GroupSummary] = NO_GROUPS,
+    ) -> None:
+        """Show *items*; if there are none, show the text *nothing*. The picked item stays picked.
+
+        The headings in *groups* have a second line, and fold their items; long lists begin folded.
+        """
         with self._lock:
             if (self._items, self._nothing) != (tuple(items), nothing):
                 self._items, self._nothing = tuple(items), nothing
                 show_if(self._search, is_shown=len(items) > 1)
                 # One message: an item and whether it matches belong together
                 with self._states_lock, self._picker.hold_sync():
+                    self._picker.groups = {visible(name): group for name, group in groups.items()}
+                    self._picker.is_folded = len(items) > _UNFOLDED
                     self._picker.items, self._picker.icons = _texts(items)
                     self._filter()
 
-    def pick_first(self) -> None:
-        """Pick the first item, if there are items and no item is picked."""
+    def pick_first(self, mark: str = "") -> None:
+        """Pick the first item, or the first with *mark*, if there is one and no item is picked."""
         with self._lock:
-            if self.picked is None and self._items:
-                self._take(self._items[0].key)
+            for item in self._items:
+                if self.picked is None and mark in ("", item.mark):
+                    self._take(item.key)
 
     def pick(self, key: str) -> bool:
         """Pick the item with *key*. Return False if there is no such item, else True."""
