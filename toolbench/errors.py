@@ -16,6 +16,7 @@
     │   └── ModelStoppedError      ... it was stopped
     ├── RegistrationError     the registry got an object that is not a tool
     ├── SchemaError           a JSON Schema that cannot be used
+    ├── SecretError           a secret of a tool has no value, so the tool was not run
     ├── ServerError           an MCP server could not be reached
     ├── ToolFailedError       a magic ran a tool and it failed; holds the observation
     │   └── ToolStoppedError  ... and it was refused or stopped
@@ -178,6 +179,10 @@ class RegistrationError(ToolbenchError, ValueError):
 
 class SchemaError(ToolbenchError, ValueError):
     """A JSON Schema that cannot be used."""
+
+
+class SecretError(ToolbenchError, LookupError):
+    """A secret of a tool has no value here; the message says where to put it."""
 
 
 class ServerError(ToolbenchError, ConnectionError):

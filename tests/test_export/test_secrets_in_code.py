@@ -140,6 +140,41 @@ def test_a_secret_in_a_variable_is_read_from_the_environment(notebook, tmp_path,
     assert ("1 passed" in done.stdout) == (value is not None)
 
 
+FILLED_IN = """
+from toolbench import secret, tool
+
+@tool
+def use(a: int, token: str = secret("TRACKER")) -> str:
+    "Use it."
+    return f"{a} {token[:4]}"
+"""
+
+
+@pytest.mark.parametrize(("openhands", "is_set"), [(True, True), (False, True), (False, False)])
+def test_a_secret_that_is_filled_in(notebook, tmp_path, monkeypatch, openhands, is_set):
+    """The package looks it up when the tool is called; nothing is needed to import it."""
+    notebook.run(FILLED_IN)
+    monkeypatch.setenv("TRACKER", SECRET)
+    run_tool(notebook["use"], a=1)
+    folder = export_package(notebook["use"], tmp_path / "p", openhands=openhands)
+    assert SECRET not in everything(folder)
+    assert "Set the secret `TRACKER` in the environment" in (folder / "README.md").read_text(
+        "utf-8"
+    )
+    if openhands:
+        # The SDK is not here
+        space = {}
+        exec((folder / "use" / "secrets.py").read_text("utf-8"), space)
+        assert space["secret"]("TRACKER").value() == SECRET
+        assert "from use.secrets import Secret" in (folder / "use" / "impl.py").read_text("utf-8")
+        return
+    environment = {k: v for k, v in os.environ.items() if k != "TRACKER" or is_set}
+    done = run_pytest(folder, "-rs", environment=environment)
+    assert done.returncode == 0, done.stdout
+    assert ("2 passed" in done.stdout) == is_set
+    assert ("set TRACKER" in done.stdout) != is_set
+
+
 def everything(folder):
     files = [path for path in folder.rglob("*") if path.is_file()]
     return "".join(path.read_text("utf-8", "replace") for path in files)

@@ -3,7 +3,7 @@
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from inspect import (
     Parameter,
@@ -21,9 +21,12 @@ from inspect import (
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from warnings import warn
 
+from pydantic import SecretStr
+
 from toolbench.core.background_loop import portal
 from toolbench.core.kinds import place_of
 from toolbench.core.schema import Action, Observation
+from toolbench.core.secrets import Secret
 from toolbench.threads import have_threads
 
 if TYPE_CHECKING:
@@ -150,6 +153,10 @@ class FunctionShape:
     """The parameters that cannot be passed by name."""
     wants_conversation: bool
     observation_type: type[Observation] | None
+    secrets: Mapping[str, Secret] = field(default_factory=dict)
+    """The secret for each parameter that is filled in; no attribute of the action has it."""
+    sealed: frozenset[str] = frozenset()
+    """The parameters of these whose type is `SecretStr`."""
 
 
 class FunctionCall(FunctionExecutor):
@@ -159,6 +166,11 @@ class FunctionCall(FunctionExecutor):
         """Make an executor that calls *function*; *shape* is what `shape_of` returned for the function."""
         self.function = function
         self.shape = shape
+
+    @property
+    def secrets(self) -> Mapping[str, Secret]:
+        """The secret for each parameter that is filled in."""
+        return self.shape.secrets
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
         """Call the function with the arguments in *action*."""
@@ -176,6 +188,10 @@ class FunctionCall(FunctionExecutor):
                 kwargs[parameter] = getattr(action, attribute)
         if shape.wants_conversation:
             kwargs[CONVERSATION] = conversation
+        for parameter, secret in shape.secrets.items():
+            kwargs[parameter] = secret.value()
+            if parameter in shape.sealed:
+                kwargs[parameter] = SecretStr(kwargs[parameter])
         return self.function(*args, **kwargs)
 
     def __reduce__(self) -> Any:

@@ -5,7 +5,7 @@ an action class, and `FunctionCall` (see `executor`) calls the function with an 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, cleandoc, isclass, isfunction, signature
 from typing import (
@@ -20,7 +20,7 @@ from typing import (
     overload,
 )
 
-from pydantic import Field, PydanticUserError, create_model
+from pydantic import Field, PydanticUserError, SecretStr, create_model
 from pydantic.fields import FieldInfo
 
 from toolbench.core.declarations import ToolAnnotations
@@ -32,6 +32,7 @@ from toolbench.core.executor import (
 )
 from toolbench.core.foreign import Open, safe_attribute
 from toolbench.core.schema import Action, Observation
+from toolbench.core.secrets import Secret
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
 
@@ -118,8 +119,10 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
             # Arguments of any name, each of this type
             bases = (Action, Open)
             fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
+    secrets = _secrets_in(arguments)
+    types = _secret_types(arguments, secrets, name, by_position)
     for argument in arguments:
-        if argument.name == CONVERSATION:
+        if argument.name == CONVERSATION or argument.name in secrets:
             continue
         attribute = safe_attribute(argument.name, {*dir(Action), *fields})
         fields[attribute] = _field(argument, attribute, about.get(argument.name))
@@ -136,6 +139,8 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
         by_position=frozenset(by_position),
         wants_conversation=any(argument.name == CONVERSATION for argument in arguments),
         observation_type=observation_type,
+        secrets=secrets,
+        sealed=frozenset(key for key, kind in types.items() if kind is SecretStr),
     )
 
 
@@ -230,6 +235,45 @@ def _field(argument: _Argument, attribute: str, about: str | None) -> tuple[Any,
     return Annotated[hint, Field(**options)], value
 
 
+def _secrets_in(arguments: Iterable[_Argument]) -> dict[str, Secret]:
+    """Return the secret for each of *arguments* that has one: as its default, or in its annotation."""
+    secrets: dict[str, Secret] = {}
+    for argument in arguments:
+        for one in (argument.default, *getattr(argument.hint, "__metadata__", ())):
+            if isinstance(one, Secret):
+                secrets.setdefault(argument.name, one)
+    return secrets
+
+
+def _secret_types(
+    arguments: Iterable[_Argument],
+    secrets: Collection[str],
+    name: str,
+    by_position: Collection[str],
+) -> dict[str, Any]:
+    """Return the type of each of *arguments* that is in *secrets*: `str`, `SecretStr` or `Any`.
+
+    Raises:
+        RegistrationError: If the secret cannot be passed to an argument.
+    """
+    types: dict[str, Any] = {}
+    for argument in arguments:
+        if argument.name not in secrets:
+            continue
+        hint = argument.hint
+        if get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        what = f"{name}: {argument.name} is a secret"
+        if hint not in (Any, str, SecretStr):
+            msg = f"{what}, so its type is str or SecretStr, not {hint!r}."
+            raise RegistrationError(msg)
+        if argument.name in by_position:
+            msg = f"{what}, which is passed by its name: put it after the `/`."
+            raise RegistrationError(msg)
+        types[argument.name] = hint
+    return types
+
+
 def _takes_none(hint: Any) -> bool:
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
@@ -302,7 +346,8 @@ def tool(
     Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google, NumPy
     or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further argument;
     `**kwargs: Unpack[SomeTypedDict]` takes the keys of the TypedDict. A parameter called
-    `conversation` is not an argument for the model: it receives the conversation. If the function
+    `conversation` is not an argument for the model: it receives the conversation. Nor is one with the
+    default `secret("NAME")`: it is filled in where the tool runs, see `secret`. If the function
     is annotated to return an Observation class, the tool returns objects of that class.
 
     Args:

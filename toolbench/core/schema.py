@@ -20,6 +20,7 @@ from toolbench.core.content import Content, TextContent
 from toolbench.core.foreign import argument_schema, foreign_model
 from toolbench.core.kinds import Kinds, by_kind, untagged
 from toolbench.core.result_limit import cut_content
+from toolbench.core.secrets import Secret, in_schema
 from toolbench.core.validators import read_base64
 from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.redaction.detect import Secrecy
@@ -51,6 +52,9 @@ class Schema(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        for field in cls.model_fields.values():
+            if isinstance(field.default, Secret):
+                raise in_schema(field.default)
         # A reader would get the method
         for view in ("visualize", "to_llm_content"):
             if callable(getattr_static(cls, view, None)):

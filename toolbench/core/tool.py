@@ -35,6 +35,7 @@ from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.result_limit import LEAST
 from toolbench.core.schema import Action, Observation, Schema, hide_in_views
+from toolbench.core.secrets import Secret, secrets_declared
 from toolbench.core.tool_advice import class_advice, misfits, no_action, two_forms
 from toolbench.core.tool_formats import (
     core_schema_of,
@@ -61,6 +62,7 @@ from toolbench.errors import (
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.detect import Secrecy
+from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import Redactor
 from toolbench.values import clip
 
@@ -365,6 +367,11 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return Secrecy(self.input_schema, self.input_node.view)
 
     @cached_property
+    def secrets(self) -> Mapping[str, Secret]:
+        """The secrets that are filled in where the tool runs, by parameter; see `secret`."""
+        return secrets_declared(self.executor)
+
+    @cached_property
     def is_async(self) -> bool:
         """Whether the executor is `async`."""
         return is_async(self.executor)
@@ -659,6 +666,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         if redactor is not None:
             hide_in_views(result, redactor)
         # Even if no run is recorded
+        elif self.secrets:
+            known = self.secrecy.redactor(action)
+            hide_in_views(result, known.joined(remembered.redactor_of_cell))
         elif not self.secrecy.is_harmless(action):
             hide_in_views(result, self.secrecy.redactor(action))
         return cast("ObservationT", result)
@@ -792,6 +802,7 @@ class _OriginalTool(ToolExecutor[Action, Observation]):
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
         self.tool = tool
+        self.secrets = tool.secrets
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
         """Call the original tool with the arguments; the call fails if it does not take one of them."""

@@ -49,6 +49,11 @@ def json_text(value: Any, *, limit: int = LIMIT) -> str:
     return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
 
 
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Return *arguments* as `json_text` does; a long string, such as a file, is shortened as in a tree."""
+    return str(cap(_dumps(_fitting(dict(arguments), _LONGEST), indent=2), LIMIT, visible))
+
+
 def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Html:
     """Return *value* as a tree of `<details>`, which folds without JavaScript.
 
@@ -125,9 +130,12 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
     return ((str(index), item) for index, item in enumerate(value))
 
 
-def _fitting(value: Any) -> Any:
-    """Return *value*; if it is very large, only its first part, with a notice."""
-    part = _Part()
+def _fitting(value: Any, longest: int = _LARGEST) -> Any:
+    """Return *value*; if it is very large, only its first part, with a notice.
+
+    A string of more than *longest* characters is shortened.
+    """
+    part = _Part(longest)
     fitting = part.of(value, 0)
     if part.is_all:
         return value
@@ -137,17 +145,18 @@ def _fitting(value: Any) -> Any:
 class _Part:
     """Copies the first part of a value; it stops when its room is used up."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int) -> None:
         self._room = _LARGEST
+        self._longest = longest
         self.is_all = True
 
     def of(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
             self._room -= len(value)
-            if len(value) <= _LARGEST:
+            if len(value) <= self._longest:
                 return value
             self.is_all = False
-            return str(cap(value, _LARGEST))
+            return str(cap(value, self._longest))
         self._room -= _LEAST
         if not _size(value) or depth >= _DEEPEST:
             return value

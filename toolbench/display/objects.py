@@ -13,7 +13,7 @@ from toolbench.display.caps import left_out
 from toolbench.display.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.images import icon_html
-from toolbench.display.json_tree import json_text
+from toolbench.display.json_tree import arguments_text
 from toolbench.display.markdown import markdown_html
 from toolbench.display.observations import (
     LIMIT,
@@ -142,7 +142,7 @@ def tool_bundle(
     if summary:
         lines.append(summary)
     if arguments:
-        lines.append(f"arguments: {json_text(dict(arguments))}")
+        lines.append(f"arguments: {arguments_text(arguments)}")
         details = _arguments_html(tool, arguments)
     else:
         parameters = _parameters(tool)
@@ -279,7 +279,7 @@ def call_text(
     limit: int = LIMIT,
 ) -> str:
     """Return the arguments, the questions with their *answers*, and the result of a call, as text."""
-    lines = [f"arguments: {json_text(dict(arguments))}"]
+    lines = [f"arguments: {arguments_text(arguments)}"]
     lines += [to_text(f"asked: {_one_line(q)} -> {_one_line(a)}") for q, a in answers]
     return "\n".join([*lines, observation_text(observation, limit=limit)])
 

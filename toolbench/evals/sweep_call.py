@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from toolbench.core.coercion import ResultObservation, is_drawn
 from toolbench.core.content import ImageContent
 from toolbench.core.schema import Observation
+from toolbench.core.secrets import given, values_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.tables import Frame, as_frame, index_name, returned_frame, shape_text
 from toolbench.errors import ToolbenchError
@@ -116,6 +117,9 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
             action = tool.action_from_arguments(dict(arguments))
             # The action also has the defaults
             secrets.learn(action)
+            values = values_of(tool.secrets)
+            secrets.include(Redactor(values.values(), shortest=1))
+            undo.enter_context(given(values))
             # The output of such a call is not shown
             if secrets.own.secrets:
                 run = Run(tool, action, source="python")

@@ -43,6 +43,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.redaction.detect import Secrecy
 from toolbench.runs.exception_text import sentence_of
 from toolbench.runs.policy import has_changed, policy
+from toolbench.runs.secret_question import ask_before
 from toolbench.values import plain
 from toolbench.wording import counted
 
@@ -116,6 +117,7 @@ def sweep(
         CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
         ConsentError: If consent was needed and not given. Then no call was made.
         NotImplementedError: If the tool has no executor.
+        SecretError: If a secret of the tool has no value, and nobody gives it.
         ToolNotFoundError: If there is no tool of that name.
     """
     check_options(repeats=repeats, workers=workers, executor=executor)
@@ -229,6 +231,9 @@ class _Sweep:
         left = planned - len(self._rows)
         name = self._tool.name
         self._allow(left, confirm=confirm)
+        # Workers elsewhere look in their own environment
+        if left and (executor is None or isinstance(executor, ThreadPoolExecutor)):
+            ask_before(self._tool)
         line = ProgressLine(f"Sweep of {name}", left, on_progress)
         line.show(line.text)
         stopped: str | None = None

@@ -167,6 +167,7 @@ def files_of(
     modules = modules_for(parts, division, package, openhands=openhands)
     modules["server.py"] = server_for(package, openhands=openhands)
     variables, named_files = variables_in(modules), files_named_in(modules)
+    secrets = sorted({one.name for tool in tools for one in tool.secrets.values()})
     calls = calls_of(
         parts,
         history() if tests is None else tests,
@@ -174,7 +175,7 @@ def files_of(
         openhands=openhands,
     )
     notes = (
-        *notes_on_surroundings(variables, named_files),
+        *notes_on_surroundings(variables, secrets, named_files),
         *notes_on_left_out(division.left_out, cells),
         *calls.notes,
     )
@@ -185,7 +186,7 @@ def files_of(
     }
     test_code = tests_for(
         package,
-        variables=variables,
+        variables=[*variables, *secrets],
         files=named_files,
         has_repeated=bool(calls.repeated),
         has_accepted=bool(calls.accepted),

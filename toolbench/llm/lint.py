@@ -191,7 +191,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "argument-secret": Rule(
         "warning",
-        "Read it where the tool runs: from the environment, or from the conversation's secrets.",
+        'Fill it in where the tool runs: as the default of a parameter, secret("NAME") of toolbench.',
         "toolbench, SECURITY.md",
         "Give the secret to the conversation, so that a model sends ${NAME}, or leave the tool out.",
     ),
@@ -742,7 +742,7 @@ def _secret(subject: Subject) -> Iterator[Finding]:
             continue
         needed.add(argument.path)
         if is_secret(argument.name, argument.node):
-            message = f"A model would have to send {argument.path}, a secret."
+            message = f"A model would have to know a secret, {argument.path}."
             yield finding(subject.name, "argument-secret", argument.path, message)
 
 

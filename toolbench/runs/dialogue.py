@@ -190,6 +190,7 @@ class Dialogue:
         """Keep *answer* for the records, and return what it means."""
         if question.consent is None:
             self._learn(question, answer)
+        if question.consent is None and question.is_recorded:
             recorded = answer.to(question)
             for dialogue in self._outward():
                 dialogue.answers.append(recorded)

@@ -11,10 +11,12 @@ from threading import Event, Timer
 from typing import Any
 
 from toolbench.core.schema import Observation
+from toolbench.core.secrets import given
 from toolbench.runs.control import RunCancelled, Stop, stop
 from toolbench.runs.current_run import run_of_code
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
+from toolbench.runs.secret_question import secrets_for
 from toolbench.threads import NO_THREADS, have_threads
 
 
@@ -94,6 +96,7 @@ async def outcome_of(
     run.begin()
     try:
         run.build()
+        secrets = secrets_for(run)
         refusal = judge(run)
     except Exception as error:  # noqa: BLE001 - of the tool's own: a validator, or a reason to ask
         return partial(_raise, error)
@@ -101,9 +104,10 @@ async def outcome_of(
         return partial(_raise, RunCancelled())
     leave = run_of_code.enter(run)
     try:
-        task = asyncio.get_running_loop().create_task(
-            run.tool.execute_async(run.action, run.conversation, redactor=run.secrets.redactor)
-        )
+        with given(secrets):
+            task = asyncio.get_running_loop().create_task(
+                run.tool.execute_async(run.action, run.conversation, redactor=run.secrets.redactor)
+            )
     finally:
         leave()
     with ExitStack() as undo:

@@ -13,6 +13,7 @@ from typing import Any
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
+from toolbench.core.secrets import given, values_of
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
@@ -200,7 +201,8 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
     if isinstance(executor, ThreadPoolExecutor):
         future = executor.submit(copy_context().run, execute, run)
     else:
-        future = executor.submit(run.tool.execute, run.action)
+        secrets = values_of(run.tool.secrets)
+        future = executor.submit(_executed, run.tool, run.action, secrets)
     run.on_cancel(future.cancel)
     try:
         return future.result()
@@ -213,6 +215,15 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
             )
             raise ToolbenchError(msg) from error
         raise
+
+
+def _executed(
+    tool: ToolDefinition[Any, Any], action: Any, secrets: Mapping[str, str]
+) -> Observation:
+    """Execute *tool* in a worker, with *secrets* that only this session may have."""
+    with given(secrets):
+        observation: Observation = tool.execute(action)
+        return observation
 
 
 def _unpicklable(executor: Executor, run: Run) -> str | None:

@@ -14,10 +14,11 @@ from toolbench.core.background_loop import portal
 from toolbench.core.content import TextContent
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation, hide_in_views
+from toolbench.core.secrets import given
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition, call_after_reload
 from toolbench.core.tool_advice import no_action, warn_of_earlier_class
-from toolbench.errors import ArgumentsError
+from toolbench.errors import ArgumentsError, SecretError
 from toolbench.network import error_kind
 from toolbench.runs.control import (
     CANCELLED,
@@ -42,6 +43,7 @@ from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, sent_by
 from toolbench.runs.redirect import hide_secrets, redirect_to
 from toolbench.runs.run import Run, run_here
+from toolbench.runs.secret_question import secrets_for
 from toolbench.runs.unfinished_observation import (
     UnfinishedObservation,
     partial_result,
@@ -263,6 +265,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     run.sent = sent_by(run)
     # First: a person is not asked about a call that cannot run
     run.build()
+    secrets = secrets_for(run)
     refusal = _judge(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
@@ -274,6 +277,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         return
     with ExitStack() as undo:
         run.secrets.on_first(partial(hide_secrets, undo))
+        undo.enter_context(given(secrets))
         observation = _as_ended(run, work(run))
     _keep(run, observation)
     if isinstance(observation, UnfinishedObservation) or run.cancelled:
@@ -364,7 +368,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
     run.error_kind = error_kind(error)
     if isinstance(error, ArgumentsError) and error.tool == run.tool.name:
         run.problems = error.problems
-    else:
+    elif not isinstance(error, SecretError):
         run.traceback = hide(traceback_of(error))
         run.place = place_of(error)
     _keep(run, Observation.from_text(sentence_of(error, hide), is_error=True))

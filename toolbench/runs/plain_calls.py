@@ -2,6 +2,7 @@
 
 from asyncio import create_task, get_running_loop, sleep
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from toolbench.runs.page import outcome_of
 from toolbench.runs.perform import execute, perform
 from toolbench.runs.progress import EVERY, ProgressView
 from toolbench.runs.run import Run, run_here
+from toolbench.runs.secret_question import secrets_for
 from toolbench.threads import have_threads
 
 # The cell, which calls `tool(...)`, which calls a function of this module
@@ -58,6 +60,7 @@ async def _recorded_async(
         if tool.is_async:
             work = await outcome_of(run)
         return perform(run, work=work)
+    _ask_for_secrets(run)
     scope = CancelScope()
     run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
 
@@ -92,6 +95,15 @@ async def _recorded_async(
     finally:
         if drawing is not None:
             drawing.cancel()
+
+
+def _ask_for_secrets(run: Run) -> None:
+    """Ask for the secrets of *run* in this thread, of the cell: in another one nobody can be asked."""
+    if run.tool.secrets:
+        # `perform` meets the same error, and records it
+        with suppress(Exception):
+            run.build()
+            secrets_for(run)
 
 
 async def _drawing(progress: ProgressView) -> None:

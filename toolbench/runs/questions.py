@@ -61,7 +61,9 @@ class Question:
     server: str = ""
     """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
     is_for_person: bool = False
-    """Whether no preset answers, since it is not known for which of several calls a server asks."""
+    """Whether no preset answers: it is a secret, or it is not known for which call a server asks."""
+    is_recorded: bool = True
+    """Whether the record of the run has the answer, unless it is a consent."""
     whole: str = field(default="", repr=False)
     """All of the call, if `message` below its first line shows only parts of it; empty otherwise."""
 

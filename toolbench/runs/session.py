@@ -1,12 +1,13 @@
 """The state that a session keeps in modules, and `reset`, which puts all of it back.
 
 In this package it is in `policy`, `history()`, `numbers`, `active`, `line` and the functions that
-hide secrets (`redirect`), in `core` in `default_registry`, in `redaction` in `remembered` and
+hide secrets (`redirect`), in `core` in `default_registry` and `secret_store`, in `redaction` in `remembered` and
 `secrets_of_servers`. What `%load_ext` adds (`core.tool.hooks`, and the shell's `meta`) stays until
 `%unload_ext`, and servers stay connected until they are closed.
 """
 
 from toolbench.core.registry import default_registry
+from toolbench.core.secrets import secret_store
 from toolbench.runs.control import Stop, StopCause, active
 from toolbench.runs.history import history
 from toolbench.runs.policy import policy
@@ -18,7 +19,7 @@ from toolbench.runs.run import numbers
 def reset() -> None:
     """Put the state of this session back to that of a new process: for tests.
 
-    Background runs are told to stop. Records, verdicts, registered tools, remembered secrets and
+    Background runs are told to stop. Records, verdicts, registered tools, secrets and
     the line of the cell are forgotten; the next run is number 1 again.
 
         @pytest.fixture(autouse=True)
@@ -32,3 +33,4 @@ def reset() -> None:
     line.reset()
     default_registry.clear()
     forget_secrets()
+    secret_store.forget()

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from toolbench._version import __version__
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import Statement
+from toolbench.export.tool_code.tool_parts import PACKAGE
 
 _OURS = "jupyter-toolbench"
 _SDK_NAME = "openhands-sdk"
@@ -22,10 +23,12 @@ _SDK_TOOLS = "openhands-tools"
 _PYTHON = {
     "Annotated": "typing",
     "Any": "typing",
+    "ClassVar": "typing",
     "ConfigDict": "pydantic",
     "Field": "pydantic",
     "Optional": "typing",
     "Path": "pathlib",
+    "SecretStr": "pydantic",
     "Self": "typing",
     "Sequence": "collections.abc",
     "display": "IPython.display",
@@ -34,7 +37,7 @@ _PYTHON = {
 _TOOLBENCH = dict.fromkeys(
     (
         *("Action", "ConversationState", "Observation", "ToolAnnotations"),
-        *("ToolDefinition", "ToolExecutor"),
+        *("Secret", "ToolDefinition", "ToolExecutor"),
     ),
     "toolbench",
 )
@@ -51,6 +54,10 @@ _SDK = {
     **dict.fromkeys(_OF_SDK_TOOL, "openhands.sdk.tool"),
     "Schema": "openhands.sdk.tool.schema",
 }
+
+
+SECRETS = frozenset({"Secret", "secret"})
+"""The names that `secrets.py` of a package for the SDK defines in the place of toolbench's."""
 
 
 def written_homes(*, openhands: bool) -> Mapping[str, str]:
@@ -117,6 +124,8 @@ def _home(module: str, name: str, *, openhands: bool) -> str:
         return module
     if name in _SDK:
         return _SDK[name]
+    if name in SECRETS:
+        return f"{PACKAGE}.secrets"
     advice = _ADVICE.get(name, _ADVICE[""])
     msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: {advice}"
     raise ExportError(msg)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from toolbench.export.code.statements import Statement
 from toolbench.export.project.division import RESULTS, Division
-from toolbench.export.project.imports import grouped, import_lines, written_homes
+from toolbench.export.project.imports import SECRETS, grouped, import_lines, written_homes
 from toolbench.export.tool_code.tool_parts import PACKAGE, ToolParts
 
 
@@ -48,6 +48,8 @@ def modules_for(
     }
     if openhands and any(f"from {package}.results " in text for text in files.values()):
         files["results.py"] = _RESULTS.replace("TextObservation", _result_class(package))
+    if openhands and any(f"from {package}.secrets " in text for text in files.values()):
+        files["secrets.py"] = _SECRETS
     return files
 
 
@@ -62,6 +64,7 @@ class _Imports:
         self._homes = dict(written_homes(openhands=openhands))
         if openhands:
             self._homes |= dict.fromkeys(RESULTS, f"{package}.results")
+            self._homes |= dict.fromkeys(SECRETS, f"{package}.secrets")
         self._makes_observations = openhands and _makes_observations(division)
 
     def of(self, names: Iterable[str]) -> list[str]:
@@ -80,7 +83,7 @@ class _Imports:
             lines.add(
                 f"from {self._package}.results import {_result_class(self._package)} as Observation"
             )
-        return sorted(lines)
+        return sorted(line.replace(PACKAGE, self._package) for line in lines)
 
 
 def _makes_observations(division: Division) -> bool:
@@ -242,4 +245,38 @@ def _text_of(result: Any) -> str:
         return to_json(result, indent=2, fallback=str).decode()
     except ValueError:  # it contains itself, or bytes that are not text
         return str(result)
+'''
+_SECRETS = '''\
+"""The secrets of these tools: in the keyring, as `keyring set toolbench NAME` stores them, or the environment."""
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A secret, known by its name."""
+
+    name: str
+
+    def value(self) -> str:
+        """Return the value."""
+        value = _in_keyring(self.name) or os.environ.get(self.name)
+        if not value:
+            raise OSError(f"Set {self.name} in the environment: this tool needs it.")
+        return value
+
+
+def secret(name: str) -> Any:
+    """Return the secret *name*, the default of a parameter that is filled in."""
+    return Secret(name)
+
+
+def _in_keyring(name: str) -> str | None:
+    try:
+        return import_module("keyring").get_password("toolbench", name)
+    except Exception:  # not installed, locked, or there is none: the environment is next
+        return None
 '''

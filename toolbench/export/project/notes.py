@@ -4,6 +4,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from toolbench.core.secrets import SERVICE
 from toolbench.export.code.code_secrets import holds_secret
 from toolbench.export.code.needed_statements import LeftOut
 from toolbench.export.code.statements import Statement
@@ -34,10 +35,17 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def notes_on_surroundings(variables: Iterable[str], files: Iterable[str]) -> Iterator[str]:
-    """Yield sentences about *variables* that a user must set, and *files* that the code names."""
+def notes_on_surroundings(
+    variables: Iterable[str], secrets: Iterable[str], files: Iterable[str]
+) -> Iterator[str]:
+    """Yield sentences about *variables* and *secrets* to set, and *files* that the code names."""
     for name in variables:
         yield f"Set `{name}` in the environment: a secret stood there in the notebook."
+    for name in secrets:
+        yield (
+            f"Set the secret `{name}` in the environment, or store it in the keyring "
+            f"(`keyring set {SERVICE} {name}`): the tools look there when they are called."
+        )
     for file in files:
         yield (
             f"The code names the file `{file}`, which is not in the package: copy it to "

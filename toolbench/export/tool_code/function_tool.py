@@ -206,7 +206,8 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None
 
 
 def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_text: bool) -> str:
-    call = f"{node.name}({', '.join(_arguments(tool.action_type.model_fields, node))})"
+    arguments = [*_arguments(tool.action_type.model_fields, node), *_filled_in(tool)]
+    call = f"{node.name}({', '.join(arguments)})"
     function = innermost(tool.function)
     head, body, returned = "def", f"return {call}", "Any"
     if returns_text:
@@ -224,12 +225,29 @@ def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_
     return (
         f"class {name}(ToolExecutor[{types}]):\n"
         f'    """Calls `{node.name}` with the arguments of an action."""\n\n'
+        f"{_declared(tool)}"
         f"    {head} __call__(\n"
         f"        self, action: {types.partition(', ')[0]}, conversation: Any = None\n"
         f"    ) -> {returned}:\n"
         '        """Run once."""\n'
         f"        {body}\n"
     )
+
+
+def _declared(tool: AnyTool) -> str:
+    """Return the line of the executor that declares the secrets of *tool*; empty if it has none."""
+    pairs = [f"{name!r}: Secret({one.name!r})" for name, one in tool.secrets.items()]
+    if not pairs:
+        return ""
+    return f"    secrets: ClassVar[dict[str, Secret]] = {{{', '.join(pairs)}}}\n\n"
+
+
+def _filled_in(tool: AnyTool) -> Iterator[str]:
+    for name in tool.secrets:
+        value = f"self.secrets[{name!r}].value()"
+        if name in tool.executor.shape.sealed:
+            value = f"SecretStr({value})"
+        yield f"{name}={value}"
 
 
 def _arguments(fields: Mapping[str, FieldInfo], node: _Function) -> Iterator[str]:

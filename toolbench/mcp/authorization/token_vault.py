@@ -7,7 +7,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from threading import RLock
 from typing import Any, SupportsFloat
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_state_path
 
+from toolbench.core.secrets import keyring_here
 from toolbench.files import write_whole
 
 _SERVICE = "jupyter-toolbench"
@@ -110,18 +110,6 @@ def registered_port(items: Items) -> int | None:
                 return urlsplit(str(uris[0])).port
             except ValueError:
                 return None
-    return None
-
-
-def keyring_here() -> Any:
-    """Return the module `keyring`, if it is installed and can store passwords; else None."""
-    try:
-        keyring = import_module("keyring")
-        can_store = keyring.get_keyring().priority > 0
-    except Exception:  # noqa: BLE001 - not installed, or a backend that cannot be made here
-        return None
-    if can_store:
-        return keyring
     return None
 
 

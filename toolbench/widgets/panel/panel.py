@@ -383,6 +383,7 @@ class ToolPanel(LiveView):
         if run.problems:
             self.form.show_problems(list(run.problems))
         self._tabs.update_titles()
+        self._tabs.update_secrets()
         if self._when_over is None:
             self.keep()
         elif self.record is not None:

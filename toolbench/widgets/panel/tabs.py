@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, cards_html, notice, short
@@ -19,6 +20,7 @@ from toolbench.llm.message import Provider
 from toolbench.llm.tokens import tool_tokens
 from toolbench.llm.wire import titles
 from toolbench.runs.history import history
+from toolbench.runs.secret_question import place_of_secret
 from toolbench.values import as_sent
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put, show_if
@@ -43,10 +45,12 @@ class PanelTabs:
         The contents of the other tabs are made later, while the lock of *panel* is held.
         """
         self._panel = panel
+        self._parts = parts
+        self._secrets: Any = None
         self._views: dict[str, View] = {}
         self._stop_following: Callable[[], object] = lambda: None
         self._is_due = False
-        boxes = [panel.form.widget, *(parts.column() for _ in TABS[1:])]
+        boxes = [self._form(), *(parts.column() for _ in TABS[1:])]
         state = {"children": boxes, "titles": self._titles()}
         self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
         self.widget.observe(lambda _: self._open(), "selected_index")
@@ -57,9 +61,22 @@ class PanelTabs:
         _, *others = self.widget.children
         for tab in others:
             tab.children = ()
-        self.widget.children = [self._panel.form.widget, *others]
+        self.widget.children = [self._form(), *others]
         self.update_titles()
         self.to_form()
+
+    def _form(self) -> Any:
+        """Return the content of the first tab: the form, and where each secret is filled in from."""
+        if not self._panel.tool.secrets:
+            return self._panel.form.widget
+        self._secrets = self._parts.html()
+        self.update_secrets()
+        return self._parts.column(self._panel.form.widget, self._secrets)
+
+    def update_secrets(self) -> None:
+        """Look again where the secrets are: the user may have been asked."""
+        if self._secrets is not None:
+            self._secrets.value = secrets_html(self._panel.tool)
 
     def to_form(self) -> None:
         """Open the tab with the form."""
@@ -128,6 +145,15 @@ class PanelTabs:
         for view in self._views.values():
             view.close()
         self._views.clear()
+
+
+def secrets_html(tool: ToolDefinition[Any, Any]) -> Html:
+    """Return a line for each secret of *tool* that says where it is filled in from, never its value."""
+    lines = ""
+    for name, secret in tool.secrets.items():
+        line = f"<code>{escape(name)}</code>: {escape(place_of_secret(secret))}"
+        lines += f'<div style="{REMARK}">{line}</div>'
+    return Html(lines)
 
 
 class View(ABC):

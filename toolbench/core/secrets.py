@@ -1,0 +1,256 @@
+"""Secrets that are filled in where a tool runs: `secret("TRACKER")` as the default of a parameter.
+
+A `Secret` is only a name. Its value is looked up when the tool is called: in the keyring, in the
+environment, and among the values that the user was asked for in this session (`secret_store`).
+Nothing that describes a tool or its calls has the value: no schema, form, record or file.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from importlib import import_module
+from threading import Lock
+from typing import Any
+from warnings import warn
+
+from toolbench.errors import RegistrationError, SecretError
+from toolbench.redaction.detect import keys_in
+from toolbench.redaction.known import remembered
+
+SERVICE = "toolbench"
+"""The service under which the keyring has the secrets: `keyring set toolbench TRACKER`."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A secret of a tool, known by its name only; `secret("TRACKER")` is the same as a default.
+
+    As an annotation, it fills in a parameter of a function:
+
+        @tool
+        def search(query: str, token: Annotated[str, Secret("TRACKER")]) -> str: ...
+
+    The executor of a class declares its secrets in an attribute, and reads them in its call:
+
+        class Search(ToolExecutor[SearchAction, Observation]):
+            secrets = {"token": Secret("TRACKER")}
+
+            def __call__(self, action, conversation=None):
+                token = self.secrets["token"].value()
+
+    Raises:
+        RegistrationError: If *name* cannot be the name of an environment variable.
+    """
+
+    name: str
+    """The name in the keyring, and of the environment variable."""
+
+    def __post_init__(self) -> None:
+        name: Any = self.name
+        is_name = isinstance(name, str) and _NAME.fullmatch(name) is not None
+        if not is_name or any(keys_in(name)):
+            # Not quoted: it may be the secret itself
+            msg = (
+                "A secret is given by its name, not by its value: the name of an environment "
+                'variable, such as secret("TRACKER").'
+            )
+            raise RegistrationError(msg)
+
+    def value(self) -> str:
+        """Return the value: from the keyring, the environment, or an answer of the user in this session.
+
+        A tool that declares the secret has asked the user before, if somebody could be asked.
+
+        Raises:
+            SecretError: If no place has a value.
+        """
+        given = _given.get().get(self.name)
+        if given is not None:
+            return given
+        found = secret_store.find(self.name)
+        if found is None:
+            raise missing(self.name)
+        return found.value
+
+    def __repr__(self) -> str:
+        return f"secret({self.name!r})"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Refuse to be a field of a model: a schema would ask a model for the secret."""
+        raise in_schema(self)
+
+
+def secret(name: str) -> Any:
+    """Return the secret *name* as the default of a parameter, which is filled in where the tool runs.
+
+    The value is looked up at each call: in the keyring (`keyring set toolbench TRACKER`), then in
+    the environment variable *name*; without either, the user is asked once, and the answer is kept in
+    memory for the session. No schema has the parameter, so no model sees it or sends it.
+
+    Args:
+        name: The name in the keyring, and of the environment variable.
+
+    Returns:
+        A `Secret`; the declared type lets type checkers accept it as the default of a `str` or a
+        `SecretStr`, the two types that such a parameter may have.
+
+    Raises:
+        RegistrationError: If *name* cannot be the name of an environment variable.
+
+    Examples:
+        >>> from toolbench import secret, tool
+        >>> @tool
+        ... def search(query: str, token: str = secret("TRACKER")) -> str:
+        ...     "Search the tracker."
+        ...     return f"{len(token)} characters, not shown"
+        >>> list(search.input_schema["properties"])
+        ['query']
+    """
+    return Secret(name)
+
+
+def in_schema(of: Secret) -> RegistrationError:
+    """Return the error that a field of a schema is the secret *of*."""
+    return RegistrationError(
+        f"{of!r} is no field of a schema, which a model would have to fill in: make it a parameter "
+        "of a function with @tool, or declare it in the `secrets` of the executor."
+    )
+
+
+def missing(name: str, of: str = "", why: str = "") -> SecretError:
+    """Return the error that the secret *name* has no value.
+
+    Args:
+        name: The name of the secret.
+        of: The tool that was not run, if it is known.
+        why: Why no user gave the value, as the end of a clause, such as `nobody can be asked here`.
+    """
+    begin = f"{of} was not run: the" if of else "The"
+    reason = f", and {why}" if why else ""
+    ways = f"Set the environment variable {name}"
+    if keyring_here() is not None:
+        ways += f", or store it with `keyring set {SERVICE} {name}`"
+    return SecretError(f"{begin} secret {name} is missing{reason}. {ways}.")
+
+
+def secrets_declared(executor: Any) -> dict[str, Secret]:
+    """Return the secrets that *executor* declares, by the names of parameters."""
+    declared = getattr(executor, "secrets", None)
+    if not isinstance(declared, Mapping):
+        return {}
+    return {name: one for name, one in declared.items() if isinstance(one, Secret)}
+
+
+# --- where the values are ----------------------------------------------------------------
+
+
+_given: ContextVar[Mapping[str, str]] = ContextVar("toolbench_secrets", default={})  # noqa: B039
+
+
+@contextmanager
+def given(values: Mapping[str, str]) -> Iterator[None]:
+    """In the `with` block, secrets have *values*, by their names: they were looked up for this call."""
+    token = _given.set({**_given.get(), **values})
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def values_of(secrets: Mapping[str, Secret]) -> dict[str, str]:
+    """Return the values of *secrets* by their names, for `given`.
+
+    Raises:
+        SecretError: If one has no value.
+    """
+    return {one.name: one.value() for one in secrets.values()}
+
+
+@dataclass(frozen=True)
+class FoundSecret:
+    """The value of a secret, and the place that has it."""
+
+    value: str = field(repr=False)
+    place: str
+    """The place as the end of a sentence: `from the keyring`."""
+
+
+class SecretStore:
+    """The places that are searched for secrets; any thread may use it.
+
+    Values that the user was asked for are kept in memory only.
+    """
+
+    def __init__(self) -> None:
+        """Make a store in which nobody was asked for anything."""
+        self._lock = Lock()
+        self._asked: dict[str, str] = {}
+
+    def find(self, name: str) -> FoundSecret | None:
+        """Return the secret *name*, which is hidden in all output from now on; None if it is nowhere."""
+        found = None
+        if value := _in_keyring(name):
+            found = FoundSecret(value, "from the keyring")
+        elif value := os.environ.get(name):
+            found = FoundSecret(value, f"from the environment variable {name}")
+        elif value := self._asked.get(name):
+            found = FoundSecret(value, "as you gave it in this session")
+        if found is not None:
+            remembered.add([found.value])
+        return found
+
+    def keep(self, name: str, value: str) -> None:
+        """Keep *value*, an answer of the user, for the session."""
+        with self._lock:
+            self._asked[name] = value
+
+    def forget(self) -> None:
+        """Forget all answers."""
+        with self._lock:
+            self._asked.clear()
+
+
+secret_store = SecretStore()
+"""The store of this process."""
+
+
+def keyring_here() -> Any:
+    """Return the module `keyring`, if it is installed and can store passwords; else None."""
+    try:
+        # Only here: it looks for backends in all installed packages
+        keyring = import_module("keyring")
+        can_store = keyring.get_keyring().priority > 0
+    except Exception:  # noqa: BLE001 - not installed, or a backend that cannot be made here
+        return None
+    if can_store:
+        return keyring
+    return None
+
+
+def store_in_keyring(name: str, value: str) -> None:
+    """Store the secret *name* in the keyring; warn if the keyring does not take it."""
+    try:
+        import_module("keyring").set_password(SERVICE, name, value)
+    except Exception as error:  # noqa: BLE001 - each backend has errors of its own
+        _warn_of_keyring(f"did not store {name}", error)
+
+
+def _in_keyring(name: str) -> str | None:
+    keyring = keyring_here()
+    if keyring is None:
+        return None
+    try:
+        value: str | None = keyring.get_password(SERVICE, name)
+    except Exception as error:  # noqa: BLE001 - as above
+        _warn_of_keyring(f"was not read for {name}", error)
+        return None
+    return value
+
+
+def _warn_of_keyring(what: str, error: Exception) -> None:
+    text = " ".join(str(error).split()) or type(error).__name__
+    warn(f"The keyring {what}: {text}", RuntimeWarning, stacklevel=3)
