@@ -6,7 +6,7 @@ only where the result is shown, by the redactor that the result holds (`core.sch
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from html import escape
 from typing import Any, TypeVar
@@ -43,6 +43,8 @@ _HTML_MARK = escape(MARK).encode()
 _CUT_VALUE = re.compile(r"(?<=\binput_value=).{0,50}\.\.\..{0,50}(?=, input_type=)")
 # Bytes of a character of UTF-8 after its first
 _LATER_BYTES = 3
+# Characters of a piece of text that is compared with earlier ones, and how many of these
+_PIECE, _PIECES = 100, 1_000
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
@@ -142,6 +144,20 @@ class Redactor:
         bare = Bare(data)
         return bare.from_end(max((m.begun(bare.text) for m in self._matchers), default=0))
 
+    @cached_property
+    def passes(self) -> Callable[[str], bool]:
+        """Tells whether a text, whatever is before and after it, has no part of a secret or colour.
+
+        What a program prints comes in small pieces, most of them again and again.
+        """
+        return lru_cache(maxsize=_PIECES)(self._passes)
+
+    def _passes(self, text: str) -> bool:
+        data = text.encode(errors=_ANY)
+        if b"\x1b" in data or b"\\" in data:
+            return False
+        return not any(m.may_occur_in(data) or m.begun(data) for m in self._matchers)
+
     def sentence(self, sentence: str) -> str:
         """Return *sentence*, of ours, without secrets: we may have cut one, and written `…` after it."""
         pieces = self.text(sentence).split("…")
@@ -216,6 +232,7 @@ class Stream:
         self.redactor = redactor
         """The redactor; a redactor with more secrets may replace it at any time."""
         self._held = b""
+        self._last_redactor = redactor
         # The last bytes before it, without colours: they tell whether a word begins there
         self._before = b""
 
@@ -226,6 +243,12 @@ class Stream:
 
     def feed(self, text: str) -> str:
         """Add *text*; return all text that can be shown now, including text that was held back before."""
+        redactor = self.redactor
+        is_known, self._last_redactor = redactor is self._last_redactor, redactor
+        is_known = is_known and bool(redactor.secrets) and not self._held
+        if is_known and len(text) <= _PIECE and redactor.passes(text):
+            self._before = (self._before + text[-BEFORE:].encode(errors=_ANY))[-BEFORE:]
+            return text
         return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
 
     def flush(self) -> str:

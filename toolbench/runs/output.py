@@ -251,7 +251,9 @@ class RunOutput(Output):
         if not redactor:
             return text
         with self._lock:
-            known = self._streams.setdefault(stream, redactor.stream())
+            known = self._streams.get(stream)
+            if known is None:
+                known = self._streams[stream] = redactor.stream()
             known.redactor = redactor
             safe_text = known.feed(text)
             # No more text may follow

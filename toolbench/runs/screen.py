@@ -15,6 +15,7 @@ from weakref import WeakSet
 from toolbench.redaction.known import remembered
 from toolbench.runs.current_run import active_run, run_of_code
 from toolbench.runs.output import (
+    Redirection,
     RunOutput,
     redirection_here,
     redirection_of_code,
@@ -139,10 +140,10 @@ class Patches:
         self._in_place.update(reversed(patches.items()))
 
 
-def _runs_that_hide() -> list[Run]:
+def _runs_that_hide(redirection: Redirection | None) -> list[Run]:
     """Return the runs whose secrets must be hidden in the calling code's output before a sink gets it.
 
-    The innermost run comes first. A run that is the sink, and the runs around it, are left out:
+    *redirection* is that of the code. The innermost run comes first. A run that is the sink, and the runs around it, are left out:
     they hide their secrets later.
     """
     run, runs = active_run(), list[Run]()
@@ -150,7 +151,6 @@ def _runs_that_hide() -> list[Run]:
     if run is None:
         return runs
     of_sink, outer = None, None
-    redirection = redirection_here()
     if redirection is not None:
         outer = redirection.run
         if isinstance(redirection.sink, RunOutput):
@@ -173,9 +173,13 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
         if not isinstance(text, str):
             return write(text)
         size = len(text)
-        for run in _runs_that_hide():
+        # Once: a print asks for it four times
+        redirection = redirection_here()
+        for run in _runs_that_hide(redirection):
             text = run.output.filtered(name, text)
-        sink = sink_here()
+        sink = None
+        if redirection is not None:
+            sink = redirection.sink
         if sink is not None:
             sink.write(name, text)
         elif text or not size:
@@ -295,7 +299,7 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
         data: Any, metadata: Any = None, *args: Any, **options: Any
     ) -> None:
         sink = sink_here()
-        for run in _runs_that_hide():
+        for run in _runs_that_hide(redirection_here()):
             hide = run.secrets.redactor.value
             data, metadata, options = run.output.bundle(data), hide(metadata), hide(options)
         if sink is None:
@@ -310,7 +314,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
     """Wrap *write*, the `write_format_data` of a display hook, which shows the result of a cell."""
 
     def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
-        for run in _runs_that_hide():
+        for run in _runs_that_hide(redirection_here()):
             data, metadata = run.output.bundle(data), run.secrets.redactor.value(metadata)
         write(data, metadata)
 
@@ -321,7 +325,7 @@ def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
     """Wrap *write*, the `write_payload` of a shell, which sends for example the text of the next cell."""
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
-        for run in _runs_that_hide():
+        for run in _runs_that_hide(redirection_here()):
             data = run.secrets.redactor.value(data)
         write(data, *args, **options)
 
