@@ -10,7 +10,7 @@ import { say, sayNothing } from "./notices";
 import { openedRow, openRow } from "./opened_rows";
 import { ourTarget } from "./ours";
 import { RESULT, SAVE, saveWhole, WIDGET } from "./saving";
-import { chooseFile } from "./uploads";
+import { chooseFile, dropFile, holdFile, sendFile } from "./uploads";
 
 /** An event and the modules of the page that do not know its widget. */
 type Passing = Event & { [PASSED_BY]?: object[] };
@@ -36,6 +36,8 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
     addEventListener("click", onClick, { capture: true });
     addEventListener("keypress", onEnter, { capture: true });
     addEventListener("input", onInput, { capture: true });
+    addEventListener("dragover", holdFile, { capture: true });
+    addEventListener("drop", onDrop, { capture: true });
   }
   kernels.set(signal, models);
   const onStatus = (_: unknown, status: string): void => {
@@ -49,6 +51,8 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
     removeEventListener("click", onClick, { capture: true });
     removeEventListener("keypress", onEnter, { capture: true });
     removeEventListener("input", onInput, { capture: true });
+    removeEventListener("dragover", holdFile, { capture: true });
+    removeEventListener("drop", onDrop, { capture: true });
   });
 }
 
@@ -95,6 +99,12 @@ function onClick(event: MouseEvent): void {
   }
   const button = target?.closest(BUTTON);
   if (button) inTurn(button, (box, before) => hold(event, () => send("click", button, box), before));
+}
+
+/** Each module of the page hears of the file; the one that knows the button sends it. */
+function onDrop(event: DragEvent): void {
+  const { button, file } = dropFile(event);
+  if (button && file) void passTo(button, (view, kernel) => sendFile(file, view, kernel));
 }
 
 function onEnter(event: KeyboardEvent): void {

@@ -5,7 +5,7 @@
 
 import { describedParts } from "./fields";
 
-const INPUTS = "input, select, textarea";
+const INPUTS = "input:not(.tb-slider, .tb-native), select, textarea";
 
 /** Connect every note of a form, or of every form of the page, with the inputs it describes. */
 export function describeFields(page: Document | Element = document): void {

@@ -1,14 +1,17 @@
 // Fields that ipywidgets makes of more than one element: a switch or tabs of radio buttons are one
-// group with a name, in which the arrow keys move; and a field that is to be focused knows where.
+// group with a name, in which the arrow keys move; several choices are chips; and a field that is to be
+// focused knows where.
 
+import { addChips, CHIPS } from "./chips";
+import { addNativeInputs } from "./native";
 import { allIn } from "./ours";
 
 const FORM = ".tb-form";
 const FIELD = ".tb-form .tb-field";
 const SWITCH = ".tb-switch";
 const GROUP = ".widget-radio-box";
+const MARKS = ".tb-marks";
 const SUBMIT = ".toolbench-submit";
-const LAST_DAY = "9999-12-31"; // without it, a calendar takes years of six digits, which Python has not
 const known = new WeakSet<Element>();
 
 export function enhanceButtons(root: ParentNode): void {
@@ -33,25 +36,33 @@ export function formsOf(changes: MutationRecord[]): Set<Element> {
 }
 
 export function enhanceFields(page: ParentNode = document): void {
+  addNativeInputs(page);
   for (const field of page.querySelectorAll<HTMLElement>(FIELD)) {
     if (known.has(field)) continue;
     known.add(field);
     if (field.matches(SWITCH)) nameGroup(field);
-    for (const day of field.querySelectorAll<HTMLInputElement>("input[type=date]")) day.max = LAST_DAY;
+    if (field.matches(MARKS)) addChips(field, labelOf(field)?.id ?? "");
     field.focus = () => firstInput(field)?.focus();
   }
 }
 
-/** What carries the description of *field*: the group of a switch, else its inputs. */
+/** What carries the description of *field*: the group of a switch, the chips, else its inputs of its own. */
 export function describedParts(field: Element, inputs: string): Element[] {
+  if (field.matches(MARKS)) return [...field.querySelectorAll(CHIPS)];
   return [...field.querySelectorAll(field.matches(SWITCH) ? GROUP : inputs)];
 }
 
-function nameGroup(field: HTMLElement): void {
+/** The label of *field*, with an id. */
+function labelOf(field: HTMLElement): HTMLElement | null {
   const label = field.querySelector<HTMLElement>(":scope > label");
+  if (label) label.id ||= `${field.className.match(/tb-[0-9a-f]+-\d+/)?.[0] ?? "tb"}-label`;
+  return label;
+}
+
+function nameGroup(field: HTMLElement): void {
+  const label = labelOf(field);
   const group = field.querySelector(GROUP);
   if (!label || !group) return;
-  label.id ||= `${field.className.match(/tb-[0-9a-f]+-\d+/)?.[0] ?? "tb"}-label`;
   group.setAttribute("role", "radiogroup");
   group.setAttribute("aria-labelledby", label.id);
   for (const radio of group.querySelectorAll("input")) radio.name = label.id;

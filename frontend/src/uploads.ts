@@ -5,7 +5,7 @@
 import type { Models, View } from "./connection";
 import { ask } from "./exchange";
 import { say, sayNothing } from "./notices";
-import { allIn } from "./ours";
+import { allIn, ourTarget } from "./ours";
 
 /** What is used here of a button of ipywidgets to choose a file. */
 type Button = Pick<View, "el" | "model">;
@@ -17,6 +17,8 @@ interface Reply {
 }
 
 const UPLOAD = ".tb-form .widget-upload";
+const ZONE = ".tb-file";
+const OVER = "tb-over"; // the field over which a file is held
 const COUNT = / \(\d+\)$/; // ipywidgets counts the files that it holds: our field holds the file itself
 
 /** Take the count of files off the buttons in *root*. */
@@ -34,12 +36,38 @@ export function chooseFile(button: Button, kernel: Models): void {
   input.accept = String(button.model.get("accept") ?? "");
   input.addEventListener("change", () => {
     const file = input.files?.[0];
-    if (file) void send(file, button, kernel);
+    if (file) void sendFile(file, button, kernel);
   });
   input.click();
 }
 
-async function send(file: File, button: Button, kernel: Models): Promise<void> {
+/** Let the field of a file under *event* take what is dropped there, and look so. */
+export function holdFile(event: DragEvent): void {
+  const zone = zoneAt(event);
+  for (const other of document.querySelectorAll(`.${OVER}`)) other.classList.remove(OVER);
+  zone?.classList.add(OVER);
+  if (zone) event.preventDefault();
+}
+
+/** The file that *event* drops on a field, and the button of this field. */
+export function dropFile(event: DragEvent): { button?: Element | null; file?: File } {
+  const zone = zoneAt(event);
+  const files = event.dataTransfer?.files;
+  if (!zone || !files) return {};
+  event.preventDefault();
+  zone.classList.remove(OVER);
+  const button = zone.querySelector(UPLOAD);
+  if (button && files.length > 1) say(button, `This field takes one file: drop one of the ${files.length}.`);
+  return files.length === 1 ? { button, file: files[0] } : {};
+}
+
+function zoneAt(event: DragEvent): Element | null {
+  if (!event.dataTransfer?.types.includes("Files")) return null;
+  return ourTarget(event)?.closest(ZONE) ?? null;
+}
+
+/** Send *file* to the kernel behind *kernel*; the field of *button* takes it. */
+export async function sendFile(file: File, button: Button, kernel: Models): Promise<void> {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const isReply = (news: Partial<Reply>): boolean => news.file === id;
   const start = { file: id, name: file.name, size: file.size };

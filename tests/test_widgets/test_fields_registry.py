@@ -188,7 +188,7 @@ class TestPerField:
         [
             ("checkbox", {"type": "boolean"}, w.Checkbox, True),
             ("combobox", {"type": "string", "examples": ["x"]}, w.Combobox, "y"),
-            ("date", {"type": "string"}, w.DatePicker, "2026-11-21"),
+            ("date", {"type": "string"}, w.Text, "2026-11-21"),
             ("dropdown", {"enum": list(range(60))}, w.Dropdown, 3),
             (
                 "items",

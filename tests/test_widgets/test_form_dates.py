@@ -1,5 +1,6 @@
 """Dates, made-up values and files in a form, and what is said of the items of a list."""
 
+import base64
 from datetime import datetime, time
 from typing import Any
 
@@ -17,15 +18,6 @@ def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaFo
 
 
 class TestDatesAndFiles:
-    def test_a_day_is_picked(self):
-        """The calendar gives a date; the value is its ISO text."""
-        form = _form(day={"type": "string", "format": "date"})
-        picker = named(form.widget, "day", w.DatePicker)
-        receive(picker, value={"year": 2026, "month": 10, "date": 21})
-        assert form.value == {"day": "2026-11-21"}
-        form.value = {"day": "2026-02-30"}
-        assert named(form.widget, "day").value == "2026-02-30"
-
     @pytest.mark.parametrize(
         ("kind", "button", "name"),
         [
@@ -73,10 +65,11 @@ class TestDatesAndFiles:
         form = _form(x=item, many={"type": "array", "items": item})
         many = named(form.widget, "many", w.Textarea)
         assert many.placeholder == f"one per line, e.g. {example} · optional"
-        assert page(form.widget).count(f"({shape})") == (1 if kind == "date" else 2)
-        # Which has a calendar
-        if kind != "date":
-            assert named(form.widget, "x").placeholder == f"e.g. {example} · optional"
+        assert page(form.widget).count(f"({shape})") == 2
+        box = named(form.widget, "x")
+        assert box.placeholder == f"e.g. {example} · optional"
+        # By which the page knows where a calendar or a clock belongs
+        assert f"tb-format-{kind}" in box._dom_classes
 
     def test_a_file_becomes_base64(self):
         """The picture is shown; the value is text, as every server wants it."""
@@ -103,6 +96,9 @@ class TestDatesAndFiles:
         assert form.value["x"].startswith("iVBORw0KGgo")
         assert upload.value == ()
         assert "data:image/png;base64,iVBORw0KGgo" in page(form.widget)
+        assert "a.png · 18 bytes · image/png" in page(form.widget)
+        click(named(form.widget, "Remove"))
+        assert form.value == {} and "a.png" not in page(form.widget)
 
     def test_a_big_file_is_described_not_shown(self, wire):
         """Its text would only stand in the way."""
@@ -111,8 +107,42 @@ class TestDatesAndFiles:
         wire.messages.clear()
         form.value = {"x": "QUJD" * 5000}
         assert form.value == {"x": "QUJD" * 5000}
-        assert "15,000 bytes" in only(form.widget, w.Text).placeholder
+        assert only(form.widget, w.Text).value == ""
+        assert "15.0 kB" in page(form.widget)
         assert len(wire.text()) < 5000
+
+    def test_the_head_of_a_text_file_is_shown(self):
+        """Its first lines, escaped; nothing of what is no text. Before, how large a file may be."""
+        form = _form(x={"type": "string", "contentEncoding": "base64"})
+        assert "At most 50 MB." in page(form.widget)
+        for content, shown in (
+            (b"a,b\n<b>,2\n" + "é".encode() * 400, "<pre>a,b\n&lt;b&gt;,2\né"),
+            (b"\x00\x01" * 9, ""),
+            (b"\xff" * 9, ""),
+        ):
+            form.value = {"x": base64.b64encode(content).decode()}
+            assert shown in page(form.widget) and ("<pre>" in page(form.widget)) is bool(shown)
+
+
+def test_near_limits_have_a_slider():
+    """The page gets the least, the most, the step and the default; the text stays what counts."""
+    for schema, slider in (
+        ({"type": "integer", "minimum": 0, "maximum": 100, "default": 20}, "0 100 1 20"),
+        ({"type": "integer", "minimum": 0, "maximum": 101}, ""),
+        ({"type": "integer", "exclusiveMinimum": 0, "maximum": 80.5}, "1 80 1"),
+        ({"type": "integer", "minimum": 1, "maximum": 60, "multipleOf": 5}, "5 60 5"),
+        ({"type": "number", "minimum": 0, "maximum": 2}, "0 2 0.01"),
+        ({"type": "number", "exclusiveMinimum": 0.07, "maximum": 1}, "0.08 1 0.01"),
+        ({"type": "number", "minimum": -1e308, "maximum": 1e308}, ""),
+        ({"type": "number", "minimum": 0, "maximum": 1, "multipleOf": -1}, ""),
+        ({"type": "number", "minimum": 10**400, "maximum": 10**400 + 1}, ""),
+        ({"type": "number", "minimum": 1, "maximum": 1}, ""),
+        ({"type": "integer", "minimum": 1}, ""),
+    ):
+        form = _form(x=schema)
+        assert (f'data-slider="{slider}"' in page(form.widget)) is bool(slider), schema
+        form.value = {"x": 500}
+        assert named(form.widget, "x").value == "500"
 
 
 class TestItems:

@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from test_widgets.front import named, page, pick, type_into, walk
+from toolbench import tool
 from toolbench.errors import Problem
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.widgets.form import SchemaForm
@@ -268,6 +269,33 @@ class TestPydantic:
         errors = _native(value).errors
         assert path in [place for place, _ in errors]
         assert all(place[: len(path)] == path for place, _ in errors)
+
+    @pytest.mark.parametrize(
+        ("value", "paths"),
+        [
+            ({"lives": "x", "name": "Tom"}, [("pet", "lives")]),
+            ({"tricks": ["sit", 3]}, [("pet", "tricks", 1)]),
+            ({"lives": 9}, [("pet", "name")]),
+        ],
+    )
+    def test_of_kinds_without_a_mark_only_the_chosen_one_complains(self, value, paths):
+        """Pydantic lists the problems of all of them, none of which says whose it is."""
+
+        class Cat(BaseModel):
+            lives: int
+            name: str
+
+        class Dog(BaseModel):
+            tricks: list[str]
+
+        @tool
+        def keep(pet: Cat | Dog) -> str:
+            """Keep a pet."""
+            return "kept"
+
+        form = SchemaForm(keep.input_schema, {"pet": value}, validate=keep.problems)
+        form.reveal_errors()
+        assert [slot.path for slot in form.slot.walk() if slot.display.errors] == paths
 
     def test_a_wrong_key_is_said_to_be_the_key(self):
         """The `[key]` of pydantic is no field of the value."""

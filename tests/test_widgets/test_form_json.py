@@ -163,14 +163,14 @@ class TestValuesThatNoFieldShows:
         form = SchemaForm(CHOICE)
         before = page(form.widget)
         area = named(form.json_widget, "Arguments as JSON")
-        receive(area, value='{"status": "Done", "price": "12,50"}')
+        receive(area, value='{"status": ["Done"], "price": {"eur": "12,50"}}')
         assert page(form.widget).count(NO_FIELD) == 2
         receive(area, value="{}")
         assert page(form.widget) == before
 
     def test_emptied_text_gives_the_field_back(self):
         """As the line below the text says; the cursor is in the field then."""
-        form = SchemaForm(CHOICE, {"price": "12,50"})
+        form = SchemaForm(CHOICE, {"price": ["12,50"]})
         receive(named(form.widget, "price"), value="")
         assert form.value == {}
         type_into(named(form.widget, "price"), "12.5")

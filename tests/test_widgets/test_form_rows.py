@@ -22,6 +22,10 @@ def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaFo
     return SchemaForm({"type": "object", "properties": properties}, value)
 
 
+def _buttons(form: SchemaForm) -> list[str]:
+    return [x.description for x in walk(form.widget) if isinstance(x, w.Button)]
+
+
 class TestRows:
     _SCHEMA: ClassVar[dict[str, Any]] = {
         "type": "array",
@@ -57,19 +61,44 @@ class TestRows:
             assert bars[0].index is None
         assert [row["n"] for row in form.value["r"]] == [2, 3, 1]
 
-    def test_a_closed_list_opens_and_closes(self):
-        """An optional list is not there, empty, or filled; what was typed waits behind."""
-        form = _form(r=self._SCHEMA)
-        switch = named(form.widget, "r", w.RadioButtons)
-        assert labels(switch) == ["not sent", "a value"] and switch.label == "not sent"
-        pick(switch, "a value")
-        assert form.value == {"r": []}
-        click(named(form.widget, "Add to r"))
-        assert form.value == {"r": [{}]}
-        pick(switch, "not sent")
+    def test_an_optional_list_begins_with_its_button(self):
+        """Not sent, empty, null and filled are four things; a button takes back what is empty."""
+        form = _form(r={"anyOf": [self._SCHEMA, {"type": "null"}]})
+        form.widget  # noqa: B018
         assert form.value == {}
-        pick(switch, "a value")
-        assert form.value == {"r": [{}]}
+        for _ in range(2):
+            click(named(form.widget, "Add to r"))
+            assert form.value == {"r": [{}]}
+            press(next(x for x in walk(form.widget) if isinstance(x, w.ToggleButtons)), "Remove")
+            assert form.value == {"r": []} and "An empty list is sent." in page(form.widget)
+            click(named(form.widget, "Do not send it"))
+            assert form.value == {} and "Do not send it" not in _buttons(form)
+        for given in ({"r": None}, {"r": [{"n": 1}]}, {"r": []}):
+            form.value = given
+            assert form.value == given
+        form = _form({"r": None}, r={"anyOf": [self._SCHEMA, {"type": "null"}]})
+        assert "Null is sent." in page(form.widget)
+        click(named(form.widget, "Do not send it"))
+        assert form.value == {}
+
+    def test_what_is_changed_begins_with_the_default(self):
+        """It is shown and not sent until it is changed: of a list, a tuple and an object."""
+        pair = {"type": "array", "prefixItems": [{"type": "integer"}] * 2, "default": [1, 2]}
+        group = {"type": "object", "properties": {"n": {"type": "integer"}}, "default": {"n": 3}}
+        form = _form(r={**self._SCHEMA, "default": [{"n": 4}]}, pair=pair, group=group)
+        shown = page(form.widget)
+        for text in ("[{&quot;n&quot;: 4}]", "[1, 2]", "{&quot;n&quot;: 3}"):
+            assert f"Default: {text}." in shown
+        assert form.value == {}
+        for name, value in (("pair", [1, 2]), ("group", {"n": 3})):
+            switch = named(form.widget, name, w.RadioButtons)
+            assert labels(switch) == ["default", "a value"]
+            pick(switch, "a value")
+            assert form.value == {name: value}
+            pick(switch, "default")
+            assert form.value == {}
+        click(named(form.widget, "Add to r"))
+        assert form.value == {"r": [{"n": 4}, {}]}
 
     def test_a_missing_list_asks_for_an_item(self):
         """A list of groups has nothing to type into: its button adds the first."""
@@ -88,7 +117,6 @@ class TestRows:
                 "items": {"anyOf": [{"type": "integer"}, {"type": "array"}]},
             }
         )
-        pick(named(form.widget, "r", w.RadioButtons), "a value")
         click(named(form.widget, "Add to r"))
         assert form.errors == [(("r", 0), "has no value yet")]
         assert form.blocked
@@ -96,7 +124,6 @@ class TestRows:
     def test_the_rest_of_the_form_stays_while_a_row_is_added(self):
         """Fields outside the list keep their widgets, and so the cursor."""
         form = _form(a={"type": "string"}, r=self._SCHEMA, z={"type": "string"})
-        pick(named(form.widget, "r", w.RadioButtons), "a value")
         before = named(form.widget, "a"), named(form.widget, "z")
         click(named(form.widget, "Add to r"))
         assert (named(form.widget, "a"), named(form.widget, "z")) == before

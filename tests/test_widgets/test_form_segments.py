@@ -33,19 +33,46 @@ def test_a_required_value_is_not_guessed(name):
     assert switch.index is None and form.value == {}
 
 
-def test_an_optional_value_is_taken_back_by_its_first_button():
-    """It says what is sent, or what holds, when nothing is chosen."""
-    form = _form(deep={"type": "boolean"}, unit={"enum": ["C", "F"], "default": "C"})
+def test_an_optional_value_is_taken_back():
+    """By the first button; or by the default, which is marked while nothing is sent, and stands once."""
+    urgent = ["low", "normal", "high"]
+    form = _form(
+        deep={"type": "boolean"},
+        unit={"enum": urgent, "default": "normal"},
+        rarely={"enum": [f"kind {n}" for n in range(9)], "default": "kind 3"},
+    )
+    unit = named(form.widget, "unit", w.RadioButtons)
+    assert _labels(unit) == ["low", "normal (default)", "high"]
     for name, nothing, label in (
         ("deep", "not sent", "yes"),
-        ("unit", "default: C", "F"),
+        ("unit", "normal (default)", "high"),
+        ("rarely", "kind 3 (default)", "kind 5"),
     ):
-        switch = named(form.widget, name, w.RadioButtons)
+        switch = named(form.widget, name)
         assert switch.label == nothing
         pick(switch, label)
         assert list(form.value) == [name]
         pick(switch, nothing)
         assert form.value == {}
+    # Who writes the default sends it
+    form.value = {"unit": "normal"}
+    assert form.value == {"unit": "normal"} and unit.label == "normal (default)"
+
+
+def test_a_value_that_is_no_choice_is_one_more():
+    """As a model may have sent it: the field stays, with the error, until another value is chosen."""
+    form = _form(unit={"enum": ["C", "F"], "default": "C"})
+    switch = named(form.widget, "unit", w.RadioButtons)
+    for wrong, label in ((3, "3"), ("K", "K"), (None, "null")):
+        form.value = {"unit": wrong}
+        assert form.value == {"unit": wrong}
+        assert _labels(switch) == ["C (default)", "F", f"{label} (not a choice)"]
+        form.reveal_errors()
+        assert "Should be" in page(form.widget)
+        pick(switch, "F")
+        assert form.value == {"unit": "F"} and form.errors == []
+    form.value = {}
+    assert _labels(switch) == ["C (default)", "F"] and switch.label == "C (default)"
 
 
 def test_a_list_and_its_buttons_say_the_same_of_no_value():
@@ -117,7 +144,7 @@ def test_a_choice_before_a_field_is_asked_for():
 
 
 def test_an_empty_text_as_the_default_has_a_word():
-    """Quotes without anything in them are no word; the value itself is still one of the choices."""
+    """Quotes without anything in them are no word."""
     form = _form(unit={"enum": ["", "C"], "default": ""})
     switch = named(form.widget, "unit", w.RadioButtons)
-    assert _labels(switch) == ["default: empty", '""', "C"]
+    assert _labels(switch) == ["empty (default)", "C"]

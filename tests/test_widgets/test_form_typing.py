@@ -1,6 +1,7 @@
 """What a person does in the browser: typing, picking, changing their mind."""
 
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import ipywidgets as w
@@ -17,6 +18,7 @@ from test_widgets.front import (
     type_into,
     walk,
 )
+from toolbench import tool
 from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.kit.parts import HIDDEN
 
@@ -163,7 +165,7 @@ class TestChoices:
         options = named(form.widget, "unit")
         pick(options, "F")
         assert form.value == {"unit": "F"}
-        pick(options, "default: C")
+        pick(options, "C (default)")
         assert form.value == {}
 
     def test_labels_tell_values_of_different_types_apart(self):
@@ -179,11 +181,11 @@ class TestChoices:
         """True, false and not sent: all visible, none guessed."""
         form = _form(deep={"type": "boolean", "default": True})
         options = named(form.widget, "deep")
-        for label, value in [("no", {"deep": False}), ("default: yes", {})]:
+        for label, value in [("no", {"deep": False}), ("yes (default)", {})]:
             pick(options, label)
             assert form.value == value
 
-    @pytest.mark.parametrize("kinds", [("number", "string"), ("integer", "boolean")])
+    @pytest.mark.parametrize("kinds", [("integer", "string"), ("integer", "boolean")])
     def test_of_kinds_the_default_is_named_too(self, kinds):
         """An optional union says what is taken when nothing is sent."""
         parts = {"anyOf": [{"type": kind} for kind in kinds]}
@@ -191,6 +193,49 @@ class TestChoices:
         assert named(form.widget, "x").options[0][0] == 'default: "0.10"'
         assert named(form.widget, "y").options[0][0] == "not sent"
         assert form.value == {}
+
+    def test_every_digit_of_a_decimal_is_kept(self):
+        """One box: a number of JSON, or its text where a number would lose a digit."""
+        usual = Decimal("1.10")
+
+        @tool
+        def pay(price: Decimal = usual) -> str:
+            """Pay."""
+            return str(price)
+
+        form = SchemaForm(pay.input_schema, validate=pay.problems)
+        box = named(form.widget, "price", w.Text)
+        assert box.placeholder == "default: 1.10" and form.value == {}
+        for text, value in (
+            ("1.1", 1.1),
+            ("1.10", "1.10"),
+            (".25", 0.25),
+            ("-2", -2),
+            ("1e3", 1000.0),
+            ("123456789012345678.90", "123456789012345678.90"),
+        ):
+            type_into(box, text)
+            assert form.value == {"price": value} and form.errors == []
+            assert type(form.value["price"]) is type(value)
+        type_into(box, "much")
+        assert "Should be a number" in page(form.widget)
+        for value in ("1.1", 1.1, "1.10", True, " 5 "):
+            form.value = {"price": value}
+            assert form.value == {"price": value} and type(form.value["price"]) is type(value)
+            assert named(form.widget, "price") is box
+
+    def test_a_value_of_another_type_is_shown_in_its_field(self):
+        """As it is, until it is edited: then it is read as the field reads."""
+        form = _form(n={"type": "integer"}, t={"type": "string"}, s={"enum": [*range(60)]})
+        boxes = [named(form.widget, name) for name in "nts"]
+        form.value = {"n": "few", "t": 3, "s": True}
+        assert form.value == {"n": "few", "t": 3, "s": True} and not form.blocked
+        assert [box.value for box in boxes] == ["few", "3", "true"]
+        assert [named(form.widget, name) for name in "nts"] == boxes
+        assert {path for path, _ in form.errors} == {("n",), ("s",), ("t",)}
+        for box, text in zip(boxes, ("4", "4", "5"), strict=True):
+            receive(box, value=text)
+        assert form.value == {"n": 4, "t": "4", "s": 5} and form.errors == []
 
     def test_many_values_are_searched(self):
         """From fifty on, one types a part of the name; what is no name blocks."""
@@ -307,17 +352,23 @@ class TestShortLists:
         ]
         assert form.value == {"t": ["", "a\nb"]}
 
-    @pytest.mark.parametrize("default", [["a"], []])
-    def test_how_to_mark_several_is_said(self, default):
-        """A plain click marks one value and no other, and nothing else says how to mark none."""
-        kinds = {"type": "array", "items": {"enum": ["a", "b"]}, "default": default}
-        form = _form(kinds=kinds)
-        help_ = "Ctrl-click (on a Mac ⌘-click) marks several, or none"
-        rest = ", default [&quot;a&quot;]." if default else "."
-        assert f"{help_}{rest}" in page(form.widget)
-        form.value = {"kinds": []}
-        assert "Ctrl-click" not in page(form.widget)
-        assert "an empty list is sent" in page(form.widget).lower()
+    def test_the_default_is_marked_while_nothing_is_sent(self):
+        """Marks of the default are no value; without any, the empty list is sent in its place."""
+        kinds = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "default": ["a", "b"]}
+        form = _form(kinds={**kinds, "anyOf": [{}, {"type": "null"}]})
+        marks = named(form.widget, "kinds", w.SelectMultiple)
+        assert marks.index == (0, 1) and form.value == {}
+        for index, value in (((0,), ["a"]), ((), []), ((0, 1, 2), ["a", "b", "c"])):
+            receive(marks, index=list(index))
+            assert form.value == {"kinds": value}
+            assert ("An empty list is sent." in page(form.widget)) is (value == [])
+        receive(marks, index=[0, 1])
+        assert form.value == {}
+        for value, index in ((["a", "b"], (0, 1)), ([], ()), (None, ()), (["c"], (2,))):
+            form.value = {"kinds": value}
+            assert form.value == {"kinds": value} and marks.index == index
+        form.value = {}
+        assert marks.index == (0, 1)
 
     def test_known_values_are_marked(self):
         """A set of known values is a list to mark; another order, or one twice, is typed."""

@@ -86,7 +86,8 @@ class Choice(Picker):
     """A Dropdown to choose one of the values, no value, or null if the schema allows null.
 
     What is picked is the number of a value, or `NOTHING`. A required constant is chosen from the
-    start.
+    start. While an optional field has no value, its default is shown as chosen; who chooses the
+    default again sends nothing. A number or text that is no choice is shown as one more choice.
     """
 
     kind: ClassVar[type[Widget]] = Dropdown
@@ -99,9 +100,14 @@ class Choice(Picker):
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
         self._listed = values_of(self.node)
-        self._values = list(self._listed)
+        self._known = list(self._listed)
         if self.node.nullable:
-            self._values.append(None)
+            self._known.append(None)
+        # A written value that is none of them
+        self._other: Any = UNSET
+        self._default = NOTHING
+        if slot.default is not UNSET and not slot.required:
+            self._default = _number_of(slot.default, self._listed)
         self._offers_null = self.node.nullable
         self._offers_nothing = True
         if self._is_constant:
@@ -109,28 +115,38 @@ class Choice(Picker):
 
     @property
     def _is_constant(self) -> bool:
-        return len(self._values) == 1 and self.slot.required
+        return len(self._known) == 1 and self.slot.required
 
     def read(self) -> Any:
         """Return the chosen value; `UNSET` if no value is chosen."""
         if self.picked == NOTHING:
             return UNSET
-        return deepcopy(self._values[self.picked])
+        return deepcopy([*self._known, self._other][self.picked])
 
     def write(self, value: Any) -> bool:
-        """Choose *value*; return False if it is not one of the known values."""
-        for number, known in enumerate(self._values):
-            if same_json(known, value):
-                self.pick(number)
-                return True
-        return False
+        """Choose *value*; return False if it is neither a known value nor a number or text."""
+        number = _number_of(value, self._known)
+        if number == NOTHING:
+            if isinstance(value, dict | list) or self.slot.secret:
+                return False
+            number, self._other = len(self._known), value
+            self._show_options()
+        self.pick(number)
+        return True
+
+    def clear(self) -> None:
+        """Choose nothing."""
+        if self._other is not UNSET:
+            self._other = UNSET
+            self._show_options()
+        super().clear()
 
     @property
     def static(self) -> str:
         """The label of a required constant, which is shown without a list; empty in other cases."""
-        if not self._is_constant or self.picked == NOTHING:
+        if not self._is_constant or self.picked != 0:
             return ""
-        return labels_of(self.node, self._values)[0]
+        return labels_of(self.node, self._known)[0]
 
     @property
     def cells(self) -> tuple[Widget, ...]:
@@ -141,28 +157,45 @@ class Choice(Picker):
 
     @property
     def shown(self) -> Any:
-        """The picked number; None if no option of the list stands for it."""
-        return option_of(self._widget.options, self.picked)
+        """The picked number, or else the default's; None if no option of the list stands for it."""
+        return option_of(self._widget.options, self._marked)
+
+    @property
+    def _marked(self) -> int:
+        number: int = self.picked
+        if number == NOTHING:
+            return self._default
+        return number
 
     def take_pick(self) -> None:
-        """React to a pick of the user; none at all is no value."""
+        """React to a pick of the user; none at all, and the default, is no value."""
         super().take_pick()
-        if self.picked is None:
+        if self.picked is None or self.picked == self._default:
             self.picked = NOTHING
 
     def build(self) -> Widget:
         """Make the widget: a list of the values."""
         options = self._options()
-        value = option_of(options, self.picked)
+        value = option_of(options, self._marked)
         return self.field(
             self.kind, *self.classes, react=self.take_pick, options=options, value=value
         )
+
+    def _show_options(self) -> None:
+        if self._widget is not None:
+            self._widget.options = self._options()
 
     def _options(self) -> list[tuple[str, int]]:
         """Return the options of the list, each with its label and what it stands for."""
         options: list[tuple[str, int]] = []
         labels = self.labels()
-        if self._offers_nothing:
+        if self._default != NOTHING:
+            name = labels[self._default]
+            if self.slot.default == "":
+                name = "empty"
+            labels[self._default] = f"{name} (default)"
+            labels = _told_apart(labels)
+        elif self._offers_nothing:
             nothing = self.nothing_chosen
             options.append((nothing, NOTHING))
             if nothing in labels:
@@ -171,6 +204,8 @@ class Choice(Picker):
         options += zip(labels, range(len(labels)), strict=True)
         if self._offers_null:
             options.append(("null", len(labels)))
+        if self._other is not UNSET:
+            options.append((f"{notes.option(self._other)} (not a choice)", len(self._known)))
         return options
 
     def labels(self) -> list[str]:
@@ -178,12 +213,20 @@ class Choice(Picker):
         return labels_of(self.node, self._listed)
 
 
+def _number_of(value: Any, values: Sequence[Any]) -> int:
+    """Return the place of *value* among *values*; `NOTHING` if it is none of them."""
+    for number, known in enumerate(values):
+        if same_json(known, value):
+            return number
+    return NOTHING
+
+
 class Segments(Choice):
     """Buttons for a few short values, all visible.
 
-    An optional value has a button for no value; a required value has none. For most tools, null
-    and no value mean the same. So an optional value has a button for null only if the schema
-    lists null, or if null was chosen before.
+    An optional value without a default has a button for no value; a required value has none. For
+    most tools, null and no value mean the same. So an optional value has a button for null only
+    if the schema lists null, or if null was chosen before.
     """
 
     kind = RadioButtons
@@ -197,23 +240,15 @@ class Segments(Choice):
 
     def pick(self, picked: Any) -> None:
         """Show *picked* as picked. Null has a button from then on."""
-        if picked == len(self._listed) and not self._offers_null:
+        is_null = self.node.nullable and picked == len(self._listed)
+        if is_null and not self._offers_null:
             self._offers_null = True
-            if self._widget is not None:
-                self._widget.options = self._options()
+            self._show_options()
         super().pick(picked)
 
 
 class Switch(Segments):
     """Buttons for yes, no, and no value."""
-
-    @property
-    def nothing_chosen(self) -> str:
-        """The label of the button for no value."""
-        default = self.slot.default
-        if isinstance(default, bool):
-            return f"default: {_YES_NO[default]}"
-        return super().nothing_chosen
 
     def labels(self) -> list[str]:
         """Return the words for true and false."""
@@ -256,6 +291,7 @@ class Search(TextBox):
 
     kind = Combobox
     nothing = "type to search"
+    takes_others = True
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)

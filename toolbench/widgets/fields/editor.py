@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from ipywidgets import HTML, Button, GridBox, Widget
 
 from toolbench.display.escape import Html
+from toolbench.redaction.detect import Secrecy
 from toolbench.widgets.fields import notes
 from toolbench.widgets.kit.parts import INVALID, mark
 
@@ -133,6 +134,11 @@ class Editor(ABC):
         return ""
 
     @property
+    def slider(self) -> str:
+        """The least value, the most and the step of a slider beside the field; empty if there is none."""
+        return ""
+
+    @property
     def offer_words(self) -> str:
         """The words of a button before the widget that changes what was typed; empty if there is none."""
         return ""
@@ -141,12 +147,12 @@ class Editor(ABC):
     def nothing_chosen(self) -> str:
         """The label of the entry "no value" in a list of choices: what no value means."""
         default = self.slot.default
+        if self.slot.required:
+            return "choose one"
         if default == "":
             return "default: empty"
         if default is not UNSET:
             return f"default: {notes.option(default)}"
-        if self.slot.required:
-            return "choose one"
         return "not sent"
 
     def refresh(self) -> None:
@@ -321,6 +327,8 @@ class Container(Editor):
     labelled: ClassVar[bool] = False
     structured: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
+    starts_empty: ClassVar[bool] = False
+    """Whether it needs no choice between a value and no value: without a value it is only a button."""
     tag = ""
     """The name of the property that only tells which alternative of a union is chosen.
 
@@ -328,6 +336,20 @@ class Container(Editor):
     """
 
     _texts: Any = None
+
+    @property
+    def is_button(self) -> bool:
+        """Whether only a button is shown in place of the grid, which adds the first line."""
+        return False
+
+    @property
+    def hint(self) -> str:
+        """The default, in a field that holds no value of its own yet."""
+        slot = self.slot
+        if slot.is_set or slot.required or slot.is_null or slot.default in (UNSET, [], {}):
+            return ""
+        secrecy = Secrecy(self.node.schema, self.frame.view)
+        return f"default: {notes.ghost(secrecy.mask(slot.default, slot.name)[0])}"
 
     @abstractmethod
     def entries(self) -> Iterable[Entry]:

@@ -1,5 +1,6 @@
-"""The editor of a file as base64 text. The user chooses a file or types; an image is shown."""
+"""The editor of a file as base64 text. The user drops a file, chooses one, or types; its head is shown."""
 
+from codecs import getincrementaldecoder
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +14,14 @@ from toolbench.display.escape import escape
 from toolbench.display.images import LARGEST
 from toolbench.values import base64_of, bytes_in
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.text_box import Line, TextBox
+from toolbench.widgets.fields.text_box import Line, TextBox, is_showable
 from toolbench.widgets.kit.parts import show_if
+from toolbench.wording import human_size
 
 # Characters; a longer text is described, not shown
 _MAX_TEXT = 2_000
+# Bytes and lines of a text file that are shown
+_MAX_HEAD, _MAX_LINES = 600, 5
 # Bytes, unless the field has its own limit
 _MOST = 50_000_000
 # Bytes of one message; a Jupyter server takes 10 MB, and a hub before it perhaps less
@@ -46,8 +50,8 @@ class FilePicker(FileUpload):
 
     chosen = AnyTrait(None)
     """The chosen file, a `ChosenFile`."""
-    most = Int(_MOST)
-    """The most bytes of a file."""
+    most = Int(_MOST).tag(sync=True)
+    """The most bytes of a file; the page does not send a larger one."""
 
     def __init__(self, **traits: Any) -> None:
         """Make the button."""
@@ -100,13 +104,18 @@ class FilePicker(FileUpload):
 
 
 class File(Line):
-    """A box for base64 text, a button to choose a file, and a preview of an image."""
+    """A box for base64 text, a button to choose a file, and what is in it: name, size, image or first lines.
 
-    nothing = "base64 text, or choose a file"
+    The page (`frontend/src/uploads.ts`) also takes a file that is dropped on it.
+    """
+
+    nothing = "drop a file here, choose one, or type base64"
+    is_short = False
+    takes_others = False
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        # With the preview and the button "Clear" below the box
+        # With the button to choose a file beside the box, and what is in it below
         self._stack: Any = None
         self._upload: Any = None
         self._preview: Any = None
@@ -123,7 +132,7 @@ class File(Line):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box with its preview, and the button to choose a file."""
+        """The box and the button to choose a file, and below them what is in it, and a button to remove it."""
         if self._stack is None:
             name = notes.line(self.slot.label)
             self._upload = self.make(
@@ -137,20 +146,20 @@ class File(Line):
             self.hear(self._upload, "chosen", self._chosen)
             self._preview = self.make(HTML, "tb-preview")
             self._clear_button = self.make(
-                Button, "tb-add", description="Clear", tooltip=f"Clear {name}"
+                Button, "tb-add", description="Remove", tooltip=f"Remove {name}"
             )
             self.hear(self._clear_button, "", self._cleared)
             self._show_clear()
-            children = (self.widget, self._preview, self._clear_button)
-            self._stack = self.make(VBox, "tb-stack", children=children)
+            children = (self.widget, self._upload, self._preview, self._clear_button)
+            self._stack = self.make(VBox, "tb-file", children=children)
             self._look()
-        return (self._stack, self._upload)
+        return (self._stack,)
 
     def _chosen(self) -> None:
         file = self._upload.chosen
         if file.content is not None:
             self.write(base64_of(file.content))
-            self._name = file.name
+            self._call_it(file.name)
         else:
             self.clear()
             self._missing = file
@@ -187,6 +196,14 @@ class File(Line):
         if self._upload is not None:
             self._upload.stop()
 
+    def _call_it(self, name: str) -> None:
+        """Show that the text is the file *name*, in place of the text."""
+        self._name = name
+        if self._widget is not None:
+            self._widget.value = self.display(self.text)
+        self.refresh()
+        self._look()
+
     def typed(self) -> Any:
         """Return this box, even while a chosen file is not here."""
         if self._missing:
@@ -197,7 +214,8 @@ class File(Line):
         """Take the file of *other*, with its name. One that is on its way does not come here."""
         super().take(other)
         if isinstance(other, File):
-            self._name, file = other._name, other._missing
+            file = other._missing
+            self._call_it(other._name)
             if file is not None:
                 words = f"The file {file.name} did not reach this form. Choose it again."
                 self._missing = replace(file, failed=file.failed or words)
@@ -208,25 +226,25 @@ class File(Line):
         self._show_clear()
 
     def _show_clear(self) -> None:
-        """Show the button if the box does not show what there is to clear."""
+        """Show the button if there is a file."""
         if self._clear_button is not None:
-            is_shown = self._missing is not None or self.display(self.text) != self.text
+            is_shown = self._missing is not None or bool(self.text)
             show_if(self._clear_button, is_shown=is_shown)
 
     def display(self, text: str) -> str:
-        """Return the text that the box shows: *text*, or nothing if *text* is too long."""
-        if len(text) > _MAX_TEXT:
+        """Return the text that the box shows: *text*, or nothing if it is that of a file, or too long."""
+        if self._name or len(text) > _MAX_TEXT:
             return ""
         return text
 
     @property
     def ghost(self) -> str:
-        """The placeholder: not the default while a file is missing; a file too long to show in words."""
+        """The placeholder: not the default while a file is missing or there."""
         if self._missing is not None:
             return self.nothing
-        if len(self.text) <= _MAX_TEXT:
+        if self.display(self.text) == self.text:
             return super().ghost
-        return f"{self.hint} (choose another, or type base64)"
+        return "drop or choose another file, or type base64"
 
     @property
     def _content(self) -> bytes | None:
@@ -237,17 +255,23 @@ class File(Line):
 
     @property
     def hint(self) -> str:
-        """The name, the kind and the size of the file in the text."""
+        """The most bytes of a file."""
+        return f"at most {human_size(self._most).replace('.0 ', ' ')}"
+
+    @property
+    def _facts(self) -> str:
+        """The name, the size and the kind of the file in the text; empty without a text."""
         if not self.text:
             return ""
         content = self._content
         if content is None:
             return f"{len(self.text):,} characters that are not base64"
-        kind = image_type(content) or self.node.text("contentMediaType") or "file"
-        return f"{len(content):,} bytes, {kind} {self._name}".rstrip()
+        kind = image_type(content) or self.node.text("contentMediaType")
+        facts = (self._name, human_size(len(content)), kind)
+        return " · ".join(filter(None, facts))
 
     def _typed(self) -> None:
-        if self.widget.value or len(self.text) <= _MAX_TEXT:
+        if self.widget.value or self.display(self.text) == self.text:
             self._forget_file()
             super()._typed()
             self._look()
@@ -256,9 +280,26 @@ class File(Line):
         if self._preview is None:
             return
         content = self._content or b""
-        kind = image_type(content)
-        image = ""
+        kind, head = image_type(content), _head_of(content)
+        shown = ""
         if kind is not None and len(content) <= LARGEST:
             name = escape(f"{self.slot.label}: preview")
-            image = f'<img src="data:{kind};base64,{base64_of(content)}" alt="{name}">'
-        self._preview.value = image
+            shown = f'<img src="data:{kind};base64,{base64_of(content)}" alt="{name}">'
+        elif head:
+            shown = f"<pre>{escape(head)}</pre>"
+        if self._facts:
+            shown = f'<div class="tb-facts" role="status">{escape(self._facts)}</div>{shown}'
+        self._preview.value = shown
+
+
+def _head_of(content: bytes) -> str:
+    """Return the first lines of *content*; empty if it is no plain text."""
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        # Without the last character, if it is cut
+        text = decoder.decode(content[:_MAX_HEAD])
+    except UnicodeDecodeError:
+        return ""
+    if not is_showable(text.replace("\r\n", "\n")):
+        return ""
+    return "\n".join(text.splitlines()[:_MAX_LINES])

@@ -17,7 +17,6 @@ from toolbench.widgets.kit.parts import show_if
 from toolbench.wording import counted
 
 _ONE_PER_LINE = "one per line"
-_SEVERAL = "Ctrl-click (on a Mac ⌘-click) marks several, or none"
 # Characters quoted of a line
 _HINT = 60
 _BETWEEN = re.compile("[,;]")
@@ -201,24 +200,37 @@ class Items(TextBox):
 class Marks(Picker):
     """An editor in which the user marks some of the known values.
 
-    Each marked value is sent once, in the order of the list. What is picked are their numbers.
+    Each marked value is sent once, in the order of the list. What is picked are their numbers, or
+    None for no value: then the default is shown as marked. The page (`frontend/src/chips.ts`) shows
+    each value as a button to press.
     """
 
     wider = Items
     missing = "choose one"
-    blank = ()
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
         self._known = _known(slot)
-        self._on_purpose = False
+        self._default: tuple[int, ...] = ()
+        if isinstance(slot.default, list) and not slot.required:
+            self._default = self._numbers(slot.default) or ()
+
+    def _numbers(self, items: list[Any]) -> tuple[int, ...] | None:
+        """Return the numbers of *items*; None if one is not known, or they are in another order."""
+        labels = list(self._known)
+        numbers = []
+        for item in items:
+            label = label_with(item, self._known)
+            if label is None:
+                return None
+            numbers.append(labels.index(label))
+        if numbers != sorted(set(numbers)):
+            return None
+        return tuple(numbers)
 
     def read(self) -> Any:
-        """Return the marked values.
-
-        If no value is marked, return `[]` if the empty list was set, else `UNSET`.
-        """
-        if not self.picked and not self._on_purpose:
+        """Return the marked values; `UNSET` if there is no value."""
+        if self.picked is None:
             return UNSET
         values = list(self._known.values())
         return [values[number] for number in self.picked]
@@ -230,37 +242,43 @@ class Marks(Picker):
         """
         if not isinstance(value, list):
             return False
-        labels = list(self._known)
-        numbers = []
-        for item in value:
-            label = label_with(item, self._known)
-            if label is None:
-                return False
-            numbers.append(labels.index(label))
-        if numbers != sorted(set(numbers)):
+        numbers = self._numbers(value)
+        if numbers is None:
             return False
-        self.pick(tuple(numbers))
-        self._on_purpose = not numbers
+        self.pick(numbers)
         return True
 
-    def clear(self) -> None:
-        """Mark nothing."""
-        super().clear()
-        self._on_purpose = False
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The numbers of the marked values, or else of the default."""
+        if self.picked is not None:
+            return tuple(self.picked)
+        if self.slot.is_null:
+            return ()
+        return self._default
+
+    def refresh(self) -> None:
+        """Update the marks too: without a value, those of the default are shown, but not for null."""
+        super().refresh()
+        if self._widget is not None:
+            self._widget.value = self.shown
 
     def take_pick(self) -> None:
-        """React to marks of the user."""
+        """React to marks of the user: the marks of the default, or none without one, are no value."""
         super().take_pick()
-        self._on_purpose = False
+        if self.picked == self._default:
+            self.picked = None
 
     @property
     def hint(self) -> str:
-        """How to mark several values, or none; and the value that is sent if no value is marked."""
-        if self._on_purpose:
+        """The default; or that an empty list is sent."""
+        if self.picked == ():
             return Items.emptied
-        if self.slot.default in (UNSET, []):
-            return _SEVERAL
-        return f"{_SEVERAL}, default {notes.ghost(self.slot.default)}"
+        if self.slot.default in (UNSET, []) or self.slot.required:
+            return ""
+        labels = list(self._known)
+        names = [labels[number] for number in self._default]
+        return f"default: {', '.join(names) or notes.ghost(self.slot.default)}"
 
     def build(self) -> Widget:
         """Make the list of the known values."""
@@ -271,6 +289,6 @@ class Marks(Picker):
             "tb-marks",
             react=self.take_pick,
             options=options,
-            value=self.picked,
+            value=self.shown,
             rows=min(len(self._known), 6),
         )

@@ -146,9 +146,12 @@ def remarks(slot: "Slot", hints: Iterable[str], errors: Iterable[str]) -> Html:
     lines = [f'<div class="tb-help">{text}</div>' for text in _help(slot, facts)]
     lines += [f'<div class="tb-error">{escape(_sentence(error))}</div>' for error in errors]
     style = screen_reader_css(slot, [slot.help, *facts], errors)
-    if not lines:
+    slider = ""
+    if slot.editor.slider:
+        slider = f' data-slider="{slot.editor.slider}"'
+    if not lines and not slider:
         return style
-    return Html(f'{style}<div data-describes="{slot.mark}">{"".join(lines)}</div>')
+    return Html(f'{style}<div data-describes="{slot.mark}"{slider}>{"".join(lines)}</div>')
 
 
 def _help(slot: "Slot", facts: list[str]) -> Iterable[str]:

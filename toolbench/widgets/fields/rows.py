@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ipywidgets import Button, Combobox, Text, ToggleButtons, Widget
 
@@ -10,7 +10,7 @@ from toolbench.display.escape import Html
 from toolbench.values import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET, Container, Entry
-from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.slot import Slot, State
 from toolbench.widgets.fields.text_box import Area, is_showable
 
 # Shown at once
@@ -22,10 +22,13 @@ _ACTIONS = ("Move up", "Move down", "Remove")
 class Listing(Container):
     """The base class of containers whose lines the user adds and removes. Each line shows one slot.
 
-    At first only some of the lines are shown.
+    At first only some of the lines are shown. A list without a value is only a button. A user who
+    adds a line and removes it sends the empty list, or takes it back with another button.
     """
 
     missing = "add at least one"
+    starts_empty = True
+    emptied: ClassVar[str] = "an empty list is sent"
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
@@ -83,17 +86,56 @@ class Listing(Container):
             words = f"Show all {len(self.rows)}"
             more = self.button("rest", words, self._show_all, "tb-add")
             yield Entry(Html(""), (more,), Html(""))
+        yield Entry(Html(""), self._ends(), Html(""))
+
+    def _ends(self) -> tuple[Any, ...]:
+        """Return the button that adds a line and, if something empty is sent, one to take that back."""
+        slot, ends = self.slot, (self._adder(),)
+        if slot.required or not (slot.is_null or self._is_emptied):
+            return ends
+        return (*ends, self.button("back", "Do not send it", self._take_back, "tb-add"))
+
+    def _adder(self) -> Any:
         words = f"Add to {notes.line(self.slot.label)}"
-        add = self.button("add", words, self._add, "tb-add")
+        add = self.button("add", words, self._add, "tb-add", "tb-plus")
         most = self.node.limit("maxItems")
         add.disabled = most is not None and len(self.rows) >= most
-        yield Entry(Html(""), (add,), Html(""))
+        return add
+
+    @property
+    def is_button(self) -> bool:
+        """Whether only the button that adds a line is shown: there is no value yet."""
+        return not (self.built or self.rows or self.slot.is_set)
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """The lines; without a value, the button that adds the first one."""
+        if self.is_button:
+            return self._ends()
+        return super().cells
+
+    @property
+    def _is_emptied(self) -> bool:
+        return self.slot.is_set and not self.rows
+
+    @property
+    def hint(self) -> str:
+        """The default; or that an empty value is sent."""
+        if self._is_emptied:
+            return self.emptied
+        return super().hint
+
+    def _take_back(self) -> None:
+        self.slot.choose(State.UNSET)
+        self.frame.focus(lambda: (self._adder(),))
 
     def _show_all(self) -> None:
         self._whole = True
         self.stale()
 
     def _add(self) -> None:
+        if not self.slot.is_set:
+            self.slot.begin()
         row = self.new()
         row.unfold()
         self.rows.append(row)
@@ -267,6 +309,7 @@ class Map(Listing):
     """The editor of a map, with a line for each key and its value."""
 
     classes = ("tb-map",)
+    emptied = "an empty object is sent"
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)

@@ -21,8 +21,8 @@ from toolbench.widgets.fields.raw_json import Raw
 from toolbench.widgets.fields.rows import Map, Positions, Rows
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text_box import Area, Line, Number, Secret, Suggested, wants_lines
-from toolbench.widgets.fields.text_formats import Day, Formatted, is_known_format
-from toolbench.widgets.fields.union import Union
+from toolbench.widgets.fields.text_formats import Formatted, is_known_format
+from toolbench.widgets.fields.union import NumberOrText, Union, is_number_or_text
 
 # A list with so many values or more has a search
 _MANY = 50
@@ -188,6 +188,10 @@ def _is_short_choice(node: Node, path: Path) -> bool:
     return sum(len(label) + 1 for label in labels_of(node, node.values)) <= _SHORT
 
 
+def _is_number_or_text(node: Node, path: Path) -> bool:
+    return is_number_or_text(node) and not is_secret(name_at(path), node)
+
+
 def _is_union(node: Node, path: Path) -> bool:
     return bool(node.branches)
 
@@ -230,10 +234,6 @@ def _is_file(node: Node, path: Path) -> bool:
     return node.is_bytes
 
 
-def _is_day(node: Node, path: Path) -> bool:
-    return node.type == "string" and node.format == "date"
-
-
 def _is_formatted(node: Node, path: Path) -> bool:
     return node.type == "string" and is_known_format(node)
 
@@ -256,6 +256,7 @@ RULES = (
     Rule(75, _is_long_choice, Search),
     Rule(72, _is_short_choice, Segments),
     Rule(70, _is_choice, Choice),
+    Rule(62, _is_number_or_text, NumberOrText),
     Rule(60, _is_union, Union),
     Rule(50, _has_fields, ObjectEditor),
     Rule(48, _is_map, Map),
@@ -264,7 +265,6 @@ RULES = (
     Rule(42, _is_tuple, Positions),
     Rule(40, _is_list, Rows),
     Rule(30, _is_file, File),
-    Rule(28, _is_day, Day),
     Rule(26, _is_formatted, Formatted),
     Rule(20, _typed("boolean"), _boolean),
     Rule(20, _typed("integer"), Number),
@@ -276,7 +276,7 @@ RULES = (
 BY_NAME: dict[str, Factory] = {
     "checkbox": Tick,
     "combobox": Suggested,
-    "date": Day,
+    "date": Formatted,
     "dropdown": Choice,
     "file": File,
     "items": Items,

@@ -1,6 +1,7 @@
 """A slot: one position of a form, with its value, which may be unset or null, and its editor."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from enum import Enum
 from typing import Any
 
@@ -202,11 +203,19 @@ class Slot:
         return self._state is State.NULL
 
     @property
+    def is_set(self) -> bool:
+        """Whether the value of the editor counts even if it is empty."""
+        return self._state is State.VALUE
+
+    @property
     def has_presence_box(self) -> bool:
         """Whether there is a box above the editor, to choose between a value and no value."""
-        if self.required and self.node.nullable and not self.editor.owns_null:
+        editor = self.editor
+        if self.required and self.node.nullable and not editor.owns_null:
             return True
-        return self.editor.structured and (not self.required or self._is_too_deep)
+        if isinstance(editor, Container) and editor.starts_empty:
+            return False
+        return editor.structured and (not self.required or self._is_too_deep)
 
     @property
     def _is_too_deep(self) -> bool:
@@ -328,9 +337,12 @@ class Slot:
         """Show what was typed in *earlier*; return False if *editor* cannot."""
         if type(editor) is not type(earlier):
             value = earlier.read()
-            if value is not UNSET and self._holds(value):
+            is_held = value is not UNSET and self._holds(value)
+            if not isinstance(editor, TextBox):
+                return is_held
+            if is_held and not editor.shows_other:
                 return True
-            if not isinstance(editor, TextBox) or not editor.fits(earlier.text):
+            if not editor.fits(earlier.text):
                 return False
         editor.take(earlier)
         return True
@@ -396,11 +408,18 @@ class Slot:
             self.write(None)
         elif state is State.VALUE:
             self.unfold()
+            self.begin()
             self.open()
         else:
             self._state = State.UNSET
             self.display.draw()
         self.touch()
+
+    def begin(self) -> None:
+        """Write the default into an empty editor: what the user changes begins with it."""
+        default = self.node.default
+        if not self.required and isinstance(default, dict | list) and not self.editor.typed():
+            self.editor.write(deepcopy(default))
 
     def unfold(self) -> None:
         """Open the folds of this slot and of all slots around it, so that the editor is visible."""
@@ -500,7 +519,8 @@ class SlotDisplay:
             else:
                 is_short = editor.is_short and len(cells) == 1
         # A container that is open shows them itself
-        if not isinstance(editor, Container) or self._is_folded or not slot.is_open:
+        is_grid = isinstance(editor, Container) and not editor.is_button
+        if not is_grid or self._is_folded or not slot.is_open:
             note = self.remarks()
         return Entry(head, cells, note, is_short)
 
@@ -552,7 +572,7 @@ class SlotDisplay:
     @property
     def _is_folded(self) -> bool:
         editor = self._slot.editor
-        if not isinstance(editor, Container) or editor.built:
+        if not isinstance(editor, Container) or editor.built or editor.is_button:
             return False
         if self._folded is None:
             self._folded = len(self._slot.frame.pool) > _BUDGET
@@ -575,6 +595,8 @@ class SlotDisplay:
             elif slot.required:
                 states.remove(State.UNSET)
             options = [(state.value, state) for state in states]
+            if not slot.required and slot.default not in (UNSET, [], {}):
+                options[0] = ("default", State.UNSET)
             self._switch = make(
                 RadioButtons,
                 "tb-field",

@@ -7,6 +7,8 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import floor, log10
 from typing import Any, ClassVar
 
 from ipywidgets import Combobox, Password, Text, Textarea, Widget
@@ -26,6 +28,10 @@ _UNSHOWABLE = re.compile(
 # ipywidgets does not replace a placeholder by an empty one
 _BLANK = "\u200b"
 _LONG = 200
+# A slider is at most so wide, and has at most so many steps
+_WIDEST, _MOST_STEPS = 100, 1_000
+# Numbers beyond it have no slider
+_FAR = 10**9
 _LONG_NAMES = re.compile(
     r"(^|_)(body|code|command|content|diff|html|instructions?|markdown|message|patch|"
     r"prompt|query|script|sql|text|thought|file_text|new_str|old_str)$",
@@ -56,11 +62,15 @@ class TextBox(Editor):
     classes: ClassVar[tuple[str, ...]] = ("tb-field",)
     emptied: ClassVar[str] = "an empty text is sent"
     nothing: ClassVar[str] = ""
+    takes_others: ClassVar[bool] = False
+    """Whether the box takes a text, number or boolean that is no value of its field, and shows it until it is edited."""
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
         self.text = ""
         self._on_purpose = False
+        # What the text stands for, if it was written and typing the text would give another value
+        self._other: Any = UNSET
 
     @abstractmethod
     def parse(self, text: str) -> Any:
@@ -76,6 +86,8 @@ class TextBox(Editor):
         Return `UNSET` if the typed text cannot be read, or is empty and no empty value
         was set.
         """
+        if self._other is not UNSET:
+            return self._other
         if not self.text and not self._on_purpose:
             return UNSET
         try:
@@ -87,7 +99,7 @@ class TextBox(Editor):
     def trouble(self) -> str:
         """The reason why the typed text cannot be read; empty if it can be read."""
         try:
-            if self.text:
+            if self.text and self._other is UNSET:
                 self.parse(self.text)
         except UnreadableError as reason:
             return str(reason)
@@ -95,12 +107,19 @@ class TextBox(Editor):
 
     def write(self, value: Any) -> bool:
         """Show the text for *value*; return False if there is no such text."""
-        text = self.render(value)
+        text, other = self.render(value), UNSET
+        if text is None and self.takes_others:
+            text, other = _text_of_other(value), value
         if text is None:
             return False
         self.put(text)
-        self._on_purpose = text == ""
+        self._on_purpose, self._other = text == "", other
         return True
+
+    @property
+    def shows_other(self) -> bool:
+        """Whether the text stands for a written value that typing it would not give."""
+        return self._other is not UNSET
 
     def typed(self) -> Any:
         """Return this box; `UNSET` if it has no value and no text."""
@@ -111,7 +130,7 @@ class TextBox(Editor):
     def take(self, other: "TextBox") -> None:
         """Take what was typed in *other*, a box of another form, even if it cannot be read."""
         self.put(other.text)
-        self._on_purpose = other._on_purpose
+        self._on_purpose, self._other = other._on_purpose, other._other
 
     def fits(self, text: str) -> bool:
         """Tell whether the box can show the lines of *text*: an input of one line would join them."""
@@ -124,7 +143,7 @@ class TextBox(Editor):
 
     def put(self, text: str) -> None:
         """Set *text* as the typed text."""
-        self.text = text
+        self.text, self._other = text, UNSET
         if self._widget is not None:
             self._widget.value = self.display(text)
         self.refresh()
@@ -171,13 +190,27 @@ class TextBox(Editor):
 
     def _typed(self) -> None:
         self.text = self.widget.value
-        self._on_purpose = False
+        self._on_purpose, self._other = False, UNSET
 
     def refresh(self) -> None:
         """Update the placeholder and the error mark, but never the text."""
         super().refresh()
         if self._widget is not None:
             self._widget.placeholder = self.ghost
+
+
+def _text_of_other(value: Any) -> str | None:
+    """Return the text of a short value for a box of another type; None if it is not short and plain."""
+    text: str | None
+    if isinstance(value, str):
+        text = value
+    elif value is None or isinstance(value, bool):
+        text = json.dumps(value)
+    else:
+        text = write_number(value)
+    if not text or len(text) > _LONG or "\n" in text or not is_showable(text):
+        return None
+    return text
 
 
 def as_read(typed: Any) -> Any:
@@ -199,6 +232,7 @@ class Area(TextBox):
 
     kind: ClassVar[type[Widget]] = Textarea
     classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-area")
+    takes_others = True
 
     def parse(self, text: str) -> Any:
         """Return *text*, which is the value itself."""
@@ -244,8 +278,9 @@ class Secret(Line):
     """
 
     kind = Password
-    # A wider editor would show the secret
+    # Both would show the secret
     wider = None
+    takes_others = False
 
     def parse(self, text: str) -> Any:
         """Return *text*, or its number if the schema requires a number.
@@ -312,10 +347,14 @@ class Secret(Line):
 
 
 class Number(TextBox):
-    """A box for a number as in JSON, or `.25`: `1` and `1.0` are different values."""
+    """A box for a number as in JSON, or `.25`: `1` and `1.0` are different values.
+
+    If both limits are near, the page (`frontend/src/native.ts`) puts a slider beside the box.
+    """
 
     classes = ("tb-field", "tb-number", "tb-short")
     is_short = True
+    takes_others = True
 
     def parse(self, text: str) -> Any:
         """Return the number in *text*.
@@ -331,8 +370,57 @@ class Number(TextBox):
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
-        """The placeholder: the kind of number."""
+        """The placeholder: the kind of number; empty beside a slider, where there is no room."""
+        if self.slider:
+            return ""
         return self.node.type or "number"
+
+    @property
+    def slider(self) -> str:
+        """The least number, the most, the step and the default, if the limits are near; else empty."""
+        numbers = _slider_of(self.node)
+        default = self.slot.default
+        if numbers and isinstance(default, int | float) and not isinstance(default, bool):
+            numbers.append(str(default))
+        return " ".join(numbers)
+
+
+def _slider_of(node: Node) -> list[str]:
+    """Return the least number, the most and the step for a slider; empty if they are far or missing."""
+    least, most = node.limit("minimum"), node.limit("maximum")
+    above, below = node.limit("exclusiveMinimum"), node.limit("exclusiveMaximum")
+    for limit in (least, above, most, below, node.limit("multipleOf")):
+        if limit is not None and not -_FAR < limit < _FAR:
+            return []
+    if least is None:
+        least = above
+    if most is None:
+        most = below
+    if least is None or most is None or not 0 < most - least <= _WIDEST:
+        return []
+    step = _step_of(node, most - least)
+    if step <= 0:
+        return []
+    first = (Decimal(str(least)) / step).to_integral_value(ROUND_CEILING)
+    last = (Decimal(str(most)) / step).to_integral_value(ROUND_FLOOR)
+    if above is not None and first * step <= Decimal(str(above)):
+        first += 1
+    if below is not None and last * step >= Decimal(str(below)):
+        last -= 1
+    if not 1 < last - first <= _MOST_STEPS:
+        return []
+    return [f"{number:f}" for number in (first * step, last * step, step)]
+
+
+def _step_of(node: Node, width: float) -> Decimal:
+    """Return the step of a slider for *node*, whose limits are *width* apart."""
+    step = node.limit("multipleOf")
+    if step is not None:
+        return Decimal(str(step))
+    if node.type == "integer":
+        return Decimal(1)
+    # 50 to 500 steps
+    return Decimal(10) ** floor(log10(width / 50))
 
 
 def read_number(text: str, kind: str | None) -> int | float:

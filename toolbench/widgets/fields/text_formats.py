@@ -1,21 +1,16 @@
-"""Editors of text in a known format. A text that does not fit gets a hint, but no error; a date has a calendar."""
+"""The editor of text in a known format. A text that does not fit gets a hint, but no error."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from ipywidgets import DatePicker, Widget
+from ipywidgets import Widget
 
 from toolbench.jsonschema.checks import is_in_format, noun_of
 from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
-from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.editor import UNSET, Picker
 from toolbench.widgets.fields.text_box import Line
-
-# Year; in the browser, earlier years lose digits
-_FIRST = 1000
 
 
 class Format(NamedTuple):
@@ -83,7 +78,10 @@ def is_known_format(node: Node) -> bool:
 
 
 class Formatted(Line):
-    """A line of text in a known format. For some formats, a button makes a new value."""
+    """A line of text in a known format. For some formats, a button makes a new value.
+
+    The page (`frontend/src/native.ts`) puts a button for a calendar or a clock beside a date or time.
+    """
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -92,6 +90,11 @@ class Formatted(Line):
         if is_known_format(self.node):
             self._name = self.node.format
         self._format = FORMATS[self._name]
+
+    @property
+    def classes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The CSS classes; one says which format it is."""
+        return (*Line.classes, f"tb-format-{self._name}")
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
@@ -123,41 +126,3 @@ class Formatted(Line):
         if self._format.fresh is not None:
             self.write(self._format.fresh())
             self.slot.edited()
-
-
-class Day(Picker):
-    """A DatePicker. Values that are not plain dates get a text editor, `wider`."""
-
-    wider = Formatted
-    is_short = True
-
-    def read(self) -> Any:
-        """Return the day as in ISO 8601, such as `2026-11-24`; `UNSET` if no day is chosen."""
-        if self.picked is None:
-            return UNSET
-        return self.picked.isoformat()
-
-    def write(self, value: Any) -> bool:
-        """Show *value*; return False if it is not a date as `2026-11-24`, or too early for a calendar."""
-        try:
-            day = date.fromisoformat(value)
-        except (TypeError, ValueError):
-            return False
-        if day.isoformat() != value or day.year < _FIRST:
-            return False
-        self.pick(day)
-        return True
-
-    @property
-    def hint(self) -> str:
-        """The default in words, because a calendar has no placeholder; empty if there is no default."""
-        if self.slot.default in (UNSET, ""):
-            return ""
-        return f"default {notes.ghost(self.slot.default)}"
-
-    def build(self) -> Widget:
-        """Make the calendar."""
-        # Without a tooltip the front end shows "null"
-        return self.field(
-            DatePicker, "tb-field", "tb-short", react=self.take_pick, value=self.picked, tooltip=""
-        )

@@ -1,6 +1,8 @@
-"""The editor of a union: the alternatives by name, and the field of the chosen one."""
+"""The editors of a union: the alternatives by name and the field of the chosen one, or one box for both."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -9,12 +11,13 @@ from ipywidgets import Dropdown, RadioButtons, Widget
 from toolbench.display.escape import Html
 from toolbench.jsonschema.node import Node
 from toolbench.jsonschema.types import CLASSES, TYPES, types_of_value
-from toolbench.values import same_json
+from toolbench.jsonschema.words import limits
+from toolbench.values import number_in, same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.choice import NOTHING
 from toolbench.widgets.fields.editor import UNSET, Container, Entry, Lines, arrange, option_of
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.text_box import as_read
+from toolbench.widgets.fields.text_box import Number, as_read, is_showable, write_number
 
 # Alternatives shown as tabs; more are shown as a list
 _TABS = 6
@@ -27,6 +30,9 @@ _NOUNS = {
     "object": "object",
     "string": "text",
 }
+# How the pattern begins that pydantic writes for a Decimal with limits
+_DECIMAL_PATTERN = r"^(?!^[-+.]*$)[+-]?0*"
+_DIGITS = re.compile(r"-?[0-9]*\.?[0-9]+")
 # Levels of "list of" in a name
 _NESTING = 3
 # Levels and items of a value that are compared with an alternative
@@ -56,6 +62,11 @@ class Union(Container):
         self._list: Any = None
 
     # --- the value ----------------------------------------------------------------
+
+    @property
+    def hint(self) -> str:
+        """Nothing: the list of the alternatives says what the default is."""
+        return ""
 
     @property
     def chosen(self) -> Slot | None:
@@ -107,7 +118,7 @@ class Union(Container):
                     return number
         if likely:
             return likely[0]
-        for is_likely in (constants_agree, has_type):
+        for is_likely in (constants_agree, declares_keys, has_type):
             for number, branch in enumerate(self._branches):
                 if is_likely(branch, value):
                     return number
@@ -210,6 +221,60 @@ class Union(Container):
             slot.close()
         super().close()
         self._list = None
+
+
+class NumberOrText(Number):
+    """A box for a number or any other text, as for a `decimal.Decimal`, of which every digit counts.
+
+    It sends a number, or the text if a number of JSON would lose a digit: `1.10` is not `1.1`.
+    """
+
+    nothing = "number"
+    wider = Union
+
+    def parse(self, text: str) -> Any:
+        """Return the number in *text*; the text itself if it is none, or if the number has not all its digits."""
+        number, digits = number_in(text), text.strip()
+        kept = write_number(number)
+        if kept is None:
+            return text
+        if _DIGITS.fullmatch(digits) and Decimal(digits).as_tuple() != Decimal(kept).as_tuple():
+            return digits
+        return number
+
+    def render(self, value: Any) -> str | None:
+        """Return the text of a number, or *value* itself if it is a text of one line."""
+        if not isinstance(value, str):
+            return super().render(value)
+        if "\n" in value or not is_showable(value):
+            return None
+        return value
+
+    def write(self, value: Any) -> bool:
+        """Show *value*. The text of a number stays a text until it is edited."""
+        if not super().write(value):
+            return False
+        if not same_json(self.read(), value):
+            self._other = value
+        return True
+
+    @property
+    def hint(self) -> str:
+        """The limits of the number."""
+        number = next(branch for branch in self.node.branches if branch.type == "number")
+        return ", ".join(limits(number.schema))
+
+
+def is_number_or_text(node: Node) -> bool:
+    """Tell whether *node* allows a number or any text, as the schema of a `decimal.Decimal` does."""
+    branches = {branch.type: branch for branch in node.branches}
+    if len(node.branches) != 2 or branches.keys() != {"number", "string"}:
+        return False
+    text = branches["string"]
+    if text.values or text.format or branches["number"].values:
+        return False
+    pattern = text.text("pattern")
+    return not pattern or pattern.startswith(_DECIMAL_PATTERN)
 
 
 # --- the names of the alternatives ------------------------------------------------------
@@ -338,6 +403,11 @@ def _has_keys(node: Node, value: dict[str, Any], depth: int) -> bool:
 def has_type(node: Node, value: Any) -> bool:
     """Tell whether *value* has the type of *node*; True if *node* has no single type."""
     return node.type not in TYPES or node.type in types_of_value(value)
+
+
+def declares_keys(node: Node, value: Any) -> bool:
+    """Tell whether *value* is an object that is not empty, and *node* declares each of its keys."""
+    return isinstance(value, dict) and bool(value) and value.keys() <= node.properties.keys()
 
 
 def constants_agree(node: Node, value: Any) -> bool:

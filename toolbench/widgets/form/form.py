@@ -557,7 +557,7 @@ class Place(NamedTuple):
         slot: The last slot that the path reaches.
         path: The path for the user: keys and indexes only.
         rest: The end of the path, for which there is no slot.
-        other: The union, if the path leads to an alternative that is not chosen.
+        other: The union, if the path leads to or into an alternative that is not chosen.
     """
 
     slot: Slot
@@ -598,7 +598,20 @@ def _followed(root: Slot, path: Path, *, has_names: bool) -> Place:
             break
         slot, is_branch_named = inner, not has_names
         clear.append(steps.pop(0))
+    if steps and _is_of_other(slot, steps[0]):
+        return Place(slot, tuple(clear), tuple(steps), slot)
     return Place(slot, (*clear, *steps), tuple(steps))
+
+
+def _is_of_other(slot: Slot, step: Any) -> bool:
+    """Return whether *slot* is a union, and *step* a key that only alternatives have that are not chosen.
+
+    Without a discriminator, pydantic lists the problems of each alternative.
+    """
+    chosen = _chosen(slot)
+    if chosen is None or step in chosen.node.properties:
+        return False
+    return any(step in branch.properties for branch in slot.node.branches)
 
 
 def _branch_named(slot: Slot, steps: Sequence[Any]) -> str:
@@ -686,9 +699,9 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
     alternative fits. For a missing object, yield a problem for each missing field, because the user
     can only fill in fields.
     """
-    if place.rest:
-        return
     chosen = _chosen(place.slot)
+    if place.rest and (place.other is None or chosen is None):
+        return
     if chosen is not None:
         for problem in explain(chosen.node.raw, chosen.read()):
             if problem.path or not isinstance(chosen.editor, Union):

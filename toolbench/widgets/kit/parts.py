@@ -287,5 +287,6 @@ FORM = Html("""<style data-toolbench-plain>
 .tb-form .tb-field { flex-flow: column; align-items: stretch; width: auto; height: auto; }
 .tb-form .tb-field > .widget-label { width: auto; max-width: none; text-align: left; white-space: normal; }
 .tb-form .tb-field > :is(input, textarea, select) { width: 100%; max-width: none; }
+.tb-marks::after { content: "Ctrl-click (on a Mac ⌘-click) marks several, or none"; font-size: 12px; }
 </style>""")
 """The styles of a form, a part of what it shows."""
