@@ -23,10 +23,10 @@ from toolbench.jsonschema import describe
 from toolbench.jsonschema.node import read
 from toolbench.jsonschema.walk import follow
 from toolbench.jsonschema.words import limits
+from toolbench.jsonschema.yaml_text import read_yaml
 from toolbench.llm.lint import Subject
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion import matcher_for, offer_in_json, offer_in_yaml
-from toolbench.magics.yaml_body import read_yaml
 from toolbench.widgets.form import SchemaForm
 
 _LIMITS = (

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from toolbench import tool
 from toolbench.errors import BodyError
-from toolbench.magics.yaml_body import read_yaml
+from toolbench.jsonschema.yaml_text import read_yaml
 
 
 def _split(value):

@@ -17,23 +17,11 @@ import yaml
 from toolbench.errors import CaseError
 from toolbench.evals.case import Case
 from toolbench.files import write_named
+from toolbench.jsonschema.yaml_text import write_yaml
 from toolbench.values import clip, plain
 
 _OURS = ("match", "forbid", "tags")
 _KNOWN = frozenset({"name", "inputs", "expected_output", "metadata", "evaluators"})
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes a text with U+0085 so that it is read as it was; otherwise it is a line end there."""
-
-    def represent_str(self, text: str) -> yaml.ScalarNode:
-        style = None
-        if "\x85" in text:
-            style = '"'
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _Dumper.represent_str)
 
 
 @dataclass(frozen=True)
@@ -107,11 +95,10 @@ def write(path: Path, cases: Iterable[Case], head: Head, *, overwrite: bool) -> 
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
     data = {**head.fields, "cases": [_written(case) for case in cases]}
-    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     # Without the folder, writing says why
     with suppress(OSError, RuntimeError, ValueError):
         path.expanduser().parent.mkdir(parents=True, exist_ok=True)
-    write_named(path, head.comment + text, overwrite=overwrite)
+    write_named(path, head.comment + write_yaml(data), overwrite=overwrite)
 
 
 def _written(case: Case) -> dict[str, Any]:

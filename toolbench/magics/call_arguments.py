@@ -2,7 +2,6 @@
 
 import ast
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.words import FORMAT_EXAMPLES, NOUNS, TEXTS
 from toolbench.magics.line import UsageError
 from toolbench.redaction.detect import Secrecy, is_secret
+from toolbench.runs.kernel import notebook_folder
 from toolbench.values import base64_of, clip, each_once
 
 Format = Literal["json", "yaml", "py"]
@@ -58,7 +58,7 @@ def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], d
             try:
                 arguments[name] = _content_of(text)
             except OSError as error:
-                folder = str(_notebook_folder())
+                folder = str(notebook_folder())
                 mistakes[name] = f"{word} cannot be read from {folder!r}: {error.strerror}."
         else:
             arguments[name] = _value_of(text, node)
@@ -226,7 +226,7 @@ def _on_the_line(name: str, value: Any) -> str:
 
 
 def _in_yaml(name: str, value: Any) -> str:
-    from toolbench.magics.yaml_body import on_one_line  # noqa: PLC0415 - heavy: PyYAML
+    from toolbench.jsonschema.yaml_text import on_one_line  # noqa: PLC0415 - heavy: PyYAML
 
     return f"`{name}: {shorten(on_one_line(value), _EXAMPLE)}`"
 
@@ -260,7 +260,7 @@ def from_text(
     if form == "json":
         arguments = _json(text)
     elif form == "yaml":
-        from toolbench.magics.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
+        from toolbench.jsonschema.yaml_text import (  # noqa: PLC0415 - heavy: PyYAML
             read_yaml,
         )
 
@@ -396,15 +396,7 @@ def _content_of(text: str) -> str:
     Raises:
         OSError: If the file cannot be read.
     """
-    return base64_of((_notebook_folder() / Path(text[1:]).expanduser()).read_bytes())
-
-
-def _notebook_folder() -> Path:
-    """Return the folder of the notebook, wherever `%cd` led since; the current one if no server says."""
-    folder = Path(os.environ.get("JPY_SESSION_NAME", "")).parent
-    if folder.is_absolute() and folder.is_dir():
-        return folder
-    return Path.cwd()
+    return base64_of((notebook_folder() / Path(text[1:]).expanduser()).read_bytes())
 
 
 def _list_of(text: str, node: Node) -> list[Any] | None:

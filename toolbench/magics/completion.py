@@ -348,7 +348,7 @@ def _yaml(word: Any, quote: str) -> str:
 
 
 def _reads_as_itself(word: str) -> bool:
-    from toolbench.magics.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
+    from toolbench.jsonschema.yaml_text import (  # noqa: PLC0415 - heavy: PyYAML
         read_yaml,
     )
 

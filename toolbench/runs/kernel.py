@@ -7,9 +7,11 @@ checks regularly that our handler is still in place. Our handler also calls the 
 covers.
 """
 
+import os
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +41,14 @@ def running_cell(shell: Any) -> str | None:
         case {"metadata": {"cellId": str(cell_id)}}:
             return cell_id
     return None
+
+
+def notebook_folder() -> Path:
+    """Return the folder of the notebook, wherever `%cd` led since; the current one if no server says."""
+    folder = Path(os.environ.get("JPY_SESSION_NAME", "")).parent
+    if folder.is_absolute() and folder.is_dir():
+        return folder
+    return Path.cwd()
 
 
 # Seconds until the handler is checked again

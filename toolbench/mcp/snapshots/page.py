@@ -1,12 +1,11 @@
 """Show the changes between two snapshots as HTML, without a script or a kernel."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 from toolbench.display.caps import cap
+from toolbench.display.differences import marked
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, badge, whole_page
 from toolbench.mcp.snapshots.diff import SEVERITIES, Change, by_severity
@@ -16,9 +15,6 @@ from toolbench.wording import counted
 _PART = '<div class="toolbench-changes '
 # Characters that are shown of an old or new value
 _LONGEST = 5_000
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
-# Words of old and new text: more take too long to compare
-_MOST_WORDS = 2_000
 _TONES: dict[Severity, Tone] = {
     "breaking": "danger",
     "routing": "warning",
@@ -126,20 +122,8 @@ def _sides(old: str | None, new: str | None) -> tuple[str, str]:
         sides = (old, "del"), (new, "ins")
         one, other = (_alone(text, tag) for text, tag in sides)
         return one, other
-    words, others = _WORD.findall(old), _WORD.findall(new)
-    if len(words) + len(others) > _MOST_WORDS:
-        return f"<pre>{_text(old)}</pre>", f"<pre>{_text(new)}</pre>"
-    left, right = [], []
-    matcher = SequenceMatcher(None, words, others, autojunk=False)
-    for tag, i, j, k, m in matcher.get_opcodes():
-        gone, new = str(_text("".join(words[i:j]))), str(_text("".join(others[k:m])))
-        if tag != "equal" and gone:
-            gone = f"<del>{gone}</del>"
-        if tag != "equal" and new:
-            new = f"<ins>{new}</ins>"
-        left.append(gone)
-        right.append(new)
-    return f"<pre>{''.join(left)}</pre>", f"<pre>{''.join(right)}</pre>"
+    left, right = marked(old, new)
+    return f"<pre>{left}</pre>", f"<pre>{right}</pre>"
 
 
 def _alone(text: str | None, tag: str) -> str:

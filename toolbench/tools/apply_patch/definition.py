@@ -11,8 +11,8 @@ from rich.text import Text
 from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.text_diff import diff
 from toolbench.tools.files.paths import resource_of
-from toolbench.tools.files.text_diff import diff
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan", "*": "bold"}
 LETTERS = {"add": "A", "update": "M", "delete": "D"}

@@ -11,9 +11,9 @@ from rich.text import Text
 from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.text_diff import diff
 from toolbench.errors import ToolbenchError
 from toolbench.tools.files.paths import resource_of
-from toolbench.tools.files.text_diff import diff
 
 
 class EditFileAction(Action):

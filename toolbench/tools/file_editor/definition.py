@@ -11,8 +11,8 @@ from rich.text import Text
 from toolbench.core.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.text_diff import diff
 from toolbench.tools.files.paths import resource_of
-from toolbench.tools.files.text_diff import diff
 
 Command = Literal["view", "create", "str_replace", "insert", "undo_edit"]
 

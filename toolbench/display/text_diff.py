@@ -38,7 +38,7 @@ def _split(text: str) -> list[str]:
 
 
 def _lines(old: list[str], new: list[str]) -> Iterator[tuple[str, int, str]]:
-    for tag, i, i_end, j, j_end in _changes(old, new):
+    for tag, i, i_end, j, j_end in changes(old, new):
         if tag == "equal":
             for number in range(j, j_end):
                 yield " ", number + 1, new[number]
@@ -49,7 +49,7 @@ def _lines(old: list[str], new: list[str]) -> Iterator[tuple[str, int, str]]:
                 yield "+", number + 1, new[number]
 
 
-def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
+def changes(old: list[str], new: list[str]) -> Iterator[_Change]:
     """Yield `SequenceMatcher` operations that cover the changes and their context."""
     shorter = min(len(old), len(new))
     head = next((n for n in range(shorter) if old[n] != new[n]), shorter)

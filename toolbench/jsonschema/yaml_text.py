@@ -1,7 +1,7 @@
-"""Read a body as YAML 1.2; a schema decides which values are text."""
+"""Read YAML 1.2, where a schema decides which values are text, and write YAML that any version reads."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -45,8 +45,24 @@ class _Loader(yaml.SafeLoader):
         return super().construct_object(node, deep=True)
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes a string with quotes if YAML 1.1 or 1.2 would read something else without them.
+
+    In YAML 1.1, U+0085 is a line end, unless it is written as an escape.
+    """
+
+    def represent_str(self, text: str) -> yaml.ScalarNode:
+        """Return *text* as a node."""
+        style = None
+        if "\x85" in text:
+            style = '"'
+        return self.represent_scalar(f"{_TAG}str", text, style=style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 for _name, _pattern, _starts in _RULES:
-    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _starts)
+    for _kind in (_Loader, _Dumper):
+        _kind.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _starts)
 
 
 def _int(loader: Any, node: yaml.ScalarNode) -> int:
@@ -57,22 +73,35 @@ def _int(loader: Any, node: yaml.ScalarNode) -> int:
 _Loader.add_constructor(f"{_TAG}int", _int)
 
 
-def read_yaml(text: str, schema: Any) -> Any:
+def read_yaml(
+    text: str, schema: Any, *, what: str = "The body", path: Sequence[str | None] = ()
+) -> Any:
     """Return the value of *text*; a value stays text where *schema* takes text.
 
+    *path* leads to what *schema* describes: keys, and None for all items of a list.
+
     Raises:
-        BodyError: If *text* is not YAML.
+        BodyError: If *text* is not YAML; the message calls it *what*.
     """
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
             return None
-        _keep_text(node, read(schema))
+        for part in _at(node, path):
+            _keep_text(part, read(schema))
+        if path:
+            _keep_text(node, read({}))
         return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        msg = f"The body is not YAML: {_reason(error)}."
+        msg = f"{what} is not YAML: {_reason(error)}."
         raise BodyError(msg) from None
+
+
+def write_yaml(data: Any) -> str:
+    """Return *data*, which is JSON, as YAML on lines of about 100 characters."""
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
 
 
 def on_one_line(value: Any) -> str:
@@ -102,6 +131,13 @@ def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
             and not (node.tag == f"{_TAG}null" and schema_node.takes_null)
         ):
             node.tag = f"{_TAG}str"
+
+
+def _at(node: yaml.Node, path: Sequence[str | None]) -> list[yaml.Node]:
+    nodes = [node]
+    for step in path:
+        nodes = [part for node in nodes for key, part in _parts(node) if step in (key, None)]
+    return nodes
 
 
 def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:

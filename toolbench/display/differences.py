@@ -1,0 +1,148 @@
+"""What differs between two values: by key and item in JSON, by word or line in a text."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import islice
+from typing import Any, NamedTuple
+
+from toolbench.display.caps import left_out
+from toolbench.display.css import CODE_FONT, LINE, REMARK, TEXT_COLOR
+from toolbench.display.escape import NO_MATHS, Html, escape, visible
+from toolbench.display.render import to_html
+from toolbench.display.text_diff import changes, diff
+from toolbench.errors import Path, Problem
+from toolbench.values import clip, json_text
+
+NOTHING: Any = object()
+"""In place of the value of a side that has none."""
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+# Words of old and new text: more take too long to compare
+_MOST_WORDS = 2_000
+# Characters of a value, and of what stands before a difference far inside of one
+_LONGEST, _BEFORE = 500, 60
+
+
+class Difference(NamedTuple):
+    """A part that differs: where it is, and what it was and is; NOTHING if one side has no such part."""
+
+    path: Path
+    before: Any
+    after: Any
+
+
+def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Difference]:
+    """Yield what differs between two JSON values, 1 and 1.0 being equal.
+
+    Lists are matched by their items: one that is put in front is one difference.
+
+    Args:
+        before: The one value, at *path*.
+        after: The other value.
+        path: The keys and indexes that lead to them.
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys([*before, *after]):
+            inner = before.get(key, NOTHING), after.get(key, NOTHING)
+            yield from differences(*inner, (*path, key))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _of_lists(before, after, path)
+    elif not _is_same(before, after):
+        yield Difference(path, before, after)
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    # nan equals nan
+    return bool(before == after or (before != before and after != after))
+
+
+def _of_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Difference]:
+    for tag, i, i_end, j, j_end in changes([*map(json_text, before)], [*map(json_text, after)]):
+        if tag == "equal":
+            continue
+        common = min(i_end - i, j_end - j)
+        for step in range(common):
+            yield from differences(before[i + step], after[j + step], (*path, j + step))
+        for index in range(i + common, i_end):
+            yield Difference((*path, index), before[index], NOTHING)
+        for index in range(j + common, j_end):
+            yield Difference((*path, index), NOTHING, after[index])
+
+
+def differences_html(found: Sequence[Difference], *, most: int = 50) -> Html:
+    """Return *found* as HTML, one below the other, so that half a card's width is enough.
+
+    *most* is the number of differences to show; a line counts the rest.
+    """
+    rows = "".join(map(_row, islice(found, most)))
+    if len(found) > most:
+        rows += f'<div style="{REMARK}">{left_out(len(found) - most, "difference")}</div>'
+    flow = "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.45"
+    style = f"{CODE_FONT};{TEXT_COLOR};{flow}"
+    # `NO_MATHS` is a class too
+    return Html(
+        f'<div class="toolbench-differences"><div {NO_MATHS} style="{style}">{rows}</div></div>'
+    )
+
+
+def _row(found: Difference) -> str:
+    before, after = found.before, found.after
+    where = Problem(found.path, "").where
+    head = ""
+    if where:
+        head = f'<div style="{REMARK}">{escape(visible(where))}</div>'
+    if _is_long(before) and _is_long(after):
+        return f"{head}{to_html(diff(before, after))}"
+    if before is NOTHING:
+        body = f"new: <ins>{escape(visible(clip(after, _LONGEST)))}</ins>"
+    elif after is NOTHING:
+        body = f"gone: <del>{escape(visible(clip(before, _LONGEST)))}</del>"
+    else:
+        body = " → ".join(marked(*_excerpts(json_text(before), json_text(after))))
+    return f'{head}<div style="border-bottom:{LINE};margin:0 0 4px">{body}</div>'
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, str) and "\n" in value
+
+
+def _excerpts(old: str, new: str) -> list[str]:
+    """Return the part of each text where the first difference is."""
+    pairs = enumerate(zip(old, new, strict=False))
+    common = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+    begin = max(0, common - _BEFORE)
+    excerpts = []
+    for text in (old, new):
+        part = text[begin : begin + _LONGEST]
+        if begin:
+            part = f"…{part}"
+        if len(text) > begin + _LONGEST:
+            part = f"{part}…"
+        excerpts.append(part)
+    return excerpts
+
+
+def marked(old: str, new: str) -> tuple[Html, Html]:
+    """Return two texts as HTML, with marks on the words that only one of them has.
+
+    Two texts of more than 2,000 words have no marks.
+    """
+    words, others = _WORD.findall(old), _WORD.findall(new)
+    if len(words) + len(others) > _MOST_WORDS:
+        return escape(visible(old)), escape(visible(new))
+    left, right = [], []
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        gone, come = "".join(words[i:j]), "".join(others[k:m])
+        left.append(_in_tag(gone, "del", is_marked=tag != "equal"))
+        right.append(_in_tag(come, "ins", is_marked=tag != "equal"))
+    return Html("".join(left)), Html("".join(right))
+
+
+def _in_tag(text: str, tag: str, *, is_marked: bool) -> str:
+    html = escape(visible(text))
+    if is_marked and text:
+        return f"<{tag}>{html}</{tag}>"
+    return html
