@@ -37,6 +37,11 @@ class ToolAddress(NamedTuple):
         return f"{self.server}.{self.name}"
 
     @property
+    def file_name(self) -> str:
+        """The address as the name of a file: a server may call its tools anything."""
+        return re.sub(r"[^\w.-]+", "_", str(self)).strip(".")[:100]
+
+    @property
     def full_name(self) -> str:
         """The name that a client gives the tool if another server uses its name: server, `_`, name."""
         if not self.server:

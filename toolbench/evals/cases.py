@@ -15,7 +15,8 @@ from toolbench.display.escape import Html
 from toolbench.display.tables import Frame, listing_html
 from toolbench.errors import CaseError
 from toolbench.evals import case_file, proposals
-from toolbench.evals.case import Case
+from toolbench.evals.case import PROPOSAL, Case
+from toolbench.evals.examples import Example, ExampleFile
 from toolbench.evals.grid import rows_of
 from toolbench.redaction.detect import BY_NAMES
 from toolbench.runs.history import history as session_history
@@ -170,6 +171,42 @@ class Cases(MutableSequence[Case]):
         else:
             pairs = prompts.items() if isinstance(prompts, Mapping) else prompts
         return cls(_of_record(_record(run, records), prompt) for run, prompt in pairs)
+
+    @classmethod
+    def from_examples(
+        cls,
+        source: ToolDefinition[Any, Any] | str | PathLike[str],
+        prompts: Mapping[str, str] | None = None,
+    ) -> "Cases":
+        """Return a case for each example of a tool: a prompt, and the example as the expected call.
+
+        Examples are named values in a tool's panel; `NAME.examples.yaml` has them. What they leave
+        out, such as secrets, matches any value. A case without a prompt of a user gets one that lists
+        the values, and the tag "proposal" until `Case.confirmed()`.
+
+        Example:
+            `Cases.from_examples("total.examples.yaml", {"two cakes": "What do two cakes cost?"})`
+
+        Args:
+            source: The tool, for its file beside the notebook; or the path of a file.
+            prompts: The prompts by the names of examples, in place of those in the file.
+
+        Raises:
+            CaseError: If there is no such file, it cannot be used, or has no example of a name in
+                *prompts*.
+        """
+        given = dict(prompts or {})
+        if isinstance(source, ToolDefinition):
+            file = ExampleFile.of(source)
+        else:
+            file = ExampleFile(Path(source).expanduser())
+        examples = file.read()
+        unknown = given.keys() - {example.name for example in examples}
+        if unknown or not examples:
+            which = ", ".join(sorted(unknown)) or "yet"
+            msg = f"{file.path} has no example {which}: save one in the panel of the tool first."
+            raise CaseError(msg)
+        return cls(_of_example(file.tool, example, given) for example in examples)
 
     @classmethod
     def from_dataframe(cls, frame: Any) -> "Cases":
@@ -331,6 +368,15 @@ def _record(run: RunRecord | int, records: Sequence[RunRecord]) -> RunRecord:
         msg = f"There is no run {run!r} in the history: %tools history shows the last ones."
         raise CaseError(msg)
     return record_of_run
+
+
+def _of_example(tool: str, example: Example, prompts: Mapping[str, str]) -> Case:
+    prompt, tags = prompts.get(example.name) or example.prompt, tuple[str, ...]()
+    if not prompt:
+        prompt, tags = proposals.prompt_of(tool, example.arguments), (PROPOSAL,)
+    left_out = dict.fromkeys(example.left_out, "any")
+    call = {"name": tool, "arguments": example.arguments}
+    return Case(prompt, call, match=left_out, name=example.name, tags=tags)
 
 
 def _of_record(record: RunRecord, prompt: str) -> Case:

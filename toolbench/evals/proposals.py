@@ -50,7 +50,7 @@ def propose(
                 continue
             texts.add(text)
             yield Case(
-                _prompt(tool, arguments),
+                prompt_of(tool.name, arguments, tool.description),
                 {"name": tool.name, "arguments": arguments},
                 name=f"{tool.name} {len(texts)}",
                 tags=(PROPOSAL,),
@@ -129,10 +129,10 @@ def _one_of(node: Node, random: Random, values: Sequence[Any]) -> Any:
     return random.choice(fitting or values[:1])
 
 
-def _prompt(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
-    """Return a plain request for the call: the first sentence of the description, and each value."""
-    first = " ".join(tool.description.split()).split(". ")[0].rstrip(".")
-    task = first or " ".join(words_of(tool.name)).capitalize()
+def prompt_of(name: str, arguments: Mapping[str, Any], description: str = "") -> str:
+    """Return a plain request to call the tool *name*: the first sentence of its description, each value."""
+    first = " ".join(description.split()).split(". ")[0].rstrip(".")
+    task = first or " ".join(words_of(name)).capitalize()
     details = ", ".join(
         f"{' '.join(words_of(name)) or name} {clip(value, 200)}"
         for name, value in arguments.items()
