@@ -168,7 +168,7 @@ def _served() -> list[Any]:
 def _check_panels() -> bool:
     """Let the open panels say if their tools have changed; return False, which ends a watch."""
     for panel in _open("open_panels", "widgets.panel.panel"):
-        panel.staleness.check()
+        panel.look()
     return False
 
 

@@ -8,8 +8,9 @@ from patience import PATIENCE, eventually
 from shells import new_shell
 from test_magics.test_settings import WAIT
 
-from test_widgets.front import click, named, page, receive
-from test_widgets.tooling import buttons, finish, shown
+from test_widgets.front import click, named, page, receive, walk
+from test_widgets.tooling import buttons, finish, shown, wait_for_ticker
+from toolbench.runs.policy import policy
 from toolbench.widgets.panel.panel import open_panels
 
 CELL = '''
@@ -82,6 +83,87 @@ def test_it_keeps_what_was_typed_and_its_result(define):
     finish(panel)
     assert WORDS not in shown(panel)
     assert "new" in panel.result.text and "'nights': 4" in panel.result.text
+    assert "<del>old</del>" in shown(panel) and "<ins>new</ins>" in shown(panel)
+    assert "of other arguments" in shown(panel)
+
+
+def test_the_new_result_stands_beside_that_of_the_earlier_code(shell):
+    """A table, by its cells; the same result in a line; the earlier one at a click, in grey."""
+    cells = "__import__('pandas').DataFrame({'a': [1, 2], 'b': ['x', %r]})"
+    code = CELL.replace("-> str", "").replace('f"{word} {{locals()}}"', "{word}")
+
+    def run(word):
+        before = list(open_panels)
+        shell.run_cell(code.format(arguments="", word=word) + "book", cell_id="a")
+        [panel] = [panel for panel in open_panels if panel not in before]
+        panel.run()
+        finish(panel)
+        return panel
+
+    assert "earlier" not in shown(run(cells % "y"))
+    assert "The same result as the earlier code gave." in shown(run(cells % "y"))
+    panel = run(cells % "z")
+    assert "[1].b" in shown(panel) and "1 difference" in shown(panel)
+    panel.run()
+    finish(panel)
+    assert "[1].b" in shown(panel)
+    assert shown(panel).count("<table data-toolbench-table") == 2
+
+
+class TestRunAgainOnChange:
+    """A tool that only reads runs by itself: after its cell, and after an edit of its form."""
+
+    CELL = CELL.replace("@tool", "@tool(read_only=True)").replace(
+        'f"{word} {{locals()}}"', "{word}"
+    )
+
+    def cell(self, shell, word, cell="a"):
+        code = self.CELL.format(arguments="x: int", word=repr(word))
+        shell.run_cell(f"{code}\nbook", cell_id=cell).raise_error()
+        return list(open_panels)
+
+    def on(self, panel):
+        receive(named(panel, "Run again on change"), value=True)
+
+    def test_only_if_it_declares_that(self, shell, define):
+        """No hint, no switch; and the switch goes when the hint does."""
+        parts = list(walk(define("x: int")))
+        assert "Run again on change" not in [getattr(part, "description", "") for part in parts]
+        [panel] = [each for each in self.cell(shell, "old", cell="b") if each.on_change.widgets]
+        self.on(panel)
+        panel.show(define("x: int").tool)
+        assert not named(panel, "Run again on change").value
+
+    def test_its_result_follows_the_code_and_the_form(self, shell):
+        """In its own cell, and in another; what is not valid does not run, and no word is said."""
+        [own] = self.cell(shell, "old")
+        self.on(own)
+        receive(named(own, "x"), value="1")
+        eventually(lambda: own.result is not None)
+        assert own.result.text == "old"
+        shell.run_cell("book", cell_id="b")
+        [other] = [panel for panel in open_panels if panel is not own]
+        self.on(other)
+        wait_for_ticker()
+        assert other.result is None and "Fix" not in shown(other)
+        receive(named(other, "x"), value="2")
+        eventually(lambda: other.result is not None)
+        panels = self.cell(shell, "new")
+        [own] = [panel for panel in panels if panel is not other]
+        eventually(lambda: [p.result and p.result.text for p in (own, other)] == ["new", "new"])
+        assert [panel.record.arguments for panel in (own, other)] == [{"x": 1}, {"x": 2}]
+        wait_for_ticker()
+        assert "<ins>new</ins>" in shown(own) and "<ins>new</ins>" in shown(other)
+
+    def test_nothing_runs_that_would_ask(self, shell, monkeypatch):
+        """A call that needs consent waits for a click."""
+        [panel] = self.cell(shell, "old")
+        monkeypatch.setattr(policy, "by_tool", {})
+        policy.ask(panel.tool)
+        self.on(panel)
+        receive(named(panel, "x"), value="1")
+        eventually(lambda: "Not run by itself" in shown(panel))
+        assert panel.runs.latest is None
 
 
 def test_a_result_of_the_same_tool_is_no_earlier_one(shell, define):

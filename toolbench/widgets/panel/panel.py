@@ -20,6 +20,7 @@ from toolbench.llm.tokens import tool_tokens
 from toolbench.redaction import MARK
 from toolbench.redaction.detect import SecretsByPath, hidden_in
 from toolbench.runs.input_prompt import can_ask_in_cell
+from toolbench.runs.policy import policy
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
@@ -28,6 +29,8 @@ from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import PANEL, Parts
 from toolbench.widgets.live_view import LiveView
+from toolbench.widgets.panel.examples import ExamplesRow
+from toolbench.widgets.panel.on_change import PAUSE, RunOnChange
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
 from toolbench.widgets.panel.run import PanelRuns, RunControls
 from toolbench.widgets.panel.run_list import MAX_RUNS
@@ -45,6 +48,8 @@ class ToolPanel(LiveView):
         runs: The runs, one at a time: their view, questions and records.
         controls: The buttons, and the notice that says why no run was started.
         copy_button: The button that copies the call.
+        on_change: The switch that lets the tool run by itself.
+        examples: The named values of the form.
         staleness: The notice that the tool or its class was defined again, with a button to reload
             the tool.
         lock: A lock that is held while a callback changes the panel.
@@ -101,13 +106,16 @@ class ToolPanel(LiveView):
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over, when_state)
         self.copy_button = CopyButton(self, parts)
+        self.on_change = RunOnChange(self, parts)
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
         beside_run = [*controls.buttons, controls.notice, *runs.report.status]
+        self.examples = ExamplesRow(self, parts)
         beside_run.append(self.copy_button.button)
         self._bar = parts.row(*beside_run, kind="toolbench-actions")
         self._tabs = PanelTabs(self, parts)
-        upper = self._head, self.staleness.notice, self._tabs.widget, self._bar
+        upper = [self._head, self.staleness.notice, self._tabs.widget]
+        upper += [self.examples.widget, self._bar]
         children = [parts.column(*upper, kind="toolbench-card")]
         limits = _limits_html(tool)
         if limits:
@@ -144,6 +152,7 @@ class ToolPanel(LiveView):
         self._take(tool, arguments)
         self._tool_html = None
         self._head.value = self._head_html()
+        self.examples.arrange()
         self._tabs.renew()
 
     def _take(
@@ -168,6 +177,17 @@ class ToolPanel(LiveView):
         self.controls.accept()
         self.controls.can_run = tool.executor is not None
         self.controls.settle(is_busy=self.is_busy)
+        self.on_change.offer()
+
+    def look(self) -> None:
+        """Say if the tool was defined again, and show the examples that its file has now."""
+        self.staleness.check()
+        self.examples.refresh()
+
+    def renew_examples(self) -> None:
+        """Show in all open panels the examples that their files have now."""
+        for panel in list(open_panels):
+            panel.examples.refresh()
 
     def _edited(self, arguments: dict[str, Any]) -> None:
         """After an edit of the form, renew what beside Run and the result depends on *arguments*."""
@@ -177,6 +197,7 @@ class ToolPanel(LiveView):
         else:
             self.controls.accept()
         self.runs.report.compare(arguments)
+        self.on_change.expect(PAUSE)
 
     def _add(self, widget: Any) -> None:
         """Show *widget* in the row with Run, where the style sheet puts it.
@@ -222,6 +243,7 @@ class ToolPanel(LiveView):
             self.sent_secrets = earlier.sent_secrets
             self.runs.recall(earlier.runs.report, self.tool)
             self.go_on(earlier.tool, earlier.form)
+            self.on_change.go_on(earlier.on_change)
         return True
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
@@ -311,12 +333,32 @@ class ToolPanel(LiveView):
             run = self._new_run(asker, unchecked=unchecked)
             if run is None:
                 return None
-            self.controls.accept()
-            self._remember_secrets(run)
             if not self._tabs.is_at_call:
                 self._tabs.to_form()
-            self.runs.start(run, timeout or self._timeout, confirm=confirm)
+            self._begin(run, timeout, confirm=confirm)
             return run
+
+    def _begin(self, run: Run, timeout: float | None = None, *, confirm: bool = True) -> None:
+        self.controls.accept()
+        self._remember_secrets(run)
+        self.runs.start(run, timeout or self._timeout, confirm=confirm)
+
+    def run_by_itself(self) -> None:
+        """Run the tool with the form's values, as no user has asked to.
+
+        Do nothing if these are not valid, or if their result is shown already. Of a call that needs
+        consent only say so.
+        """
+        with self.lock:
+            if self.form.errors or self.runs.report.is_of(self.form.value):
+                return
+            run = self._new_run(self.runs.ask, unchecked=False)
+            if run is None:
+                return
+            if policy.ruling(run).verdict == "allow":
+                self._begin(run)
+            else:
+                self._refuse("Not run by itself, since this call needs consent")
 
     def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
         """Return a run of the form's values. If no run is possible, show why and return None.

@@ -47,7 +47,12 @@ class Staleness:
         panel = self._panel
         with panel.lock:
             message = _news(panel.tool)
-            if message == self._message or panel.runs.is_closed:
+            if panel.runs.is_closed:
+                return False
+            if message == _CHANGED and panel.on_change.is_on:
+                self.reload()
+                return False
+            if message == self._message:
                 return False
             self._clear()
             self._message = message
@@ -78,6 +83,7 @@ class Staleness:
             # Last: who sees it go may type at once, into the new form
             self._clear()
             old.close()
+            panel.on_change.expect()
 
 
 def _news(tool: ToolDefinition[Any, Any]) -> str:

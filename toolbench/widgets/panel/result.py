@@ -28,6 +28,7 @@ from toolbench.runs.record import state_tone, state_words
 from toolbench.runs.run import ENDED, Run
 from toolbench.values import same_json
 from toolbench.widgets.kit.parts import Parts, mark, put, show_if
+from toolbench.widgets.panel.comparison import comparison_html
 from toolbench.wording import counted, time_taken
 
 # This import loads the packages for MCP
@@ -83,11 +84,14 @@ class RunResult:
         is_more: Whether a part of the output or the result was left out.
         is_old: Whether the tool was defined again after the run.
         is_of_others: Whether the form has other arguments now than those of the run.
+        earlier: The last run of the tool's earlier code, to compare with; None if there is none.
+        comparison: What differs from *earlier*, as HTML; empty until it is prepared.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, earlier: Run | None = None) -> None:
         """Expect the result of *run*."""
-        self.run = run
+        self.run, self.earlier = run, earlier
+        self.comparison = Html("")
         self.html: Html | None = None
         self.is_more = self.is_old = self.is_of_others = False
 
@@ -102,6 +106,13 @@ class RunResult:
             self.is_more = _is_more(self.run)
         except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
             html = notice(f"The result cannot be shown: {type(error).__name__}.", "danger")
+        try:
+            if self.earlier is not None and _is_result(self.run):
+                self.comparison = comparison_html(self.earlier, self.run)
+        except Exception as error:  # noqa: BLE001 - as above
+            words = f"It cannot be compared with the earlier result: {type(error).__name__}."
+            self.comparison = notice(words, "neutral")
+        # Last: then it is ready
         self.html = html
 
 
@@ -132,6 +143,7 @@ class RunReport:
         self._about: Any = None
         self._more: Any = None
         self._links: LinkedResources | None = None
+        self._comparison: Any = None
         self._latest: RunResult | None = None
         # The result that is seen, perhaps of an earlier run
         self._seen: RunResult | None = None
@@ -152,6 +164,8 @@ class RunReport:
             children.append(self._more)
         if self._links is not None:
             children.append(self._links.widget)
+        if self._comparison is not None:
+            children.append(self._comparison)
         self.widget.children = children
 
     @property
@@ -169,10 +183,29 @@ class RunReport:
     def expect(self, run: Run) -> RunResult:
         """Let `show` show *run* from now on; the earlier run is seen until then.
 
-        Return the result to prepare when *run* has ended.
+        Return the result to prepare when *run* has ended. It is compared with the last result of the
+        tool's earlier code, as are those of the runs after it.
         """
-        self._latest, self._last_state = RunResult(run), None
+        before, earlier = self._latest, None
+        if before is not None:
+            earlier = before.earlier
+            if before.is_old and _is_result(before.run):
+                earlier = before.run
+        self._latest, self._last_state = RunResult(run, earlier), None
         return self._latest
+
+    def is_of(self, arguments: dict[str, Any]) -> bool:
+        """Tell whether what is shown is of the tool's present code and of *arguments*."""
+        latest = self._latest
+        if latest is None or latest.is_old:
+            return False
+        return same_json(latest.run.arguments, arguments)
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether the shown run goes on, perhaps one of an earlier panel."""
+        run = self.run
+        return run is not None and not (run.done.is_set() or run.control.is_given_up)
 
     def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
         """Let `show` show the run of *earlier*; it is of the earlier code if it is not a run of *tool*."""
@@ -186,6 +219,7 @@ class RunReport:
             self._log.clear()
         put(self._result, Html(""))
         self._saving.forget()
+        self._compare(Html(""))
         self._offer_more(is_more=False)
         if self._links is not None:
             self._links.clear()
@@ -223,6 +257,7 @@ class RunReport:
             self._seen = result
             self._offer_more(is_more=result.is_more)
             self._offer_links(result.run)
+            self._compare(result.comparison)
         elif result.run.control.is_given_up:
             put(self._result, notice(STUCK, "warning"))
 
@@ -281,6 +316,14 @@ class RunReport:
             self._links = LinkedResources(self._parts, self._lock)
             self._arrange()
         self._links.offer(session_of(run.tool), run.outcome, run.secrets.redactor)
+
+    def _compare(self, comparison: Html) -> None:
+        """Show *comparison* below the result."""
+        if comparison and self._comparison is None:
+            self._comparison = self._parts.html(kind="toolbench-comparison")
+            self._arrange()
+        if self._comparison is not None:
+            put(self._comparison, comparison)
 
     def _files_of(self, card: int) -> list[SavedFile]:
         """Return the whole of the shown result: the second card has what the model reads."""
@@ -392,6 +435,11 @@ def _result_html(run: Run, limit: int) -> Html:
     # A table may have a secret far down, and `visualize` one that is not in the observation
     shown = redactor.html(result)
     return Html(f"<div data-toolbench-whole>{shown}</div>{_details(run)}")
+
+
+def _is_result(run: Run) -> bool:
+    """Tell whether *run* came to its own end."""
+    return run.state in ("ok", "error")
 
 
 def _is_more(run: Run) -> bool:

@@ -20,9 +20,9 @@ from toolbench.display.objects import call_html
 from toolbench.display.observations import person_content
 from toolbench.display.page import Card, cards_html, notice
 from toolbench.display.render import to_html
+from toolbench.display.text_diff import diff
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.runs.run_rows import RunRow, rows_of
-from toolbench.tools.files.text_diff import diff
 from toolbench.values import json_text
 from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
 
@@ -66,6 +66,7 @@ class RunList:
         *,
         load: Callable[[RunRecord], object],
         run_again: Callable[[RunRecord], object],
+        save: Callable[[RunRecord], object] | None = None,
         words: str = "",
         has_tools: bool = False,
     ) -> None:
@@ -77,6 +78,7 @@ class RunList:
             runs: Returns the records, the oldest first.
             load: Puts the arguments of a record into a form.
             run_again: Runs a record again.
+            save: Saves the arguments of a record as an example; None if there is no place for that.
             words: The words in the filter at first.
             has_tools: Whether the runs are of several tools.
         """
@@ -103,7 +105,10 @@ class RunList:
         self._load = parts.button("Load", lambda: self._act(load), tip=tip)
         self._hint = parts.html()
         self._detail = parts.html()
-        buttons = parts.row(self._again, self._load, self._hint)
+        self._buttons = [self._again, self._load]
+        if save is not None:
+            self._buttons.append(parts.button("Save as example", lambda: self._act(save)))
+        buttons = parts.row(*self._buttons, self._hint)
         self.widget = parts.column(
             self._filter, self._table, self._rest, buttons, self._detail, kind="toolbench-runs"
         )
@@ -224,7 +229,8 @@ class RunList:
 
     def _show(self, *, is_any: bool) -> None:
         record = self.record
-        self._again.disabled = self._load.disabled = record is None
+        for button in self._buttons:
+            button.disabled = record is None
         compared = [self._record_of(key) for key in self._table.compared]
         hint = ""
         if len(compared) == 1:

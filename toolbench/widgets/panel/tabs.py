@@ -328,6 +328,7 @@ class HistoryView(View):
             lambda: history().of(panel.tool),
             load=panel.put_back_run,
             run_again=panel.run_again,
+            save=panel.examples.offer_run,
         )
         self.widget = self.runs.widget
         self.refresh()

@@ -1,0 +1,73 @@
+"""What the changed code of a tool returns, beside what its earlier code returned."""
+
+from itertools import islice
+from typing import Any
+
+from toolbench.core.content import TextContent
+from toolbench.display.css import REMARK
+from toolbench.display.differences import differences, differences_html
+from toolbench.display.escape import Html, escape
+from toolbench.display.json_tree import parse_json
+from toolbench.display.observations import read_by_model, result_html, without_secrets
+from toolbench.display.page import Card, cards_html, fold
+from toolbench.display.tables import MaskedTable, index_name, returned_frame
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.run import Run
+from toolbench.values import plain, same_json
+from toolbench.wording import counted
+
+# Rows of a table that are compared, its columns, and differences that are counted
+_ROWS, _COLUMNS, _MOST = 2_000, 100, 5_000
+_EARLIER = "The result of the earlier code"
+
+
+def comparison_html(earlier: Run, run: Run) -> Html:
+    """Return what differs between the results of two runs, then the *earlier* one, without secrets."""
+    redactor = earlier.secrets.redactor.joined(run.secrets.redactor)
+    before, after = _compared(earlier, redactor), _compared(run, redactor)
+    found = list(islice(differences(before, after), _MOST))
+    about = []
+    if not same_json(earlier.arguments, run.arguments):
+        about.append("of other arguments")
+    if _is_large(earlier) or _is_large(run):
+        about.append(f"of the first {_ROWS:,} rows and {_COLUMNS} columns")
+    if found:
+        remark = ", ".join([counted(len(found), "difference"), *about])
+        card = Card("What differs from the earlier code", differences_html(found), remark)
+        shown = result_html(without_secrets(earlier.outcome, redactor))
+        folded = redactor.html(fold(_EARLIER, shown))
+        return Html(f'{cards_html([card])}<div class="toolbench-earlier">{folded}</div>')
+    words = ", ".join(["The same result as the earlier code gave", *about])
+    return Html(f'<div role="status" style="{REMARK}">{escape(words)}.</div>')
+
+
+def _compared(run: Run, redactor: Redactor) -> Any:
+    """Return the result of *run* as JSON: the rows of a table, the value of a JSON text, or a text."""
+    frame = returned_frame(run.outcome)
+    if frame is not None:
+        table = MaskedTable(frame, redactor.value, width=_COLUMNS + 1)
+        names = [index_name(table), *map(str, table.columns)]
+        rows = []
+        for row in islice(table.itertuples(), _ROWS):
+            rows.append(plain(dict(zip(names, row, strict=False))))
+            # Labels without a name only count the rows
+            rows[-1].pop("", None)
+        return rows
+    value: Any
+    blocks = []
+    for block in read_by_model(without_secrets(run.outcome, redactor)):
+        if isinstance(block, TextContent):
+            value = parse_json(block.text)
+            if value is None:
+                value = block.text
+            blocks.append(value)
+        else:
+            blocks.append(plain(block.model_dump()))
+    if len(blocks) == 1:
+        return blocks[0]
+    return blocks
+
+
+def _is_large(run: Run) -> bool:
+    frame = returned_frame(run.outcome)
+    return frame is not None and (frame.shape[0] > _ROWS or frame.shape[1] > _COLUMNS)

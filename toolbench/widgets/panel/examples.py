@@ -1,0 +1,171 @@
+"""The named values of a panel's form: a row of buttons under the form, kept in a file of the tool."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+
+from toolbench.core.tool_names import ToolAddress
+from toolbench.display.caps import shorten
+from toolbench.display.escape import escape, visible
+from toolbench.display.page import notice
+from toolbench.errors import CaseError
+from toolbench.runs.kernel import notebook_folder
+from toolbench.runs.record import RunRecord
+from toolbench.values import clip
+from toolbench.widgets.kit.clicks import on_enter
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.wording import counted
+
+# A panel makes its row
+if TYPE_CHECKING:
+    from toolbench.evals.examples import Example, ExampleFile
+    from toolbench.widgets.panel.panel import ToolPanel
+
+# Buttons in the row, characters of a name, and of the arguments in a tip
+_MOST, _NAME, _TIP = 40, 40, 300
+
+
+class ExamplesRow:
+    """The examples of a panel's tool: a click fills the form, and what the form has becomes another.
+
+    Attributes:
+        widget: The row, with the switch *Run again on change* at its end. Below it is what asks for
+            a name, and what was done.
+    """
+
+    def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
+        """Make the row for *panel*."""
+        self._panel, self._parts = panel, parts
+        self._seen = self._stamp
+        # What asks for a name, and what was said
+        self._below: list[Any] = []
+        self._name: Any = None
+        self._said: Any = None
+        # Whether a user knows that the first file is about to be written
+        self._is_warned = False
+        # What is to be saved, and a copy of it without secrets
+        self._values: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+        tip = "Give these values a name, and keep them beside the notebook"
+        self._offer = parts.button(
+            "Save as example", self._offer_form, tip=tip, kind="toolbench-quiet"
+        )
+        self._chips = self._made()
+        self.widget = parts.row(*self._shown, kind="toolbench-examples")
+
+    @property
+    def _file(self) -> "ExampleFile":
+        # Heavy, and seldom needed: PyYAML
+        from toolbench.evals.examples import ExampleFile  # noqa: PLC0415
+
+        return ExampleFile.of(self._panel.tool)
+
+    @property
+    def _stamp(self) -> tuple[Path, int, int] | None:
+        """Which file is there, and of when; None if there is none."""
+        path = notebook_folder() / f"{ToolAddress.of(self._panel.tool).file_name}.examples.yaml"
+        if not path.exists():
+            return None
+        info = path.stat()
+        return path, info.st_mtime_ns, info.st_size
+
+    def refresh(self) -> None:
+        """Show the examples that the file has now, or in a sentence why it cannot be used."""
+        stamp = self._stamp
+        if stamp == self._seen:
+            return
+        with self._panel.lock:
+            self._seen, earlier = stamp, self._chips
+            self._chips = self._made()
+            self.arrange()
+            self._parts.drop(earlier)
+
+    def arrange(self) -> None:
+        """Show the parts that are made, in their order."""
+        self.widget.children = self._shown
+
+    @property
+    def _shown(self) -> list[Any]:
+        return [*self._chips, self._offer, *self._panel.on_change.widgets, *self._below]
+
+    def _made(self) -> list[Any]:
+        """Make a button for each example in the file."""
+        if self._seen is None:
+            return []
+        try:
+            examples = self._file.read()
+        except CaseError as error:
+            return [self._parts.html(notice(str(error), "warning"))]
+        chips = []
+        for example in examples[:_MOST]:
+            label = shorten(visible(example.name), _NAME)
+            tip = shorten(visible(clip(dict(example.arguments), _TIP)), _TIP)
+            fill = partial(self._fill, example)
+            chips.append(self._parts.button(label, fill, tip=tip, kind="toolbench-chip"))
+        if chips:
+            chips.insert(0, self._parts.html(escape("Examples:")))
+        if len(examples) > _MOST:
+            rest = f"and {counted(len(examples) - _MOST, 'more example')} in the file"
+            chips.append(self._parts.html(escape(rest)))
+        return chips
+
+    def _fill(self, example: "Example") -> None:
+        """Fill the form with *example*. What it leaves out, as a secret, stays as it is in the form."""
+        present = self._panel.form.value
+        stays = {name: present[name] for name in example.left_out if name in present}
+        self._panel.put_back({**example.arguments, **stays})
+
+    # --- a new one --------------------------------------------------------------------------
+
+    def _offer_form(self) -> None:
+        form = self._panel.form
+        if form.blocked:
+            form.reveal_errors(focus=True)
+            return
+        self.offer(form.value, form.masked)
+
+    def offer_run(self, record: RunRecord) -> None:
+        """Ask for a name for the arguments of *record*, without those that it did not keep."""
+        arguments = dict(record.arguments)
+        masked, _ = self._panel.tool.secrecy.hide(arguments)
+        self.offer(arguments, {**masked, **dict.fromkeys(record.lost)})
+
+    def offer(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> None:
+        """Ask for a name for *arguments*; *masked* is a copy of them without secrets."""
+        self._values, self._is_warned = (arguments, masked), False
+        parts = self._parts
+        self._name = parts.make(w.Text, "toolbench-field", description="Name of the example")
+        on_enter(self._name, self._save)
+        save = parts.button("Save", self._save, look="primary")
+        close = parts.button("Close", self._show_below)
+        self._said = parts.html(kind="toolbench-told")
+        self._show_below(self._name, save, close, self._said)
+        self._name.focus()
+
+    def _show_below(self, *widgets: Any) -> None:
+        earlier, self._below = self._below, [*widgets]
+        self.arrange()
+        self._parts.drop(earlier)
+
+    def _save(self) -> None:
+        from toolbench.evals.examples import Example  # noqa: PLC0415 - as above
+
+        file = self._file
+        try:
+            example = Example.of(self._name.value, *self._values)
+            if file.is_first and not self._is_warned:
+                self._is_warned = True
+                words = f"Save again, to write {file.path.name} beside the notebook: it keeps examples, never secrets."
+                put(self._said, notice(words, "info"))
+                return
+            file.put(example)
+        except CaseError as error:
+            put(self._said, notice(str(error), "danger"))
+            return
+        words = f"Saved {example.name!r} in {file.path.name}, beside the notebook."
+        if example.left_out:
+            words += f" Left out, as a secret or too long: {', '.join(example.left_out)}."
+        self._show_below(self._parts.html(notice(words, "success"), kind="toolbench-told"))
+        self._panel.renew_examples()

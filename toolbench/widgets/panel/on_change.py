@@ -1,0 +1,79 @@
+"""The switch *Run again on change* of a panel."""
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+
+from toolbench.widgets.kit.parts import Parts, show_if
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.live_view import shown_views
+
+# A panel makes its switch
+if TYPE_CHECKING:
+    from toolbench.widgets.panel.panel import ToolPanel
+
+PAUSE = 0.8
+"""The seconds after an edit of the form in which a user may type on."""
+_TIP = "Run when the code has changed, and when the form has: only a call that is valid and asks nothing"
+
+
+class RunOnChange:
+    """A switch for a tool that declares to be read-only: its result follows the code and the form.
+
+    Attributes:
+        widgets: The switch, once a tool declares that; hidden if the panel's tool does not.
+    """
+
+    def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
+        """Make the switch for *panel*; it is off."""
+        self._panel, self._parts = panel, parts
+        self._due = 0.0
+        self._is_watching = False
+        self.widgets: list[Any] = []
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the tool runs by itself."""
+        return any(switch.value for switch in self.widgets)
+
+    def offer(self) -> None:
+        """Show the switch if the panel's tool declares to be read-only; else switch it off."""
+        tool = self._panel.tool
+        is_offered = tool.executor is not None and tool.hints.effect == "read-only"
+        if is_offered and not self.widgets:
+            words = {"description": "Run again on change", "tooltip": _TIP, "indent": False}
+            self.widgets.append(self._parts.make(w.Checkbox, "toolbench-switch", **words))
+            self.widgets[0].observe(lambda _: self._switched(), "value")
+        for switch in self.widgets:
+            show_if(switch, is_shown=is_offered)
+            switch.value = is_offered and switch.value
+
+    def go_on(self, earlier: "RunOnChange") -> None:
+        """Be on if *earlier* is, the switch of the panel that the cell showed before."""
+        for switch in self.widgets:
+            switch.value = earlier.is_on
+        self.offer()
+
+    def _switched(self) -> None:
+        # Its code may have changed before
+        self._panel.staleness.check()
+        self.expect()
+
+    def expect(self, pause: float = 0.0) -> None:
+        """If the switch is on, let the tool run in *pause* seconds, or when what runs now is over."""
+        self._due = monotonic() + pause
+        if self.is_on and not self._is_watching:
+            self._is_watching = True
+            ticker.watch(self._look)
+
+    def _look(self) -> bool:
+        """Let the panel run the tool if it is time. Return whether it is not, and to look again."""
+        panel = self._panel
+        with panel.lock:
+            is_over = panel.runs.is_closed or not self.is_on
+            is_early = monotonic() < self._due or shown_views.cell is not None
+            self._is_watching = not is_over and (is_early or panel.runs.report.is_going_on)
+            if not is_over and not self._is_watching:
+                panel.run_by_itself()
+            return self._is_watching
