@@ -5,8 +5,9 @@ import sys
 import pytest
 from shells import new_shell
 
+from toolbench import install_commands as module
 from toolbench.errors import MissingExtraError
-from toolbench.install_commands import how_to_install, install_commands
+from toolbench.install_commands import how_to_install, install_commands, own_source
 
 PYTHON = sys.executable
 
@@ -48,3 +49,27 @@ def test_in_a_notebook_a_missing_extra_is_a_line_of_a_cell(monkeypatch):
         monkeypatch.setattr("IPython.get_ipython", lambda: shell)
         text = str(MissingExtraError("pandas"))
     assert text == "DataFrames need pandas. %pip install 'jupyter-toolbench[pandas]'"
+
+
+@pytest.mark.parametrize(
+    ("record", "source"),
+    [
+        (None, ""),
+        ('{"url": "file:///a%20b/toolbench", "dir_info": {"editable": true}}', "/a b/toolbench"),
+        ('{"url": "file:///a/toolbench-1-py3-none-any.whl"}', "/a/toolbench-1-py3-none-any.whl"),
+        (
+            '{"url": "https://a.test/b.git", "vcs_info": {"vcs": "git", "commit_id": "c0"}}',
+            "git+https://a.test/b.git@c0",
+        ),
+    ],
+)
+def test_elsewhere_it_comes_from_where_it_came_here(monkeypatch, record, source):
+    """A checkout, a wheel or a repository; the name is enough for what came from an index."""
+
+    class Installed:
+        def read_text(self, name):
+            assert name == "direct_url.json"
+            return record
+
+    monkeypatch.setattr(module, "distribution", lambda name: Installed())
+    assert own_source() == source

@@ -18,9 +18,11 @@ from test_widgets.front import (
     named,
     page,
     pick,
+    picker_of,
     receive,
     search_field,
     type_into,
+    walk,
 )
 from test_widgets.panes import (
     DETAILS,
@@ -40,6 +42,7 @@ from toolbench.testing import FakeMCPServer
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
 from toolbench.widgets.explorer.resources import ResourcesPane
 from toolbench.widgets.explorer.server import ServerView
+from toolbench.widgets.kit.message_lines import Line, Lines
 
 TITLES = LISTS + DETAILS
 
@@ -233,6 +236,47 @@ class TestTools:
         panel.run()
         finish(panel)
         assert panel.result.data == {"item": "pear", "state": "in the basket"}
+
+    def test_stand_in_groups_and_none_opens_unasked(self, client):
+        """But one that declares that it only reads. Few tools, or names without a like, stand in no groups."""
+        desk = FastMCP("desk")
+        for verb, hints in (("drop", {"destructiveHint": True}), ("get", {"readOnlyHint": True})):
+            for number in range(8):
+                desk.tool(lambda: "", name=f"{verb}_{number}", annotations=hints)
+        desk.tool(lambda: "", name="ping")
+        client.connect("desk", desk)
+        explorer = Explorer(client)
+        picker = picker_of(explorer.page.lists.widget)
+        assert [item[4] for item in picker.items] == [
+            *["drop_* 8"] * 8,
+            *["get_* 8"] * 8,
+            "other names 1",
+        ]
+        assert picker.groups["drop_* 8"][1] == [("destructive", 8)]
+        assert "tokens" in picker.groups["get_* 8"][0]
+        assert open_panel(explorer.page.pane).tool.name == "get_0"
+        client.connect("small", light("small", "drop_1", "drop_2", "get_1", "get_2"))
+        explorer.choose("small")
+        assert not picker_of(explorer.page.lists.widget).groups
+        assert "None is opened unasked" in page(explorer.page.pane.detail)
+
+    def test_show_the_traffic_of_their_calls(self, explorer):
+        """On demand, beside the result: no message of another tool."""
+        pane = go(explorer, "Tools")
+        for name in ("order", "basket"):
+            choose(pane, name)
+        panel = open_panel(pane)
+        panel.form.value = {"item": "pear"}
+        press(pane, "Show its traffic")
+        assert "No message of its calls." in page(pane.detail)
+        for _ in range(2):
+            panel.run()
+            finish(panel)
+        [lines] = [widget for widget in walk(pane.detail) if isinstance(widget, Lines)]
+        eventually(lambda: sum(len(piece.rows) for piece in lines.pieces) == 2)
+        assert {Line(*row).subject for row in lines.pieces[0].rows} == {"tools/call basket"}
+        press(pane, "Hide its traffic")
+        assert not [widget for widget in walk(pane.detail) if isinstance(widget, Lines)]
 
     def test_that_cannot_be_called_are_named(self, client):
         """With the reason, below those that can."""

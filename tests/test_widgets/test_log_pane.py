@@ -1,5 +1,6 @@
 """The tab Log of a server: its lines in order, and why there are none."""
 
+import re
 from threading import RLock
 
 import pytest
@@ -60,3 +61,12 @@ def test_an_empty_log_says_whether_anything_was_logged(session, log):
     assert "Nothing at critical or above; 6 messages below." in page(log.widget)
     pick(named(log.widget, "From level"), "debug")
     assert "Nothing at" not in page(log.widget)
+
+
+def test_lines_have_their_colours(session, log):
+    """What a terminal would show so; other sequences are left out, and nothing becomes markup."""
+    session.stderr.add("\x1b[31mERROR\x1b[39m \x1b]0;title\x07<b>no</b>")
+    log.refresh()
+    text = page(log.widget)
+    assert re.search(r'<span style="color:[^"]+">ERROR</span> &lt;b&gt;no&lt;/b&gt;', text)
+    assert session.stderr.last(1) == ["ERROR <b>no</b>"]

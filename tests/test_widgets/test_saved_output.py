@@ -64,6 +64,20 @@ def updates(kernel, request):
     return [m["content"]["data"] for m in messages]
 
 
+class TestSignOfLife:
+    LINE = "%tools export add --to {folder} --overwrite"
+
+    def test_is_replaced_by_the_view(self, kernel, tmp_path):
+        """While an export is made the cell says so, and then has no more outputs than without."""
+        request, (sign, card) = displays(kernel, self.LINE.format(folder=tmp_path / "p"))
+        assert sign["text/plain"] == "Reading the notebook …"
+        [kept] = updates(kernel, request)
+        assert "from add import create_tools" in kept["text/html"]
+        assert card["text/plain"].startswith("Wrote the package")
+        _, shown = displays(kernel, self.LINE.format(folder=tmp_path / "p"), stdin=False)
+        assert "Reading" not in str(shown)
+
+
 class TestKeepsake:
     def test_holds_the_static_view_once_and_hidden(self, kernel):
         """Beside the view itself: converted, a notebook shows the tool once."""
