@@ -195,15 +195,28 @@ def json_is_one_card_that_is_copied_as_json(lab: NotebookPage, page: Locator) ->
 
 
 def an_image_can_be_enlarged(lab: NotebookPage, page: Locator) -> None:
-    """Enter on an image shows it large; saving it gives the image itself."""
+    """Enter on an image fits it into the window, and shows its true size there; it is saved as it is."""
     panel = page.locator(".result-image")
     image = panel.get_by_role("button", name="Enlarge image/png")
     image.focus()
     image.press("Enter")
     dialog = page.get_by_role("dialog")
-    expect(dialog.locator("img")).to_be_visible()
+    large = dialog.get_by_role("button", name="True size: image/png")
+    expect(large).to_be_focused()
+    assert large.bounding_box()["height"] > 100
+    large.press("Enter")
+    expect(large).to_have_attribute("aria-pressed", "true")
+    assert large.bounding_box()["height"] == 1
     dialog.get_by_role("button", name="Close").click()
     expect(image).to_be_focused()
+    # The same in the full view of the whole card
+    panel.get_by_role("button", name="Full view").click()
+    shown = dialog.get_by_role("button", name="Enlarge image/png")
+    height = "image => image.getBoundingClientRect().height"
+    eventually(lambda: shown.evaluate(height) > 100, what="the image fits into the window")
+    shown.click()
+    eventually(lambda: shown.evaluate(height) == 1, what="the image has its true size")
+    dialog.get_by_role("button", name="Close").click()
     with lab.tab.page.expect_download() as download:
         panel.get_by_role("button", name="Save").click()
     assert download.value.suggested_filename == "result.png"
