@@ -23,6 +23,7 @@ from test_widgets.tooling import (
     wait_for_ticker,
 )
 from toolbench import current_run, history, run_tool, tool
+from toolbench.display.observations import BOTH
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.wire import titles
 from toolbench.mcp import create_mcp_tools
@@ -392,7 +393,7 @@ class TestHistoryView:
         assert "Mark a second run" in shown(view)
         send(table_of(view), {"picked": oldest})
         assert table_of(view).compared == []
-        assert "A person and the model read the same" in shown(view)
+        assert BOTH in shown(view)
 
     def test_runs_again_with_the_secret_that_is_typed(self):
         """It is not in the record: *Load* leaves it where it is, and *Run again* sends it."""
