@@ -13,6 +13,9 @@ from typing import Literal
 import pandas as pd
 from IPython.display import Markdown, display
 from toolbench import Action, ToolDefinition, bench, current_run, tool
+from toolbench import history
+from toolbench.runs.history import ListedRuns
+from toolbench.widgets.history_panel import HistoryPanel
 from toolbench.widgets.panel import ToolPanel
 
 @tool(title="Index a folder", read_only=True)
@@ -49,7 +52,8 @@ many = [ToolDefinition(name=f"tool_{n}", description=f"Does thing {n}.", action_
         for n in range(1000)]
 for name, shown in (("index", ToolPanel(index, {"folder": "/srv"})),
                     ("wait", ToolPanel(index, {"folder": "wait"})),
-                    ("erase", ToolPanel(erase, {"path": "x"})), ("bench", bench(index, many))):
+                    ("erase", ToolPanel(erase, {"path": "x"})), ("bench", bench(index, many)),
+                    ("history", HistoryPanel(ListedRuns(history())))):
     shown.add_class("axe-" + name)
     display(shown)
 """
@@ -105,6 +109,13 @@ class TestPanel:
         lab.wait_for_text("Traceback", within=erase)
         erase.get_by_text("Traceback", exact=True).click()
         violations_found += check(lab, ".axe-erase", "failed")
+
+        runs = page.locator(".axe-history")
+        violations_found += check(lab, ".axe-history", "history")
+        for place in range(2):
+            runs.get_by_role("checkbox").nth(place).click()
+        lab.wait_for_text("The same", within=runs)
+        violations_found += check(lab, ".axe-history", "compared")
 
         bench = page.locator(".axe-bench")
         violations_found += check(lab, ".axe-bench", "bench")

@@ -147,7 +147,8 @@ def _brief(text: str) -> str:
             noun = "row"
         return f"{counted(len(value), noun)}: {_one_line(text[:_START])}"
     start = text[:_START].strip()
-    if start.startswith("{"):
+    # An object, or a list that was too large to keep whole
+    if start.startswith(("{", "[")):
         return _one_line(start)
     return start.partition("\n")[0]
 
