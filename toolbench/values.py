@@ -210,6 +210,26 @@ def str_of(value: Any) -> str:
         return text_of(value)
 
 
+EXACT = 1e15
+"""Floats of this size and more have hardly a digit after the point, and are written with all digits."""
+SMALL = 1e-4
+"""Smaller floats have an exponent."""
+
+
+def float_text(value: float, digits: int = 1) -> str:
+    """Return *value* as pandas prints it: with at least *digits* and at most 6 digits after the point.
+
+    A number that is nearly 0 keeps 6 digits, as `1.5e-07`. Example: `float_text(0.1 + 0.2) == "0.3"`.
+    """
+    size = abs(value)
+    if not size < EXACT:
+        return repr(value)
+    if 0 < size < SMALL:
+        return f"{value:.6g}"
+    whole, _, rest = f"{value:.6f}".rstrip("0").partition(".")
+    return f"{whole}.{rest.ljust(digits, '0')}"
+
+
 def key_text(key: Any) -> str:
     """Return *key*, a key of a mapping, as a string, because the keys of JSON are strings."""
     if isinstance(key, str):

@@ -10,6 +10,7 @@ import { say as notify } from "./notices";
 import { allIn } from "./ours";
 import { RESULT, SAVE } from "./saving";
 import { hasLevels, openLevels } from "./tree";
+import { viewSwitch } from "./views";
 
 const BODY = "[data-toolbench-body]";
 const BAR = "[data-toolbench-bar]";
@@ -23,7 +24,13 @@ export function enhanceCards(root: ParentNode): void {
     const bar = body.closest(CARD)?.querySelector(BAR);
     if (!bar || known.has(body)) continue;
     known.add(body);
-    bar.append(toolbar(body));
+    let tools = toolbar(body);
+    const views = viewSwitch(body, () => {
+      const next = toolbar(body); // each view has its own tools
+      tools.replaceWith(next);
+      tools = next;
+    });
+    bar.append(...(views ? [views] : []), tools);
     limitHeight(body);
   }
 }
@@ -100,8 +107,8 @@ function limitHeight(body: HTMLElement): void {
     if (body.classList.contains("toolbench-full") || body.clientHeight === 0) return;
     const isOpen = body.classList.contains("toolbench-whole");
     const isHigh = isOpen || body.scrollHeight > body.clientHeight + 2;
+    label(); // a filter may have changed it
     if (isHigh === more.isConnected) return;
-    label();
     if (isHigh) body.after(more);
     else more.remove();
   };

@@ -1,7 +1,7 @@
 // The content of a card as text to copy or as a file to save: text unchanged, a table as rows, a JSON
 // tree as JSON.
 
-import { allCellsOf, cellsOf, partOf, rowsPartOf } from "./table";
+import { allCellsOf, cellsOf, partOf, rowsOfTable } from "./table";
 import { isTree, treeJson } from "./tree";
 
 export interface Download {
@@ -66,8 +66,7 @@ export function extentOf(body: Element): string {
   const [only] = pieces;
   if (pieces.length !== 1 || !only) return "all";
   if (only instanceof HTMLTableElement) {
-    const part = rowsPartOf(only);
-    return part ? `the ${part}` : `all ${number(rowsOf(only).length - 1)} rows`;
+    return rowsOfTable(only) ?? `all ${number(only.rows.length - 1)} rows`;
   }
   if (only.tagName === "PRE") {
     const lines = (only.textContent ?? "").replace(/\n$/, "").split("\n").length;

@@ -3,13 +3,14 @@
 import { connectApps, type Kernel } from "./apps";
 import { enhanceCards } from "./card_toolbar";
 import { holdClicks } from "./clicks";
-import type { Models } from "./connection";
+import type { Model, Models } from "./connection";
 import { enhanceLines } from "./copy_button";
 import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
+import { answerRows } from "./kernel_rows";
 import { keepKeys } from "./keys";
 import { lines } from "./lines";
 import { isOurs } from "./ours";
@@ -110,6 +111,9 @@ interface Initialized {
 function initialize({ model, signal = new AbortController().signal }: Initialized): object {
   const models = model.widget_manager;
   if (models?.get_model) document.documentElement.classList.add(DRAWS);
+  // By the layout, a plain model of ipywidgets, as for apps
+  const layout = model.get("layout") as Model | undefined;
+  if (models && layout) answerRows(layout, models, signal);
   start(String(model.get("css") ?? ""));
   holdClicks(models, signal);
   if (models?.kernel && !signal.aborted) endPendingInput(models.kernel, signal);

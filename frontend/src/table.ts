@@ -1,11 +1,14 @@
 // Tables of results. A click on a head sorts the table, and a long table has a filter. Only visible
 // rows are elements of the page, even if there are very many rows. The kernel sends the first rows as
-// HTML (without this module there are only these) and the later rows as JSON text. Cells are text nodes.
+// HTML (without this module there are only these), some as JSON text, and the others when they are
+// seen: it filters and sorts them all. Where it does not answer, the page does so with the rows it has.
 
 import { numberOf } from "./cell_numbers";
 import { addOpener, opensRows } from "./opened_rows";
+import { cellOf, drawCell, isMissing, readCell, textOfCell, type Cell } from "./cells";
+import { askRows, NEW_KERNEL, type Question } from "./kernel_rows";
 import { allIn } from "./ours";
-import { RowFilter } from "./rowfilter";
+import { matching, RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
 const LATER = "[data-toolbench-rows]";
@@ -14,15 +17,30 @@ const LEFT_OUT = "[data-toolbench-left-out]";
 const ALL = 100; // rows; of a longer table, only rows near the visible part are drawn
 const MARGIN = 20; // rows drawn above and below
 const FILTERED = 20; // rows; a longer table has a filter
+const PIECE = 300; // rows that are asked for together
+const KEPT = 10_000; // rows that the page gets beside the first, so that it has them if the kernel goes
+const CALM = 300; // milliseconds after a table came before it asks for them
+const PATIENCE = 700; // milliseconds: a busy kernel answers later, and the page filters what it has meanwhile
+const HIGHEST = 8_000_000; // pixels that every browser can scroll
 const tables = new WeakMap<Element, Table>();
 
 type Cells = string[];
+
+/** What is shown: so many rows, of which the page has those in *rows*, by their place. */
+interface Shown {
+  count: number;
+  rows: Cell[][];
+}
 
 export function enhanceTables(root: ParentNode): void {
   for (const element of allIn<HTMLTableElement>(root, TABLE)) {
     if (!tables.has(element)) tables.set(element, new Table(element));
   }
 }
+
+document.addEventListener(NEW_KERNEL, () => {
+  for (const element of allIn(document, TABLE)) tables.get(element)?.askAgain();
+});
 
 /** The head and the rows of *table* that are shown, in their order; undefined if it is not one of our tables. */
 export function cellsOf(table: Element): Cells[] | undefined {
@@ -39,9 +57,9 @@ export function partOf(table: Element): string {
   return tables.get(table)?.part ?? "";
 }
 
-/** Which of its rows the page has of *table*: "first 50 of 200 rows"; empty if it has all. */
-export function rowsPartOf(table: Element): string {
-  return tables.get(table)?.partOfRows ?? "";
+/** The rows that can be shown of *table*: "all 50 rows", "the first 50 of 200 rows". */
+export function rowsOfTable(table: Element): string | undefined {
+  return tables.get(table)?.extent;
 }
 
 class Table {
@@ -51,10 +69,14 @@ class Table {
   readonly #names: string[];
   readonly #looks: string[];
   readonly #scroller: HTMLElement | null;
-  readonly #rows: Cells[];
+  readonly #rows: Cell[][]; // those that came with the page
   readonly #filter?: RowFilter;
-  #sorted: Cells[];
-  #shown: Cells[];
+  #key: string; // of the result; empty if no kernel has other rows of it
+  #sort: Question["sort"] = null;
+  #shown: Shown;
+  #version = 0; // of the filter and the order
+  #isAsking = false;
+  #isLate = false; // the kernel is busy: what is shown is of the rows that the page has
   #height = 0;
   #drawn = "";
 
@@ -65,33 +87,47 @@ class Table {
     this.#names = this.#heads.map((head) => head.firstChild?.textContent ?? "");
     this.#looks = this.#heads.map((head) => head.style.textAlign);
     this.#scroller = element.parentElement;
-    const first = [...this.#body.rows].map((row) =>
-      [...row.cells].map((cell) => cell.textContent ?? ""),
-    );
+    const first = [...this.#body.rows].map((row) => [...row.cells].map(readCell));
     this.#rows = [...first, ...later(this.#scroller)];
-    this.#shown = this.#sorted = this.#rows;
+    this.#key = this.#ownKey();
+    this.#shown = this.#own();
     if (this.#rows.length > FILTERED || element.closest(FRAME)) this.#filter = this.#newFilter();
     element.classList.add("toolbench-table");
     this.#height = this.#body.rows[0]?.offsetHeight ?? 0; // as the class makes it
-    this.#sayLeftOut();
-    element.setAttribute("aria-rowcount", String(this.#rows.length + 1));
+    this.#say();
     this.#scroller?.classList.add("toolbench-scroller");
     this.#scroller?.addEventListener("scroll", () => this.#draw(), { passive: true });
     if (this.#scroller) new ResizeObserver(() => this.#draw()).observe(this.#scroller);
     this.#heads.forEach((head, column) => this.#makeSortable(head, column));
-    if (this.#rows.length > first.length || opensRows(element)) this.#draw();
+    if (this.#shown.count > first.length || opensRows(element)) this.#draw();
+    if (this.#key) setTimeout(() => void this.#keep(), CALM);
+  }
+
+  #ownKey(): string {
+    return this.partOfRows ? (this.#element.dataset.toolbenchResult ?? "") : "";
+  }
+
+  /** Ask again: the kernel of this table may have come later than the table. */
+  askAgain(): void {
+    if (this.#key || !this.#ownKey()) return;
+    this.#key = this.#ownKey();
+    void this.#keep();
   }
 
   get cells(): Cells[] {
-    return [this.#names, ...this.#shown];
+    return [this.#names, ...this.#shown.rows.filter(Boolean).map((row) => row.map(textOfCell))];
   }
 
   get allCells(): Cells[] {
-    return [this.#names, ...this.#rows];
+    return [this.#names, ...this.#rows.map((row) => row.map(textOfCell))];
   }
 
   get part(): string {
     return [this.partOfRows, this.#partOfColumns].filter(Boolean).join(", ");
+  }
+
+  get extent(): string {
+    return this.partOfRows && !this.#key ? `the ${this.partOfRows}` : `all ${number(this.#shown.count)} rows`;
   }
 
   get partOfRows(): string {
@@ -102,24 +138,100 @@ class Table {
     return part(this.#names.length - 1, Number(this.#element.dataset.toolbenchColumns), "columns");
   }
 
+  get #size(): number {
+    return Number(this.#element.dataset.toolbenchTable);
+  }
+
   #newFilter(): RowFilter {
-    const rows = this.partOfRows ? `the ${this.partOfRows}` : `${number(this.#rows.length)} rows`;
-    const known = [rows, this.#partOfColumns].filter(Boolean).join(", ");
-    const filter = new RowFilter(this.#names, known, () => {
-      if (this.#scroller) this.#scroller.scrollTop = 0;
-      this.#pass();
-    });
-    filter.passed(this.#rows);
+    const filter = new RowFilter(() => void this.#pass());
+    const prepare = (): unknown => this.#key && askRows({ ...this.#question(0, 0), filter: '""' });
+    filter.element.addEventListener("focusin", prepare, { once: true });
     this.#scroller?.before(filter.element);
     return filter;
   }
 
-  /** Show the sorted rows that match the filter. */
-  #pass(): void {
-    const isSorted = this.#sorted !== this.#rows && this.partOfRows;
-    const note = isSorted ? ", sorted among themselves" : "";
-    this.#shown = this.#filter?.passed(this.#sorted, note) ?? this.#sorted;
-    this.#element.setAttribute("aria-rowcount", String(this.#shown.length + 1));
+  /** What the page has itself, filtered and sorted; where a kernel may have more, all rows of the table. */
+  #own(): Shown {
+    const rows = matching(this.#rows, this.#filter?.words ?? "", this.#names);
+    const isAll = this.#sort === null && !this.#filter?.words;
+    if (isAll && this.#key) return { count: this.#size, rows: [...rows] };
+    return { count: rows.length, rows: this.#sort ? sorted(rows, ...this.#sort, this.#looks) : rows };
+  }
+
+  /** Show the rows that match the filter, in their order: those of the kernel, or of the page if it does not answer. */
+  async #pass(): Promise<void> {
+    const version = (this.#version += 1);
+    const isPlain = this.#sort === null && !this.#filter?.words;
+    if (!this.#key || isPlain || this.#isLate) this.#show(this.#own());
+    if (!this.#key || isPlain || this.#isAsking) return; // what is asked for now is asked again then
+    this.#isAsking = true;
+    const late = setTimeout(() => {
+      this.#isLate = true;
+      this.#show(this.#own());
+    }, PATIENCE);
+    const answer = await askRows(this.#question(0, PIECE));
+    clearTimeout(late);
+    this.#isAsking = this.#isLate = false;
+    if (!answer) this.#key = "";
+    if (version !== this.#version) return this.#pass();
+    this.#show(answer ? { count: answer.matched, rows: answer.rows } : this.#own());
+  }
+
+  #question(begin: number, count: number): Question {
+    return { result: this.#key, filter: this.#filter?.words ?? "", sort: this.#sort, begin, count };
+  }
+
+  #show(shown: Shown): void {
+    this.#shown = shown;
+    if (this.#scroller) this.#scroller.scrollTop = 0;
+    this.#drawn = "";
+    this.#say();
+    this.#draw();
+  }
+
+  /** Say how many rows are shown, and of which. */
+  #say(): void {
+    const isPlain = this.#sort === null && !this.#filter?.words;
+    const isOfPart = this.partOfRows !== "" && (!this.#key || (this.#isLate && !isPlain));
+    const rows = isOfPart ? `in the ${this.partOfRows}` : `of ${number(this.#size)} rows`;
+    const sorted = this.#sort && isOfPart ? ", sorted among themselves" : "";
+    const note = isOfPart && this.#key ? ", the others are searched…" : "";
+    const text = `${number(this.#shown.count)} ${rows}${sorted}${note}`;
+    this.#filter?.say([text, this.#partOfColumns].filter(Boolean).join(", "), isOfPart);
+    this.#element.setAttribute("aria-rowcount", String(this.#shown.count + 1));
+    const place = this.#scroller?.querySelector(LEFT_OUT);
+    const missing = this.#key ? 0 : this.#size - this.#rows.length;
+    if (place) place.textContent = missing > 0 ? `… ${number(missing)} rows left out …` : "";
+  }
+
+  /** Get rows that a page without a kernel can filter and sort too. */
+  async #keep(): Promise<void> {
+    if (!this.#element.offsetParent) return; // it is hidden, or gone again
+    const begin = this.#rows.length;
+    const answer = await askRows({ ...this.#question(begin, KEPT), filter: "", sort: null });
+    this.#rows.push(...(answer?.rows ?? []));
+    if (!answer || this.#rows.length >= this.#size) this.#key = ""; // no kernel has more
+    const isPlain = this.#sort === null && !this.#filter?.words;
+    if (isPlain || !this.#key) await this.#pass();
+  }
+
+  /** Ask the kernel for the rows from *begin* to *end* that the page does not have. */
+  async #fetch(begin: number, end: number): Promise<void> {
+    const shown = this.#shown;
+    while (begin < end && shown.rows[begin]) begin += 1;
+    if (begin >= end || this.#isAsking || !this.#key) return;
+    this.#isAsking = true;
+    const version = this.#version;
+    const answer = await askRows(this.#question(begin, PIECE));
+    this.#isAsking = false;
+    if (version !== this.#version) return this.#pass();
+    if (!answer) {
+      this.#key = "";
+      this.#show(this.#own());
+      return;
+    }
+    answer.rows.forEach((row, index) => (shown.rows[begin + index] = row));
+    if (answer.rows.length === 0) return; // a table that changed under us
     this.#drawn = "";
     this.#draw();
   }
@@ -131,73 +243,65 @@ class Table {
     button.className = "toolbench-sort";
     button.append(...head.childNodes);
     head.append(button);
-    button.addEventListener("click", () => this.#sort(head, column));
+    button.addEventListener("click", () => this.#sortBy(head, column));
   }
 
   /** Sort by *column*: first ascending, then descending, then in the original order. */
-  #sort(head: HTMLTableCellElement, column: number): void {
+  #sortBy(head: HTMLTableCellElement, column: number): void {
     const before = head.getAttribute("aria-sort");
     const next = before === null ? "ascending" : before === "ascending" ? "descending" : null;
     for (const other of this.#heads) other.removeAttribute("aria-sort");
-    this.#sorted = this.#rows;
-    if (next) {
-      head.setAttribute("aria-sort", next);
-      const sign = next === "ascending" ? 1 : -1;
-      const compare = this.#looks[column] === "right" ? byNumber : byText;
-      this.#sorted = [...this.#rows].sort(
-        (one, other) => sign * compare(one[column] ?? "", other[column] ?? ""),
-      );
-    }
-    this.#pass();
+    if (next) head.setAttribute("aria-sort", next);
+    this.#sort = next ? [column, next === "descending"] : null;
+    void this.#pass();
   }
 
   /** Put the visible rows into the page, and empty space for the other rows above and below. */
   #draw(): void {
-    const total = this.#shown.length;
+    const total = this.#shown.count;
     const [begin, end] = total <= ALL ? [0, total] : this.#window(total);
     if (this.#drawn === `${begin}-${end}`) return;
     this.#drawn = `${begin}-${end}`;
-    const rows = this.#shown.slice(begin, end).map((cells, index) => this.#row(cells, begin + index));
-    const above = spacer(begin * this.#height, this.#heads.length);
-    const below = spacer((total - end) * this.#height, this.#heads.length);
+    const rows = [];
+    for (let index = begin; index < end; index++) rows.push(this.#row(this.#shown.rows[index], index));
+    const above = spacer(begin * this.#step(total), this.#heads.length);
+    const below = spacer((total - end) * this.#step(total), this.#heads.length);
     this.#body.replaceChildren(...above, ...rows, ...below);
     this.#height ||= rows[0]?.offsetHeight ?? 0;
+    void this.#fetch(begin, end);
   }
 
   #window(total: number): [number, number] {
     const height = this.#height || 22;
     const top = this.#scroller?.scrollTop ?? 0;
     const seen = Math.ceil((this.#scroller?.clientHeight ?? 0) / height);
-    const begin = Math.max(0, Math.floor(top / height) - MARGIN);
+    const begin = Math.max(0, Math.min(total - seen, Math.floor(top / this.#step(total))) - MARGIN);
     return [begin, Math.min(total, begin + seen + 2 * MARGIN)];
   }
 
-  #row(cells: Cells, index: number): HTMLTableRowElement {
+  /** The pixels to scroll for one row: those of its height, or less if all rows are too high for a page. */
+  #step(total: number): number {
+    return Math.min(this.#height || 22, HIGHEST / total);
+  }
+
+  #row(cells: Cell[] | undefined, index: number): HTMLTableRowElement {
     const row = document.createElement("tr");
     row.setAttribute("aria-rowindex", String(index + 2));
-    cells.forEach((text, column) => {
+    this.#looks.forEach((look, column) => {
       const cell = row.insertCell();
-      cell.textContent = text;
-      cell.title = text.length > 40 ? text : "";
-      cell.style.textAlign = this.#looks[column] ?? "left";
+      drawCell(cell, cells?.[column] ?? "…");
+      cell.style.textAlign = look || "left";
     });
     if (opensRows(this.#element)) addOpener(row, this.#element);
     return row;
   }
-
-  #sayLeftOut(): void {
-    const place = this.#scroller?.querySelector(LEFT_OUT);
-    const missing = Number(this.#element.dataset.toolbenchTable) - this.#rows.length;
-    const said = missing > 0 ? `… ${number(missing)} rows left out …` : "";
-    if (place) place.textContent = said;
-  }
 }
 
-function later(scroller: Element | null): Cells[] {
+function later(scroller: Element | null): Cell[][] {
   const place = scroller?.querySelector(LATER);
   const rows: unknown = JSON.parse(place?.textContent || "[]");
   place?.remove();
-  return Array.isArray(rows) ? rows.map((row: unknown[]) => row.map(String)) : [];
+  return Array.isArray(rows) ? rows.map((row: unknown[]) => row.map(cellOf)) : [];
 }
 
 /** "first 50 of 200 rows", if the page has *shown* of *all*; empty if these are all. */
@@ -219,14 +323,23 @@ function spacer(height: number, columns: number): HTMLTableRowElement[] {
   return [row];
 }
 
-function byNumber(one: string, other: string): number {
-  const [left, right] = [numberOf(one), numberOf(other)];
-  if (Number.isNaN(left) || Number.isNaN(right)) {
-    return Number(Number.isNaN(left)) - Number(Number.isNaN(right)); // values that are not numbers come last
-  }
-  return left - right;
+/** *rows* by the values of *column*: numbers by size where they stand on the right, missing ones last. */
+function sorted(rows: Cell[][], column: number, isDescending: boolean, looks: string[]): Cell[][] {
+  const sign = isDescending ? -1 : 1;
+  const compare = looks[column] === "right" ? byNumber : collator.compare;
+  return [...rows].sort((one, other) => {
+    const [left, right] = [one[column], other[column]];
+    if (left === undefined || right === undefined || isMissing(left) || isMissing(right)) {
+      return Number(isMissing(left)) - Number(isMissing(right));
+    }
+    return sign * compare(textOfCell(left), textOfCell(right));
+  });
 }
 
-function byText(one: string, other: string): number {
-  return one.localeCompare(other);
+const collator = new Intl.Collator(); // as localeCompare, and many times faster
+
+function byNumber(one: string, other: string): number {
+  const [left, right] = [numberOf(one), numberOf(other)];
+  if (Number.isNaN(left) && Number.isNaN(right)) return collator.compare(one, other); // booleans
+  return Number.isNaN(left) || Number.isNaN(right) ? Number(Number.isNaN(left)) - Number(Number.isNaN(right)) : left - right;
 }

@@ -4,6 +4,12 @@
 // rows of the inner level in a `<div>`. A `<span>` among rows says how many were left out.
 
 const TREE = "[data-toolbench-json]";
+const MOST = 3000; // values of a tree that is drawn here
+const OPEN = 2; // levels that are open at first
+const sources = new WeakMap<Element, string>(); // the JSON of trees that are drawn here
+
+/** A part of JSON: a leaf as it is written, so that a number keeps its digits, or a list or an object. */
+type Part = string | { isList: boolean; items: [key: string, value: Part][]; isCut: boolean };
 
 export function isTree(element: Element): boolean {
   return element.matches(TREE);
@@ -11,6 +17,8 @@ export function isTree(element: Element): boolean {
 
 /** The JSON that *tree* shows. A string replaces each part that the tree leaves out. */
 export function treeJson(tree: Element): string {
+  const source = sources.get(tree);
+  if (source !== undefined) return source;
   const [root] = tree.children;
   return root ? valueOf(root, "") : "";
 }
@@ -56,4 +64,82 @@ function leafOf(row: Element): string {
   } catch {
     return JSON.stringify(value); // not JSON, because a long value is cut
   }
+}
+
+// --- a tree of JSON text, as `toolbench/display/json_tree.py` writes it -----------------
+
+/** A tree of *text*: JSON, or its beginning, of which the end *isCut*. */
+export function drawTree(text: string, isCut: boolean): HTMLElement {
+  const tree = document.createElement("div");
+  tree.dataset.toolbenchJson = "";
+  tree.className = "toolbench-drawn-tree";
+  if (isCut) tree.dataset.toolbenchPart = "";
+  else sources.set(tree, text);
+  const root = parsed(text);
+  const room = { left: MOST };
+  if (root) tree.append(drawPart(root, undefined, 0, room));
+  return tree;
+}
+
+/** What *text* writes; what is open at its end is closed, as cut. */
+function parsed(text: string): Part | undefined {
+  const token = /[[{]|[\]}]|"(?:[^"\\]|\\.)*"|[^\s,:[\]{}"]+/gs;
+  const above: Exclude<Part, string>[] = [];
+  let [key, root]: [string | undefined, Part | undefined] = [undefined, undefined];
+  for (const [word] of text.matchAll(token)) {
+    const inner = above.at(-1);
+    if (word === "]" || word === "}") {
+      const closed = above.pop();
+      if (closed) closed.isCut = false;
+    } else if (inner && !inner.isList && key === undefined) {
+      key = unquoted(word);
+    } else {
+      const part: Part = "[{".includes(word) ? { isList: word === "[", items: [], isCut: true } : word;
+      inner?.items.push([inner.isList ? String(inner.items.length) : (key ?? ""), part]);
+      root ??= part;
+      key = undefined;
+      if (typeof part !== "string") above.push(part);
+    }
+  }
+  return root;
+}
+
+function unquoted(word: string): string {
+  try {
+    return String(JSON.parse(word));
+  } catch {
+    return word; // with a mark in place of a secret
+  }
+}
+
+function drawPart(part: Part, key: string | undefined, depth: number, room: { left: number }): HTMLElement {
+  room.left -= 1;
+  const label = key === undefined ? [] : [spanOf(key, "toolbench-key"), ": "];
+  if (typeof part === "string" || part.items.length === 0) {
+    const row = document.createElement("div");
+    const text = typeof part !== "string" ? (part.isList ? "[]" : "{}") : part[0] === '"' ? `"${unquoted(part)}"` : part;
+    row.append(...label, text);
+    return row;
+  }
+  const [row, head, children] = [document.createElement("details"), document.createElement("summary"), document.createElement("div")];
+  const size = `${part.items.length.toLocaleString("en-US")}${part.isCut ? " …" : ""}`;
+  head.append(...label, spanOf(part.isList ? `[${size}]` : `{${size}}`, "toolbench-size"));
+  row.open = depth < OPEN;
+  for (const [index, [name, item]] of part.items.entries()) {
+    if (room.left <= 0) {
+      children.append(spanOf(`… ${(part.items.length - index).toLocaleString("en-US")} values left out …`, "toolbench-size"));
+      break;
+    }
+    children.append(drawPart(item, name, depth + 1, room));
+  }
+  if (part.isCut && room.left > 0) children.append(spanOf("… the rest is left out …", "toolbench-size"));
+  row.append(head, children);
+  return row;
+}
+
+function spanOf(text: string, kind: string): HTMLElement {
+  const span = document.createElement("span");
+  span.className = kind;
+  span.textContent = text;
+  return span;
 }

@@ -52,7 +52,7 @@ import ipywidgets as w
 from IPython.display import HTML, SVG, Markdown, display
 from toolbench import Action, Observation, TextContent, bench, current_run, history, tool
 from toolbench.display.objects import action_bundle, tool_bundle
-from toolbench.display.observations import observation_bundle
+from toolbench.display.live_results import observation_bundle
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import Run
 from toolbench.widgets.panel.panel import ToolPanel, open_panels

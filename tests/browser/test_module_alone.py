@@ -175,7 +175,9 @@ def test_save_says_which_part_a_page_without_a_kernel_has(page: Tab):
     for button in (large, text):
         assert "left out" in saved(page, button)["result-shown.txt"]
     filter_of = page.page.get_by_label("Filter rows").first
-    filter_of.fill("c1>80")
+    filter_of.fill("c1>40")
+    status = page.page.locator(".toolbench-filter [role=status]").first
+    expect(status).to_have_text("9 in the first 50 of 90 rows, first 20 of 30 columns")
     lines = saved(page, table)["result-shown.csv"].split("\n")
     assert (len(lines), lines[1][:6]) == (51, "0,0,0,")
     assert saved(page, several, 3).keys() == {"result.txt", "result-1.png", "result-2.png"}

@@ -19,7 +19,7 @@ LATE = {
     ): "an action draws itself in a notebook, even if no extension is loaded",
     (
         "toolbench.core.schema",
-        "toolbench.display.observations",
+        "toolbench.display.live_results",
     ): "so does an observation",
     (
         "toolbench.core.tool",

@@ -6,8 +6,8 @@ from IPython.core.oinspect import getdoc
 
 from toolbench import Observation, tool
 from toolbench.core.schema import Schema
+from toolbench.display.live_results import observation_bundle
 from toolbench.display.objects import action_bundle, tool_bundle
-from toolbench.display.observations import observation_bundle
 
 
 @tool

@@ -12,12 +12,13 @@ from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text
 from toolbench.display.caps import cap, cap_joined
 from toolbench.display.json_tree import json_html, json_text
+from toolbench.display.live_results import observation_bundle
 from toolbench.display.objects import (
     action_bundle,
     call_html,
     call_text,
 )
-from toolbench.display.observations import observation_bundle, result_html
+from toolbench.display.observations import result_html
 from toolbench.display.render import to_html, to_text
 from toolbench.runs.output import Output
 from toolbench.wording import estimate_tokens

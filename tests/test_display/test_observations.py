@@ -1,5 +1,7 @@
 """A result for its two readers: a card for each, or one where they read the same."""
 
+import json
+
 import pandas as pd
 import pytest
 from rich.panel import Panel
@@ -274,3 +276,28 @@ class TestAudience:
         [content] = observation.to_llm_content
         assert "user" in content.text
         assert "secret plan" not in content.text
+
+
+@pytest.mark.parametrize("items", [3, 30_000])
+def test_a_list_of_objects_is_a_table_at_once(items):
+    """Its text is there once, behind a line to unfold; the other keys of an object stand above."""
+    rows = [{"id": n, "text": "<b>", "user": {"name": "x" * 60}} for n in range(items)]
+    for data in (rows, {"items": rows, "total": items, "next": None}):
+        html = result_html(Observation.from_text(json.dumps(data)))
+        assert problems(html) == []
+        assert html.count("data-toolbench-card") == 1
+        assert f'data-toolbench-table="{items}"' in html
+        assert "id int" in text_of(html) and "user object" in text_of(html)
+        assert html.count("As text, as the model reads it") == 1
+        assert "data-toolbench-json" not in html
+        assert len(html) < 200_000
+    assert f"total: {items}" in text_of(html) and "next: null" in text_of(html)
+
+
+@pytest.mark.parametrize(
+    "data", [[1, {"a": 1}], [{}], {"a": [{"b": 1}], "c": [1]}, {"a": {"b": 1}}]
+)
+def test_other_json_is_a_tree(data):
+    """Nothing is lost in a table that does not fit."""
+    html = result_html(Observation.from_text(json.dumps(data)))
+    assert "data-toolbench-table" not in html and "data-toolbench-json" in html

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from test_display.inert import problems, text_of
+from toolbench import run_tool, tool
 from toolbench.display import table_html, table_text
 from toolbench.display.tables import ROWS, Frame, head_of
 
@@ -144,3 +145,39 @@ class TestForAPage:
         html = text_of(table_html(walks, typed=True))
         assert "a int" in html
         assert "b str" in html
+
+
+def lambda_of(frame):
+    """Return a function that returns *frame*."""
+
+    def give() -> pd.DataFrame:
+        """Return a table."""
+        return frame
+
+    return give
+
+
+class TestCells:
+    def test_numbers_are_as_pandas_prints_them(self):
+        """Six digits after the point at most, one column alike; dates without a time have none."""
+        frame = pd.DataFrame(
+            {
+                "sum": [163378.58000000002, 0.5, None],
+                "small": [1.5e-7, 0.0, 1e22],
+                "day": pd.to_datetime(["2026-01-02", None, "2026-01-03"]),
+            }
+        )
+        cells = re.findall("<td [^>]*>(.*?)</td>", table_html(frame))[1:]
+        assert cells[0:3] == ["163378.58", "1.5e-07", "2026-01-02"]
+        assert cells[3:6] == ["0.50", "0.0", "NaT"]
+        assert cells[6:] == ["NaN", "1e+22", "2026-01-03"]
+        assert (
+            run_tool(tool(lambda_of(frame))).text.split("\n")[1] == "163378.58,1.5e-07,2026-01-02"
+        )
+
+    def test_a_list_in_a_cell_is_a_chip_that_unfolds(self):
+        """Its beginning, and its JSON, both escaped."""
+        html = table_html(pd.DataFrame({"tags": [["<b>", {"deep": "x" * 99}], []]}))
+        assert problems(html) == []
+        assert html.count("<details data-toolbench-chip>") == 1
+        assert "&lt;b&gt;" in html and "[]</td>" in html

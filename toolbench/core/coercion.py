@@ -36,7 +36,7 @@ from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, MissingExtraError, indefinite
 from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.redaction.redactor import Redactor
-from toolbench.values import base64_of, clip, json_text, mapped, parts, text_of
+from toolbench.values import base64_of, clip, float_text, json_text, mapped, parts, text_of
 from toolbench.wording import estimate_tokens
 
 if TYPE_CHECKING:
@@ -325,7 +325,8 @@ def _from_table(table: Any, most: int | None = None) -> list[Content]:
     whole = len(table)
 
     def written(rows: int) -> str:
-        text = table.head(rows).to_csv(index=not counted).strip() or str(table)
+        csv = table.head(rows).to_csv(index=not counted, float_format=float_text)
+        text = csv.strip() or str(table)
         if rows < whole:
             text += f"\n{cut_note(rows, whole, 'row')}"
         return text

@@ -310,7 +310,7 @@ class Observation(Schema):
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
         """Return the view of the result in a notebook."""
-        from toolbench.display.observations import (  # noqa: PLC0415 - imports this module
+        from toolbench.display.live_results import (  # noqa: PLC0415 - imports this module
             observation_bundle,
         )
 

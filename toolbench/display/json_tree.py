@@ -29,13 +29,13 @@ _KEY = f"color:{on_page((35, 110, 200))}"
 _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
 
 
-def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
+def parse_json(text: str, *, most: int = _LARGEST) -> dict[str, Any] | list[Any] | None:
     """Return the object or list in *text*, if this is JSON; None for anything else.
 
     Return None also for an object with the same key twice, since a tree would hide one value, and
-    for a string that would take too long to parse.
+    for a string of more than *most* characters, which would take too long to parse.
     """
-    if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
+    if len(text) > most or not text.lstrip().startswith(("{", "[")):
         return None
     try:
         value: dict[str, Any] | list[Any] = json.loads(text, object_pairs_hook=each_once)

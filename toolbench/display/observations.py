@@ -29,9 +29,17 @@ from toolbench.display.caps import cap_joined
 from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.json_tree import json_html, json_text, parse_json
+from toolbench.display.object_table import ObjectTable, object_table
 from toolbench.display.page import Card, cards_html, fold, notice, section
 from toolbench.display.render import to_html, to_text
-from toolbench.display.tables import returned_frame, shape_text, shown_of, table_html
+from toolbench.display.tables import (
+    ROWS,
+    Frame,
+    returned_frame,
+    shape_text,
+    shown_of,
+    table_html,
+)
 from toolbench.redaction.redactor import Redactor
 from toolbench.values import sentence, text_of
 from toolbench.wording import CROSS, counted
@@ -46,10 +54,12 @@ LIMIT = 60_000
 _ERROR = "This result is an error."
 _FAILED = "padding:6px 10px;border-radius:6px;background:rgba(190,50,60,.09)"
 _APART = '<div style="margin-top:8px">'
-# Characters of a result
-_LONG = 2_000_000
+# Characters of a result, and of one whose JSON is read to find a table in it
+_LONG, _LONGEST = 2_000_000, 200_000_000
 _WORD = re.compile(r"\w+")
-# Words of the text of an error that a view must have
+# How a list of objects begins, or an object
+_OBJECTS = re.compile(r"\s*(\[\s*)?\{")
+# Words of the text of an error that a view must have; characters before the JSON of a text
 _FIRST = 20
 # Columns, so that no table breaks a word
 _WIDE = 1_000
@@ -87,8 +97,8 @@ def result_html(
     action: Action | None = None,
     *,
     limit: int = LIMIT,
-    later: int = 0,
     is_stated: bool = False,
+    keep: Callable[[], str] | None = None,
 ) -> Html:
     """Return a result as two cards, for the user and for the model, or as one card for both.
 
@@ -96,8 +106,9 @@ def result_html(
         observation: The result.
         action: The call, shown above the result in the card for people.
         limit: The number of characters to show in each card; a notice counts the rest.
-        later: The number of further table rows, for a page that draws rows when a person scrolls.
         is_stated: Whether the page says beside the cards that the call failed, if it did.
+        keep: Keeps the result in `live_results`, where a page gets the rows that it does not have, and
+            returns the key; it is called only if there are such rows.
     """
     blocks = read_by_model(observation)
     head = ""
@@ -107,24 +118,35 @@ def result_html(
     error = _error_text(observation, blocks, view)
     if error and not (is_stated and error == _ERROR):
         head += notice(error, "danger")
-    drawn = _drawn_html(observation)
-    looks = head + (drawn or _view_html(observation, view, limit, later)) + _unread(observation)
-    data = unread_data(observation)
-    if data is not None:
-        looks += section(_STRUCTURED, json_html(data, limit=limit))
+    drawn, value = _drawn_html(observation), json_of(observation)
+    table = table_of(observation, value)
+    key = ""
+    if keep is not None and table is not None and table.shape[0] > ROWS:
+        key = keep()
+    data_html = partial(_data_html, observation, value, table, limit, key)
+    shown = drawn or _view_html(observation, view, limit, data_html)
     read = _model_card(blocks, limit)
     advice = ""
     if read.tone == "danger" and observation._max_tokens is None:
         advice = _way_to_cut(observation)
-    if not drawn and _reads_the_same(observation, blocks, view):
-        # The words that say to a model that it is an error are not shown
-        if _tree_of(observation) is not None or (observation.is_error and view is None):
-            looks += _APART + fold("As text, as the model reads it", read.content) + "</div>"
-        return cards_html([Card(BOTH, Html(advice + looks), read.remark, read.tone)])
-    returned = returned_frame(observation)
+    is_same = not drawn and _reads_the_same(observation, value, blocks, view)
+    text = _APART + fold("As text, as the model reads it", read.content) + "</div>"
+    if is_same and value is not None:
+        # A page with our module has a switch in place of the fold (`frontend/src/views.ts`)
+        shown = f"<div data-toolbench-views><div>{shown}</div>{text}</div>"
+    looks = head + shown + _unread(observation)
+    data = unread_data(observation)
+    if data is not None:
+        looks += section(_STRUCTURED, json_html(data, limit=limit))
     size = ""
-    if returned is not None:
-        size = shape_text(returned)
+    if table is not None:
+        size = shape_text(table)
+    if is_same:
+        # The words that say to a model that it is an error are not shown
+        if observation.is_error and view is None:
+            looks += text
+        remark = " · ".join(filter(None, (size, read.remark)))
+        return cards_html([Card(BOTH, Html(advice + looks), remark, read.tone)])
     read = replace(read, content=Html(advice + read.content))
     return cards_html([Card(PERSON, Html(looks), size), read])
 
@@ -230,13 +252,14 @@ def _way_to_cut(observation: Observation) -> Html:
 
 
 def _reads_the_same(
-    observation: Observation, blocks: Sequence[Any], view: RenderableType | None
+    observation: Observation, value: Any, blocks: Sequence[Any], view: RenderableType | None
 ) -> bool:
     """Tell whether the user and the model read the same content; the model reads *blocks*.
 
-    They read different content if *view*, the result's own, has other words, if the result has a
-    table, a warning or more data for the user, if its text is very long, or if it has terminal
-    colours, which a model reads as escape codes.
+    *value* is the content, if it is JSON. They read different content if *view*, the result's own,
+    has other words, if the result is a table of a library, or has a warning or more data for the
+    user, if its text is very long, or if it has terminal colours, which a model reads as escape
+    codes.
     """
     if _asides(observation) or unread_data(observation) is not None:
         return False
@@ -249,7 +272,7 @@ def _reads_the_same(
     return (
         list(blocks) == content
         and returned_frame(observation) is None
-        and not _is_long(observation)
+        and (value is not None or not _is_long(observation))
         and all(visible(text) == text for text in _texts(observation))
     )
 
@@ -266,11 +289,14 @@ def person_content(observation: Observation) -> Sequence[Content]:
 
 
 def _view_html(
-    observation: Observation, view: RenderableType | None, limit: int, later: int = 0
+    observation: Observation,
+    view: RenderableType | None,
+    limit: int,
+    data_html: Callable[[], str],
 ) -> str:
-    """Return *view*, which the result's class defines; if there is none, a table, a JSON tree or text."""
+    """Return *view*, which the result's class defines; if there is none, that of its data, or text."""
     if _is_plain(observation) and not observation.is_error:
-        data = _data_html(observation, limit, later)
+        data = data_html()
         asides = _asides(observation)
         if data and asides:
             data = notice("\n".join(asides), "warning") + data
@@ -337,15 +363,18 @@ def _drawn(item: Any) -> Html:
     return bundle_html(display_bundle(item))
 
 
-def _data_html(observation: Observation, limit: int, later: int) -> str:
+def _data_html(
+    observation: Observation, value: Any, table: Frame | None, limit: int, key: str
+) -> str:
     """Return the result as a table, pictures or a JSON tree; empty if it is text."""
-    returned = returned_frame(observation)
-    if returned is not None:
-        table = partial(table_html, later=later, typed=True)
-        return safely(table, returned, say=to_html)
+    if table is not None:
+        above = ""
+        if isinstance(table, ObjectTable):
+            above = table.above_html
+        draw = partial(table_html, typed=True, key=key)
+        return above + safely(draw, table, say=to_html)
     if _images(observation):
         return _content_html(person_content(observation), limit)
-    value = _tree_of(observation)
     if value is None:
         return ""
     return json_html(value, limit=limit)
@@ -369,12 +398,33 @@ def _content_html(blocks: Sequence[Any], limit: int) -> Html:
     return next(block_views(blocks, limit=limit)).html()
 
 
-def _tree_of(observation: Observation) -> Any:
-    """Return the object or list in the text of *observation*, if this is JSON; else None."""
+def table_of(observation: Observation, value: Any) -> Frame | None:
+    """Return the result of *observation*, or the objects in *value*, as a table; None if it is none.
+
+    *value* is what `json_of` returns.
+    """
+    frame = returned_frame(observation)
+    if frame is None:
+        return object_table(value)
+    return frame
+
+
+def json_of(observation: Observation) -> Any:
+    """Return the object or list in the text of *observation*, if this is JSON; else None.
+
+    Of a long text only a list of objects, as of each page of a table.
+    """
     is_text = _is_plain(observation) and not observation.is_error
-    if not is_text or _images(observation) or _is_long(observation):
+    if not is_text or _images(observation) or returned_frame(observation) is not None:
         return None
-    return parse_json("".join(_texts(observation)))
+    texts = _texts(observation)
+    # No other long text is read
+    if _is_long(observation) and not _OBJECTS.match(texts[0], 0, _FIRST):
+        return None
+    value = parse_json("".join(texts), most=_LONGEST)
+    if _is_long(observation) and object_table(value) is None:
+        return None
+    return value
 
 
 def _visualized(observation: Observation, limit: int) -> RenderableType:
@@ -432,18 +482,11 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     data = unread_data(observation)
     if data is not None:
         person_text += f"\n{_STRUCTURED}:\n{json_text(data, limit=limit)}"
-    if _reads_the_same(observation, blocks, view) and not _images(observation):
+    is_same = _reads_the_same(observation, None, blocks, view)
+    if is_same and not _images(observation):
         return f"{BOTH}:\n{person_text}"
     blocks_of = partial(blocks_text, verbatim=True, limit=limit)
     return f"{PERSON}:\n{person_text}\n\n{MODEL}:\n{safely(blocks_of, blocks, say=to_text)}"
-
-
-def observation_bundle(observation: Observation) -> dict[str, str]:
-    """Return the mime bundle of a result, without the secrets of its run."""
-    masked = without_secrets(observation)
-    bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked)}
-    # the class's own `visualize` may show a secret that is not in the observation
-    return redactor_of(observation).bundle(bundle)
 
 
 def without_secrets(observation: Observation, redactor: Redactor | None = None) -> Observation:

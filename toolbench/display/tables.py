@@ -12,16 +12,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from toolbench.display.caps import cap, left_out, shorten
-from toolbench.display.css import (
-    CELL,
-    CODE_FONT,
-    LINE,
-    REMARK,
-    TABLE,
-    TEXT_COLOR,
-    TEXT_FONT,
+from toolbench.display.caps import cap, left_out
+from toolbench.display.cells import (
+    LONGEST,
+    Column,
+    Nested,
+    cell_html,
+    is_missing,
+    plain_cell,
+    sent,
 )
+from toolbench.display.css import CELL, CODE_FONT, LINE, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.render import to_text
 from toolbench.values import str_of
@@ -33,9 +34,8 @@ ROWS = 50
 Mask = Callable[[list[list[str]]], list[list[str]]]
 """Hides the secrets in strings."""
 _Side = Literal["left", "right"]
-_COLUMNS = 20
-# Characters of one cell
-_LONGEST = 200
+COLUMNS = 20
+"""The number of columns of a table to show."""
 # Characters of the rows to draw later
 _ROOM = 2_000_000
 LATER = 10_000
@@ -191,7 +191,7 @@ def _kept(cell: Any, text: str, masked: str) -> Any:
 def shown_of(frame: Frame, mask: Mask) -> Frame | None:
     """Return *frame* to show it, with secrets hidden by *mask*; None if it cannot be read."""
     try:
-        return MaskedTable(frame, mask, width=_COLUMNS + 1)
+        return MaskedTable(frame, mask, width=COLUMNS + 1)
     except Exception:  # noqa: BLE001 - a table may be any object
         return None
 
@@ -218,11 +218,11 @@ def _head_cell(cell: Any) -> Any:
     if cell is None or isinstance(cell, bool | int | float):
         return cell
     # One more than is drawn: it shows that more is missing
-    return str_of(cell)[: _LONGEST + 1]
+    return str_of(cell)[: LONGEST + 1]
 
 
 def _is_cut(cell: Any) -> bool:
-    return isinstance(cell, str) and len(cell) > _LONGEST
+    return isinstance(cell, str) and len(cell) > LONGEST
 
 
 def index_name(frame: Frame) -> str:
@@ -239,7 +239,9 @@ def shape_text(frame: Frame) -> str:
     return f"{counted(rows, 'row')} · {counted(columns, 'column')}"
 
 
-def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False) -> Html:
+def table_html(
+    frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False, key: str = ""
+) -> Html:
     """Return the first rows of *frame* as HTML, each cell escaped and cut to 200 characters.
 
     Args:
@@ -248,38 +250,57 @@ def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = 
         later: The number of further rows to write as hidden text, for a page that can draw rows
             when a person scrolls; other pages do not show them.
         typed: Show the type of each column in its head.
+        key: The key of the table in `live_results`, where a page gets its other rows; empty if none.
     """
-    names, body = _names(frame), _rows(frame, rows)
-    sides = _sides(frame, names, body)
+    names, body = names_of(frame), _rows(frame, rows)
+    columns, sides = columns_of(names, body), _sides(frame, names, body)
     kinds = [""] * len(names)
     if typed:
         kinds = _kinds(frame, body, len(names))
     head = "".join(map(_head, names, sides, kinds))
-    lines = "".join(
-        f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>" for row in body
-    )
+    lines = "".join(_line(cells, sides) for cells in cells_of(body, columns))
     of, all_columns = "", frame.shape[1]
-    if all_columns > _COLUMNS:
+    if all_columns > COLUMNS:
         of = f' data-toolbench-columns="{all_columns}"'
+    if key:
+        of += f' data-toolbench-result="{key}"'
     left = ""
     for mark, text in _notices(frame, rows):
         left += f'<div {mark} style="{REMARK}">{escape(text)}</div>'
     return Html(
         f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
         f'{of} style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
-        f"<tbody>{lines}</tbody></table>{left}{_later(frame, rows, later)}</div>"
+        f"<tbody>{lines}</tbody></table>{left}{_later(frame, columns, rows, later)}</div>"
     )
 
 
-def _later(frame: Frame, rows: int, count: int) -> str:
+def _line(cells: Sequence[str], sides: list[_Side]) -> str:
+    return f"<tr>{_head(cells[0], 'left')}{''.join(map(cell_html, cells[1:], sides[1:]))}</tr>"
+
+
+def cells_of(rows: Sequence[Sequence[Any]], columns: list[Column]) -> list[tuple[str, ...]]:
+    """Return the cells of *rows* as *columns* writes them, the label of each row first."""
+    written = map(Column.cells, columns, zip(*rows, strict=True))
+    return list(zip(*written, strict=True))
+
+
+def columns_of(names: list[str], body: list[tuple[Any, ...]]) -> list[Column]:
+    """Return how each column is written, the one of labels first, from the first rows *body*."""
+    if not body:
+        return [Column(()) for _ in names]
+    return list(map(Column, zip(*body, strict=True)))
+
+
+def _later(frame: Frame, columns: list[Column], rows: int, count: int) -> str:
     """Return at most *count* rows after the first *rows* rows, as JSON in a hidden element."""
     if not count or frame.shape[0] <= rows:
         return ""
-    texts: list[list[str]] = []
+    texts: list[list[Any]] = []
     room = _ROOM
-    for row in islice(frame.itertuples(index=True, name=None), rows, rows + count):
-        texts.append(list(map(_cell_text, row[: _COLUMNS + 1])))
-        room -= sum(map(len, texts[-1]))
+    more = list(islice(frame.itertuples(index=True, name=None), rows, rows + count))
+    for cells in cells_of([row[: COLUMNS + 1] for row in more], columns):
+        texts.append(list(map(sent, cells)))
+        room -= sum(map(len, cells))
         if room < 0:
             break
     return f"<div data-toolbench-rows hidden>{escape(dumps(texts, ensure_ascii=False))}</div>"
@@ -287,24 +308,31 @@ def _later(frame: Frame, rows: int, count: int) -> str:
 
 def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
     """Return the first *rows* rows of *frame* as text with lines of at most *width* columns."""
-    names, body = _names(frame), _rows(frame, rows)
+    names, body = names_of(frame), _rows(frame, rows)
+    columns = columns_of(names, body)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name, side in zip(names, _sides(frame, names, body), strict=True):
         table.add_column(Text(name), overflow="fold", justify=side)
-    for row in body:
-        table.add_row(*map(Text, map(_cell_text, row)))
+    for cells in cells_of(body, columns):
+        table.add_row(*map(_on_one_line, cells))
     remark = " ".join(filter(None, (text for _, text in _notices(frame, rows))))
     return "\n".join(filter(None, (to_text(table, width=width), remark)))
 
 
-def _names(frame: Frame) -> list[str]:
+def _on_one_line(cell: str) -> Text:
+    if isinstance(cell, Nested):
+        return Text(cell.label)
+    return Text(cell)
+
+
+def names_of(frame: Frame) -> list[str]:
     """Return the heads of the columns to show; the first is the name of the row labels, if any."""
-    return list(map(_cell_text, (index_name(frame), *islice(frame.columns, _COLUMNS))))
+    return list(map(plain_cell, (index_name(frame), *islice(frame.columns, COLUMNS))))
 
 
 def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
     first_rows = islice(frame.itertuples(index=True, name=None), rows)
-    return [tuple(row[: _COLUMNS + 1]) for row in first_rows]
+    return [tuple(row[: COLUMNS + 1]) for row in first_rows]
 
 
 def _sides(frame: Frame, names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
@@ -344,24 +372,20 @@ def _kind(dtype: Any) -> str:
     return str(getattr(dtype, "kind", "O"))
 
 
+def kind_of(frame: Frame, column: int) -> str:
+    """Return the letter that numpy gives to types such as that of *column*, `O` for that of labels, 0."""
+    dtypes = _dtypes(frame)
+    if not column or not dtypes:
+        return "O"
+    return _kind(dtypes[column - 1])
+
+
 def _first(column: Iterable[Any]) -> Any:
     """Return the first value of *column* that is not missing; None if there is none."""
     for value in column:
-        if not _is_missing(value):
+        if not is_missing(value):
             return value
     return None
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell whether *value* is None, NaN, or pandas' NA or NaT."""
-    try:
-        # NaN differs from itself
-        return value is None or bool(value != value)
-    except TypeError:
-        # Of pandas' NA nobody can tell
-        return True
-    except Exception:  # noqa: BLE001 - a user's object, or an array
-        return False
 
 
 def _kinds(frame: Frame, body: list[tuple[Any, ...]], columns: int) -> list[str]:
@@ -388,27 +412,19 @@ def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
     if height > rows:
         rest = left_out(height - rows, "row")
     yield "data-toolbench-left-out", rest
-    if width > _COLUMNS:
-        yield "", left_out(width - _COLUMNS, "column")
+    if width > COLUMNS:
+        yield "", left_out(width - COLUMNS, "column")
 
 
 def _head(name: Any, side: _Side, kind: str = "") -> str:
-    style, label = f"{CELL};font-weight:600;text-align:{side}", escape(_cell_text(name))
+    style, label = f"{CELL};font-weight:600;text-align:{side}", escape(plain_cell(name))
     # An empty head confuses screen readers
     if not label:
         return f'<td style="{style}"></td>'
     type_note = ""
     if kind:
-        type_note = f' <span style="{REMARK};font-weight:400">{escape(_cell_text(kind))}</span>'
+        type_note = f' <span style="{REMARK};font-weight:400">{escape(plain_cell(kind))}</span>'
     return f'<th style="{style}">{label}{type_note}</th>'
-
-
-def _cell(value: Any, side: _Side) -> str:
-    return f'<td style="{CELL};text-align:{side}">{escape(_cell_text(value))}</td>'
-
-
-def _cell_text(value: Any) -> str:
-    return shorten(visible(str_of(value)), _LONGEST)
 
 
 # --- listings -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import groupby
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,11 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.ansi import from_ansi
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
+from toolbench.display.live_results import live_results
 from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
 from toolbench.display.page import badge, notice
 from toolbench.display.render import to_html
 from toolbench.display.saved_result import SavedFile, saved_files
-from toolbench.display.tables import LATER
 from toolbench.errors import ToolbenchError
 from toolbench.runs.control import StopCause
 from toolbench.runs.output import LIMIT as KEPT
@@ -431,7 +432,8 @@ def state_badge(state: str, outcome: Observation) -> Html:
 def _result_html(run: Run, limit: int) -> Html:
     redactor = run.secrets.redactor
     outcome, action = without_secrets(run.outcome, redactor), redactor.value(run.action)
-    result = result_html(outcome, action, limit=limit, later=LATER, is_stated=True)
+    keep = partial(live_results.keep, run.outcome, redactor, outcome)
+    result = result_html(outcome, action, limit=limit, is_stated=True, keep=keep)
     # A table may have a secret far down, and `visualize` one that is not in the observation
     shown = redactor.html(result)
     return Html(f"<div data-toolbench-whole>{shown}</div>{_details(run)}")

@@ -1,0 +1,121 @@
+"""A list of objects, or an object with one such list, as a table: a column for each key."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from toolbench.display.css import REMARK
+from toolbench.display.escape import Html, escape
+from toolbench.display.json_tree import json_text
+from toolbench.display.page import short
+from toolbench.display.tables import ColumnType
+from toolbench.wording import counted
+
+# Characters of one value above the table, and the number of values
+_LONGEST, _MOST = 200, 20
+_KINDS = {"bool": "b", "int": "i", "float": "f"}
+
+
+class _Absent:
+    """What stands where an object does not have a key. It differs from itself, as a missing value does."""
+
+    def __str__(self) -> str:
+        return ""
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+_ABSENT = _Absent()
+
+
+class ObjectTable:
+    """A table (see `Frame`) whose rows are objects of JSON.
+
+    Attributes:
+        above: The other keys of the object that holds the list, with their values.
+        name: The key of the list; empty if the list stands alone.
+    """
+
+    def __init__(self, objects: list[dict[str, Any]], above: dict[str, Any], name: str) -> None:
+        """Make a table of *objects*; each has some of the keys."""
+        self._objects = objects
+        self.above, self.name, self.label = above, name, ""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The keys of all objects, in the order in which they come."""
+        return tuple(dict.fromkeys(chain.from_iterable(self._objects)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self._objects), len(self.columns)
+
+    @cached_property
+    def dtypes(self) -> tuple[ColumnType, ...]:
+        """The type of each column."""
+        return tuple(map(self._type_of, self.columns))
+
+    def _type_of(self, column: str) -> ColumnType:
+        """Return the type of the values of *column* that are there; `object` if they have several."""
+        kinds = {type(item.get(column)) for item in self._objects} - {type(None)}
+        if kinds == {int, float}:
+            kinds = {float}
+        name = "object"
+        if len(kinds) == 1 and not kinds & {dict}:
+            [kind] = kinds
+            name = kind.__name__
+        return ColumnType(name, _KINDS.get(name, "O"))
+
+    def row(self, place: int) -> tuple[Any, ...]:
+        """Return the row at *place*, its number first."""
+        item = self._objects[place]
+        return (place, *[item.get(column, _ABSENT) for column in self.columns])
+
+    def itertuples(
+        self,
+        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
+        name: None = None,
+    ) -> Iterable[Any]:
+        """Return the rows, each with its number first."""
+        return map(self.row, range(len(self._objects)))
+
+    @property
+    def above_html(self) -> Html:
+        """The other keys on a line above the table; empty if there are none."""
+        said = []
+        for key, value in list(self.above.items())[:_MOST]:
+            text = " ".join(json_text(value).split())
+            said.append(f"<span>{short(key)}: <strong>{short(text, _LONGEST)}</strong></span>")
+        if len(self.above) > _MOST:
+            said.append(f"<span>{len(self.above) - _MOST:,} more</span>")
+        if not said:
+            return Html("")
+        said.append(f"<span>{short(self.name)}: {escape(counted(self.shape[0], 'row'))}</span>")
+        style = f"{REMARK};display:flex;flex-wrap:wrap;gap:2px 14px;margin:0 0 6px"
+        return Html(f'<div data-toolbench-above style="{style}">{"".join(said)}</div>')
+
+
+def object_table(value: Any) -> ObjectTable | None:
+    """Return *value*, data of JSON, as a table; None if it is not a list of objects.
+
+    An object is a table too if exactly one of its values is such a list, and no other value holds
+    others: `{"items": [{"id": 1}], "total": 1}`.
+    """
+    if _is_of_objects(value):
+        return ObjectTable(value, {}, "")
+    if not isinstance(value, dict):
+        return None
+    filled = [key for key, item in value.items() if isinstance(item, dict | list) and item]
+    if len(filled) != 1 or not _is_of_objects(value[filled[0]]):
+        return None
+    above = {key: item for key, item in value.items() if key != filled[0]}
+    return ObjectTable(value[filled[0]], above, filled[0])
+
+
+def _is_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and set(map(type, value)) == {dict} and any(value)

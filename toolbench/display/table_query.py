@@ -1,0 +1,271 @@
+"""Filter and sort all rows of a table, of which a page shows the first: in the kernel, for the page.
+
+The filter is that of the page (`frontend/src/rowfilter.ts`): words that a row must hold, and
+conditions on columns, such as `error:timeout`, `state=ok`, `seconds>0.5`, `error:"no route"`.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate, islice
+from operator import eq, ge, gt, le, lt
+from threading import Lock
+from typing import Any, NamedTuple
+
+from toolbench.display.cells import Column, Missing, is_missing, sent
+from toolbench.display.object_table import ObjectTable
+from toolbench.display.tables import (
+    COLUMNS,
+    ROWS,
+    Frame,
+    MaskedTable,
+    cells_of,
+    columns_of,
+    kind_of,
+    names_of,
+)
+from toolbench.redaction.redactor import Redactor
+from toolbench.values import number_in
+
+MOST_ROWS = 10_000
+"""The most rows of one answer."""
+# Characters of a filter
+_LONGEST = 1_000
+_TERM = re.compile(r'"([^"]*)"|((?:[^\s"]|"[^"]*")+)')
+_CONDITION = re.compile(r"(.+?)(:|!=|>=|<=|=|>|<)(.*)", re.DOTALL)
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
+# The kinds of numpy's types: integer, unsigned, float; and what pandas sorts: also boolean, dates, times
+_NUMBERS, _SORTED = "iuf", "biufMm"
+# The characters of all values of a kind, as of nan and inf: a word with others is in none of them
+_OF_NUMBERS = frozenset("0123456789.+-einfa<>")
+_LETTERS = {
+    "b": frozenset("truefalsn<>"),
+    "i": _OF_NUMBERS,
+    "u": _OF_NUMBERS,
+    "f": _OF_NUMBERS,
+    "M": frozenset("0123456789.+-: nat<>"),
+}
+_DIGITS = frozenset("0123456789-.")
+
+
+class Rows(NamedTuple):
+    """Some rows of a filtered and sorted table, as a page draws them, and how many match in all."""
+
+    matched: int
+    rows: list[list[Any]]
+
+
+class Sort(NamedTuple):
+    """The column to sort by, 0 for the labels of the rows, and the direction."""
+
+    column: int
+    is_descending: bool
+
+
+class TableQuery:
+    """The rows of one table by filter and order. Any thread may ask; what is costly is done once."""
+
+    def __init__(self, frame: Frame, redactor: Redactor) -> None:
+        """Answer questions about *frame*; *redactor* hides its secrets, which nobody can search for."""
+        shown = MaskedTable(frame, redactor.value, width=COLUMNS + 1)
+        self._frame, self._redactor, self._lock = frame, redactor, Lock()
+        self._names = names_of(shown)
+        self._formats = columns_of(self._names, list(islice(shown.itertuples(), ROWS)))
+        self._columns: dict[int, _Values] = {}
+        # Of a table that gives its rows only one after another
+        self._every_row: list[Any] | None = None
+        # The latest filter and order, and the places of its rows
+        self._latest: tuple[tuple[str, Sort | None], Sequence[int]] | None = None
+
+    def rows(self, words: str, sort: Sort | None, begin: int, count: int) -> Rows:
+        """Return *count* rows from the place *begin* of those that match *words*, in the order *sort*."""
+        with self._lock:
+            asked = words[:_LONGEST], sort
+            if self._latest is None or self._latest[0] != asked:
+                self._latest = asked, self._places(*asked)
+            places = self._latest[1]
+            begin = max(begin, 0)
+            some = places[begin : begin + min(max(count, 0), MOST_ROWS)]
+            return Rows(len(places), self._drawn(some))
+
+    def _drawn(self, places: Sequence[int]) -> list[list[Any]]:
+        rows = [row[: len(self._formats)] for row in self._rows_at(places)]
+        cells = cells_of(rows, self._formats)
+        return [list(map(sent, row)) for row in self._redactor.value(cells)]
+
+    def _rows_at(self, places: Sequence[int]) -> Iterable[Any]:
+        frame: Any = self._frame
+        if isinstance(frame, ObjectTable):
+            return map(frame.row, places)
+        if hasattr(frame, "iloc"):
+            some = frame.iloc[list(places), :COLUMNS]
+            return list(some.itertuples(index=True, name=None))
+        if self._every_row is None:
+            self._every_row = list(frame.itertuples(index=True, name=None))
+        return [self._every_row[place] for place in places]
+
+    # --- filter and order ---------------------------------------------------------------
+
+    def _places(self, words: str, sort: Sort | None) -> Sequence[int]:
+        every = range(self._frame.shape[0])
+        found: set[int] | None = None
+        for phrase, word in _TERM.findall(words):
+            places = self._matching(phrase, word)
+            if found is not None:
+                places &= found
+            found = places
+        if sort is None or not 0 <= sort.column < len(self._names):
+            return every if found is None else sorted(found)
+        order = self._column(sort.column).order(is_descending=sort.is_descending)
+        if found is None:
+            return order
+        return [place for place in order if place in found]
+
+    def _matching(self, phrase: str, word: str) -> set[int]:
+        """Return the places of the rows that match one term of a filter: a quoted *phrase*, or a *word*."""
+        condition = _CONDITION.fullmatch(word)
+        if condition:
+            name, sign, value = condition.groups()
+            names = list(map(_plain, self._names))
+            if _plain(name) in names:
+                of_column = self._column(names.index(_plain(name)))
+                return of_column.compared(sign, value.replace('"', "").lower())
+        places = set[int]()
+        for column in range(len(self._names)):
+            places |= self._column(column).holding((phrase or word).lower())
+        return places
+
+    def _column(self, number: int) -> "_Values":
+        if number not in self._columns:
+            frame: Any = self._frame
+            kind = kind_of(frame, number)
+            if hasattr(frame, "iloc") and number == 0:
+                values, kind = frame.index.to_series(), str(getattr(frame.index.dtype, "kind", "O"))
+            elif hasattr(frame, "iloc"):
+                values = frame.iloc[:, number - 1]
+            else:
+                values = [row[number] for row in self._rows_at(range(frame.shape[0]))]
+            self._columns[number] = _Values(values, kind, self._formats[number], self._redactor)
+        return self._columns[number]
+
+
+class _Values:
+    """The values of one column: their order, and what their cells say."""
+
+    def __init__(self, values: Any, kind: str, column: Column, redactor: Redactor) -> None:
+        """Take *values*, a pandas Series or a list, of a type of this *kind*, written as *column* does."""
+        self._values, self._kind, self._column = values, kind, column
+        if redactor:
+            masked = redactor.value(self._cells)
+            if masked is not self._cells:
+                # What is hidden is neither searched nor compared
+                self._values, self._kind, self._cells = masked, "O", masked
+
+    @cached_property
+    def _listed(self) -> list[Any]:
+        if hasattr(self._values, "tolist"):
+            return list(self._values.tolist())
+        return list(self._values)
+
+    @cached_property
+    def _cells(self) -> list[str]:
+        if self._kind == "M" and hasattr(self._values, "astype"):
+            # Many times faster than one by one
+            return list(self._values.astype(str).tolist())
+        return self._column.cells(self._listed)
+
+    @cached_property
+    def _text(self) -> tuple[str, list[int]]:
+        """All cells in small letters, a line each, and where each line ends."""
+        cells = self._cells
+        text = "\n".join(cells).lower()
+        ends = list(accumulate(len(cell) + 1 for cell in cells))
+        if ends and ends[-1] != len(text) + 1:
+            # A small letter may take two places
+            cells = [cell.lower() for cell in cells]
+            text, ends = "\n".join(cells), list(accumulate(len(cell) + 1 for cell in cells))
+        return text, ends
+
+    def holding(self, word: str) -> set[int]:
+        """Return the places of the cells that hold *word*, in small letters."""
+        if not _LETTERS.get(self._kind, set(word)).issuperset(word):
+            return set()
+        text, ends = self._text
+        if not word:
+            return set(range(len(ends)))
+        places, at = set[int](), text.find(word)
+        while 0 <= at < len(text):
+            place = bisect_right(ends, at)
+            places.add(place)
+            at = text.find(word, ends[place])
+        return places
+
+    def compared(self, sign: str, value: str) -> set[int]:
+        """Return the places of the values that compare with *value*, in small letters, as *sign* says.
+
+        Numbers are compared as numbers; with a *value* that is no number, texts are compared.
+        """
+        if sign == ":":
+            return self.holding(value)
+        if sign == "!=":
+            return set(range(len(self._listed))) - self.compared("=", value)
+        test, limit = _SIGNS[sign], number_in(value)
+        if limit is not None and self._kind in _NUMBERS and hasattr(self._values, "to_numpy"):
+            matching = test(self._values, limit).to_numpy(dtype=bool, na_value=False)
+            return set(matching.nonzero()[0].tolist())
+        places = set()
+        for place, (own, cell) in enumerate(zip(self._listed, self._cells, strict=True)):
+            number = None
+            if limit is not None:
+                number = _number(own, cell)
+            if number is not None:
+                is_match = test(number, limit)
+            else:
+                is_text = limit is None and not isinstance(cell, Missing)
+                is_match = (is_text or sign == "=") and test(cell.lower(), value)
+            if is_match:
+                places.add(place)
+        return places
+
+    def order(self, *, is_descending: bool) -> list[int]:
+        """Return the places of the values in their order: numbers by size, missing ones last."""
+        if self._kind in _SORTED and hasattr(self._values, "sort_values"):
+            series = self._values.reset_index(drop=True)
+            series = series.sort_values(ascending=not is_descending, kind="stable")
+            return list(series.index.tolist())
+        values = self._listed
+        missing = [place for place, value in enumerate(values) if is_missing(value)]
+        there = sorted(set(range(len(values))).difference(missing))
+        kinds = {type(values[place]) for place in there}
+        key: Callable[[int], Any] = self._mixed_key
+        if kinds == {str}:
+            key = self._text_key
+        elif kinds <= {int, float, bool}:
+            key = values.__getitem__
+        there.sort(key=key, reverse=is_descending)
+        return there + missing
+
+    def _text_key(self, place: int) -> str:
+        return str(self._listed[place]).casefold()
+
+    def _mixed_key(self, place: int) -> tuple[int, Any]:
+        """Return what sorts values of several types: numbers first, then the others by their text."""
+        own, cell = self._listed[place], self._cells[place]
+        number = _number(own, cell)
+        if number is not None:
+            return 0, number
+        return 1, cell.casefold()
+
+
+def _number(own: Any, cell: str) -> int | float | None:
+    """Return the number that a value is, or that its *cell* writes; None if it is none."""
+    if isinstance(own, int | float) and not isinstance(own, bool):
+        return own
+    if cell[:1] in _DIGITS:
+        return number_in(cell)
+    return None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s+", "_", name.strip().lower())
