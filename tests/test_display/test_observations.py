@@ -12,11 +12,11 @@ from test_display.inert import problems, text_of
 from toolbench import Action, ImageContent, Observation, TextContent
 from toolbench.core.coercion import ResultObservation
 from toolbench.core.schema import hide_in_views
+from toolbench.display.live_results import observation_bundle
 from toolbench.display.observations import (
     BOTH,
     MODEL,
     PERSON,
-    observation_bundle,
     observation_text,
     result_html,
 )
