@@ -4,6 +4,7 @@ import json
 import pickle
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextvars import Context
+from io import StringIO
 from threading import Event
 from typing import Annotated
 
@@ -94,6 +95,7 @@ class TestWhereItIsNot:
             capsys.readouterr().out,
         ]
         assert not [text for text in shown if VALUE in text]
+        assert VALUE not in perform(Run(search, {"query": "a"}, source="model")).text
         assert run_tool(sealed, query="crash").result == len("crash" + VALUE)
 
     def test_the_caller_cannot_send_it(self):
@@ -171,7 +173,7 @@ class TestWhereItIs:
         panel.close()
 
     def test_a_sweep_asks_before_its_calls(self, monkeypatch):
-        monkeypatch.setattr("builtins.input", lambda prompt: "")
+        monkeypatch.setattr("toolbench.runs.input_prompt.has_kernel", lambda: True)
         monkeypatch.setattr("toolbench.runs.input_prompt.getpass", lambda prompt: VALUE)
         report = sweep(search, {"query": ["a", "b"]})
         assert report.columns["state"] == ["ok", "ok"]
@@ -195,10 +197,7 @@ class TestWhereItIs:
 
 class TestNobodyCanBeAsked:
     def test_it_is_one_sentence_before_the_call(self, monkeypatch):
-        def no_input(prompt):
-            raise EOFError
-
-        monkeypatch.setattr("toolbench.runs.input_prompt.getpass", no_input)
+        monkeypatch.setattr("sys.stdin", StringIO("the data of a script"))
         # No answer of a block is meant for it
         with answering("not-the-secret"):
             observation = run_tool(search, query="crash")

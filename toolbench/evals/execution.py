@@ -1,7 +1,9 @@
 """Run the calls of answers one after another."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
+from toolbench.errors import SecretError
 from toolbench.evals.consent import ask_for_all
 from toolbench.evals.scoring import AnyTool
 from toolbench.jsonschema.types import Json
@@ -10,6 +12,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.runs.perform import perform
 from toolbench.runs.policy import has_changed
 from toolbench.runs.run import Run, run_here
+from toolbench.runs.secret_question import ask_before
 
 # Characters of a tool's result
 _TEXT = 2_000
@@ -32,7 +35,7 @@ class CallRunner:
         """Whether a person interrupted the evaluation. Then no call runs any more."""
 
     def ask(self, tools: Iterable[AnyTool], count: int) -> None:
-        """Ask once whether at most *count* calls of *tools* may run, if they need consent.
+        """Ask once whether at most *count* calls of *tools* may run, if they need consent, and for secrets.
 
         Raises:
             ConsentError: As for `ask_for_all`.
@@ -40,6 +43,10 @@ class CallRunner:
         judged = [tool.as_listed() for tool in tools if not tool.blocked]
         self._judged = {tool.name: tool for tool in judged}
         self._agreed_to = ask_for_all(judged, count, at_most=True)
+        for tool in judged:
+            # Perhaps no case needs it: a call without it says so
+            with suppress(SecretError):
+                ask_before(tool)
 
     def run(
         self,

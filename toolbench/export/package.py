@@ -214,7 +214,7 @@ def files_of(
     }
     for place, text in files.items():
         check_text(text, place)
-    return ProjectFiles(package, files, variables, notes)
+    return ProjectFiles(package, files, [*variables, *secrets], notes)
 
 
 _EXTRAS = {"jupyter-toolbench": "[serve]", "fastmcp-slim": "[server]"}

@@ -191,7 +191,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "argument-secret": Rule(
         "warning",
-        'Fill it in where the tool runs: as the default of a parameter, secret("NAME") of toolbench.',
+        "Read it where the tool runs: by secret(...) of toolbench, or from the environment.",
         "toolbench, SECURITY.md",
         "Give the secret to the conversation, so that a model sends ${NAME}, or leave the tool out.",
     ),
@@ -742,7 +742,10 @@ def _secret(subject: Subject) -> Iterator[Finding]:
             continue
         needed.add(argument.path)
         if is_secret(argument.name, argument.node):
-            message = f"A model would have to know a secret, {argument.path}."
+            message = f"A model would have to know a secret: {argument.path}."
+            if isinstance(subject.tool.executor, FunctionCall) and not outside:
+                variable = "_".join(words_of(argument.name)).upper()
+                message += f' Write `{argument.name}: str = secret("{variable}")`.'
             yield finding(subject.name, "argument-secret", argument.path, message)
 
 

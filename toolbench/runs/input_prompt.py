@@ -51,6 +51,9 @@ def ask_in_cell(question: Question) -> Answer:
     """
     if current_thread() is not main_thread():
         return decline(question)
+    # Else a line of the data that a script reads would be sent as the secret
+    if not question.is_recorded and not _is_somebody_there():
+        return decline(question)
     handle = signal.getsignal(signal.SIGINT)
     # Interrupts are ignored here
     if not callable(handle):

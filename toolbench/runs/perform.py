@@ -11,6 +11,7 @@ from typing import Any
 from warnings import warn
 
 from toolbench.core.background_loop import portal
+from toolbench.core.coercion import masked_observation
 from toolbench.core.content import TextContent
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation, hide_in_views
@@ -20,6 +21,7 @@ from toolbench.core.tool import ToolDefinition, call_after_reload
 from toolbench.core.tool_advice import no_action, warn_of_earlier_class
 from toolbench.errors import ArgumentsError, SecretError
 from toolbench.network import error_kind
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.control import (
     CANCELLED,
     INTERRUPTED,
@@ -42,7 +44,7 @@ from toolbench.runs.page import in_loop, outcome_of, stop_after
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, sent_by
 from toolbench.runs.redirect import hide_secrets, redirect_to
-from toolbench.runs.run import Run, run_here
+from toolbench.runs.run import OUTSIDE, Run, run_here
 from toolbench.runs.secret_question import secrets_for
 from toolbench.runs.unfinished_observation import (
     UnfinishedObservation,
@@ -279,6 +281,9 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.secrets.on_first(partial(hide_secrets, undo))
         undo.enter_context(given(secrets))
         observation = _as_ended(run, work(run))
+    if secrets and (run.source == "model" or run.source in OUTSIDE):
+        # They read the result itself, not a view of it
+        observation = masked_observation(observation, Redactor(secrets.values(), shortest=1))
     _keep(run, observation)
     if isinstance(observation, UnfinishedObservation) or run.cancelled:
         run.enter("cancelled")

@@ -135,13 +135,14 @@ def _keep(secret: Secret, answer: Answer) -> None:
 
 def question_for(secret: Secret, tool: ToolDefinition[Any, Any]) -> Question:
     """Return the question for *secret* of *tool*."""
-    field = {"type": "string", "format": "password", "minLength": 1, "title": secret.name}
+    field = {"type": "string", "format": "password", "title": secret.name}
+    field["description"] = "kept in memory until the kernel ends"
     properties: dict[str, Any] = {"secret": field}
     if keyring_here() is not None:
         properties["store"] = {
             "type": "boolean",
             "title": "Store it in the keyring",
-            "description": "else it is kept in memory until the kernel ends",
+            "description": "so that later sessions do not ask",
         }
     return Question(
         f"What is the secret {secret.name}? No model sees it.",
