@@ -188,6 +188,15 @@ for words in ("sea", "wolf", "lighthouse"):
 run_tool(find_books, {"words": 3})
 find_books"""
 
+SWEEP = """\
+from toolbench.evals import sweep
+sweep(find_books, {"words": ["sea", "wolf", 3], "authors": [["Austen"], ["Melville"]]})"""
+EVALUATION = """\
+from toolbench.evals import Case, evaluate
+evaluate(ScriptedModel([calls(("find_books", {"words": "sea", "authors": ["Austen"]})), "Hello!"]), [find_books, lend_book], [
+    Case("Books of Melville on the sea", {"name": "find_books", "arguments": {"words": "sea", "authors": ["Melville"]}}),
+    Case("Good morning!")])"""
+
 
 class State(NamedTuple):
     """One state: its name, the cell that shows it, and what a person does there."""
@@ -285,6 +294,11 @@ def _chat(page: NotebookPage, place: Locator) -> None:
     expect(buttons).to_have_count(2)
 
 
+def _open_row(page: NotebookPage, place: Locator) -> None:
+    place.locator("[data-toolbench-opens] tbody tr").nth(1).click()
+    place.get_by_role("button", name="Run", exact=True).wait_for()
+
+
 STATES = [
     State("panel-run", "find_books", _fill_and_run),
     State("panel-schema", "find_books", _tab("Schema")),
@@ -318,6 +332,8 @@ STATES = [
     State("explorer-changes", "%mcp explore library", _tab("Changes")),
     State("review", "%mcp review library", _nothing),
     State("transcript", CHAT, _chat),
+    State("sweep", SWEEP, _open_row),
+    State("evaluation", EVALUATION, _nothing),
     State("tools-table", "%tools", _nothing),
     State("servers-table", "%mcp list", _nothing),
 ]

@@ -63,11 +63,11 @@ class Steps:
                 self.numbers[event.id] = len(self._firsts)
             elif isinstance(event, ObservationEvent) and step is not None and not event.by_hand:
                 step.call_seconds += event.seconds
-        steps = self._firsts.values()
-        self._longest = max((step.seconds or 0.0 for step in steps), default=0.0)
-        self._most_read = max((step.usage.input_tokens or 0 for step in steps), default=0)
-        self._most_written = max((step.usage.output_tokens or 0 for step in steps), default=0)
-        self._dearest = max((step.usage.cost or 0.0 for step in steps), default=0.0)
+        self._largest = {"time": 0.0}
+        for step in self._firsts.values():
+            self._largest["time"] = max(self._largest["time"], step.seconds or 0.0)
+            for kind, amount in _amounts(step.usage).items():
+                self._largest[kind] = max(self._largest.get(kind, 0.0), amount)
 
     def facts(self, total: Usage) -> str:
         """Return what all steps took, in words; *total* also has what other models were asked."""
@@ -75,12 +75,7 @@ class Steps:
         times = [step.seconds for step in self._firsts.values() if step.seconds is not None]
         if times:
             facts.append(duration(sum(times)))
-        if total.input_tokens is not None:
-            facts.append(f"{counted(total.input_tokens, 'token')} in")
-        if total.output_tokens is not None:
-            facts.append(f"{counted(total.output_tokens, 'token')} out")
-        if total.cost is not None:
-            facts.append(_dollars(total.cost))
+        facts += [_words(kind, amount) for kind, amount in _amounts(total).items()]
         return ", ".join(facts)
 
     def html_before(self, event: Event) -> Html:
@@ -89,15 +84,9 @@ class Steps:
         if step is None:
             return Html("")
         cells = self._time(step)
-        usage = step.usage
-        if usage.input_tokens is not None:
-            bar = _part(usage.input_tokens, self._most_read, _OTHER)
-            cells += _cell(f"{counted(usage.input_tokens, 'token')} in", bar)
-        if usage.output_tokens is not None:
-            bar = _part(usage.output_tokens, self._most_written, _OTHER)
-            cells += _cell(f"{counted(usage.output_tokens, 'token')} out", bar)
-        if usage.cost is not None:
-            cells += _cell(_dollars(usage.cost), _part(usage.cost, self._dearest, _OTHER))
+        for kind, amount in _amounts(step.usage).items():
+            text = _words(kind, amount)
+            cells += _cell(text, _part(amount, self._largest[kind], _OTHER), tip=text)
         if not cells:
             return Html("")
         return Html(
@@ -111,21 +100,29 @@ class Steps:
         bar, words = "", []
         if step.model_seconds is not None:
             words.append(f"the model {duration(step.model_seconds)}")
-            bar += _part(step.model_seconds, self._longest, _MODEL)
+            bar += _part(step.model_seconds, self._largest["time"], _MODEL)
         if step.call_seconds:
             words.append(f"its calls {duration(step.call_seconds)}")
-            bar += _part(step.call_seconds, self._longest, _CALLS)
+            bar += _part(step.call_seconds, self._largest["time"], _CALLS)
         return _cell(duration(step.seconds), bar, tip=" + ".join(words))
 
 
-def _dollars(cost: float) -> str:
-    return f"${cost:.4f}"
+def _amounts(usage: Usage) -> dict[str, float]:
+    """Return the tokens in and out, and the cost, as far as they are known."""
+    amounts = {"in": usage.input_tokens, "out": usage.output_tokens, "cost": usage.cost}
+    return {kind: amount for kind, amount in amounts.items() if amount is not None}
 
 
-def _cell(text: str, bar: str, *, tip: str = "") -> str:
+def _words(kind: str, amount: float) -> str:
+    if kind == "cost":
+        return f"${amount:.4f}"
+    return f"{counted(int(amount), 'token')} {kind}"
+
+
+def _cell(text: str, bar: str, *, tip: str) -> str:
     """Return *text* with a bar below it, which only repeats what the text says."""
     return (
-        f'<span title="{escape(tip or text)}" style="white-space:nowrap">'
+        f'<span title="{escape(tip)}" style="white-space:nowrap">'
         f'{escape(text)}<span aria-hidden="true" style="{_TRACK}">{bar}</span></span> '
     )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.display.ansi import on_page
 from toolbench.display.css import CELL, LINE, REMARK, TABLE, TEXT_FONT
-from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import (
     TONES,
@@ -28,6 +28,7 @@ from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.read import read_message
 from toolbench.redaction import MARK
+from toolbench.values import json_text
 from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ IN_A_CELL = 50
 
 # A row of a comparison
 _DIFFERENT = "background:rgba(190,50,60,.1)"
+# Characters of a value that needs no tree
+_LINE = 60
 # Characters of an answer
 _TEXT = 5_000
 _COLUMNS = (
@@ -142,21 +145,11 @@ def _rate(rate: Rate, tone: Tone) -> str:
 
 
 def _totals(summary: Summary) -> Html:
-    """Return what the answers of each model took."""
-    rows: list[tuple[str, ...]] = []
-    for name, of in summary.items():
-        errors = tokens = cost = ""
-        if of.errors:
-            errors = f"{of.errors:,}"
-        if of.tokens is not None:
-            tokens = f"{of.tokens:,}"
-        if of.cost is not None:
-            cost = f"${of.cost:.4f}"
-        rows.append(
-            (name, f"{of.trials - of.errors:,}", errors, tokens, cost, duration(of.seconds))
-        )
-    heads = ("model", "answers", "no answer", "tokens", "cost", "time of an answer")
-    return listing_html(heads, rows)
+    """Return what the answers of each model took: all that is no rate."""
+    heads, rows = summary.table()
+    places = [place for place, head in enumerate(heads) if head not in RATES.values()]
+    cells = [[row[place] for place in places] for row in rows]
+    return listing_html([heads[place] for place in places], cells)
 
 
 def _answers(report: "EvalReport", rows: int, *, later: int = 0) -> Html:
@@ -290,12 +283,12 @@ def _pair(
         is_hidden = expected.arguments.get(name) == MARK == sent.arguments.get(name)
         mark = style = ""
         if name in differing and not is_hidden:
-            places = ", ".join(differing[name])
-            mark = badge("differs", "danger", tip=places)
+            mark = badge("differs", "danger")
+            inside = [where for where in differing[name] if where != name]
+            mark += f'<div style="{REMARK}">{escape(", ".join(inside))}</div>'
             style = f' style="{_DIFFERENT}"'
         rows += (
-            f'<tr{style}><th scope="row" style="{CELL};padding-left:6px;white-space:nowrap">'
-            f"{short(name)} {mark}</th>"
+            f'<tr{style}><th scope="row" style="{CELL};padding-left:6px">{short(name)} {mark}</th>'
             f'<td style="{CELL};width:50%">{wanted}</td><td style="{CELL};width:50%">{got}</td></tr>'
         )
     heads = ""
@@ -309,11 +302,16 @@ def _pair(
 
 def _argument(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> str:
     """Return the value of an argument; the tool's default, or a word, if it was left out."""
-    if name in arguments:
-        return json_html(arguments[name])
-    if name in defaults:
-        return f'{json_html(defaults[name])}<span style="{REMARK}">the default</span>'
-    return f'<span style="{REMARK}">nothing</span>'
+    remark = ""
+    value = arguments.get(name)
+    if name not in arguments and name in defaults:
+        value, remark = defaults[name], f' <span style="{REMARK}">the default</span>'
+    elif name not in arguments:
+        return f'<span style="{REMARK}">nothing</span>'
+    text = json_text(value)
+    if len(text) <= _LINE:
+        return f'<span style="overflow-wrap:anywhere">{escape(visible(text))}</span>{remark}'
+    return json_html(value) + remark
 
 
 def _hidden(call: ExpectedCall, trial: Trial, report: "EvalReport") -> ExpectedCall:

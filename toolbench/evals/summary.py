@@ -172,11 +172,12 @@ def _row(name: str, s: ModelSummary) -> dict[str, str]:
     row = {"model": name}
     for attribute, head in RATES.items():
         row[head] = str(getattr(s, attribute))
-    row |= {"no answer": "-", "tokens": "-", "cost": "-", "time": duration(s.seconds)}
+    row |= {"no answer": "-", "tokens": "-", "cost": "-"}
+    row["time of an answer"] = duration(s.seconds)
     if s.errors:
         row["no answer"] = str(s.errors)
     if s.tokens is not None:
         row["tokens"] = f"{s.tokens:,}"
     if s.cost is not None:
-        row["cost"] = f"{s.cost:.4f}"
+        row["cost"] = f"${s.cost:.4f}"
     return row

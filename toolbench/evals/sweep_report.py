@@ -32,6 +32,7 @@ _PAGE_ROWS = 10_000
 _PICTURES = 24
 _PERCENTILES = (50, 90, 99)
 _REASONS = 10
+_LOW = 'role="group" aria-label="Table" tabindex="0" style="max-height:14em;overflow:auto"'
 
 
 def sweep_html(
@@ -137,7 +138,8 @@ def _picture(row: Row) -> str:
         head = TableHead(tuple(columns), (len(cells), len(columns)), cells, label=label)
         # Not a listing, which leaves out the columns that are empty
         shape = f'<div style="{REMARK}">{escape(str(row.table["shape"]))}</div>'
-        parts.append(Html(table_html(head) + shape))
+        # Low, since the rows of the sweep come below
+        parts.append(Html(f"<div {_LOW}>{table_html(head)}</div>{shape}"))
     return f'<div style="max-width:24em">{section(title, Html("".join(parts)))}</div>'
 
 
