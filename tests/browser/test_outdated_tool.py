@@ -91,7 +91,10 @@ book
 
 @pytest.mark.usefixtures("looks")
 def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage) -> None:
-    """The loop of a prototype: edit, run the cell, Run. The saved notebook has no secret."""
+    """The loop of a prototype: edit, run the cell, Run, and see what differs; then name the values.
+
+    Neither the saved notebook nor the file of examples has a secret.
+    """
     lab.share("%load_ext toolbench", LOOP)
     lab.run_all()
     lab.wait_for_module()
@@ -115,7 +118,26 @@ def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage) -> None:
     lab.type_into("nights", "4", within=panel)
     lab.click("Run", within=panel)
     lab.wait_for_text("the new code: Köln, 4, 14 letters", within=panel)
-    expect(panel.get_by_text("From the earlier code")).to_have_count(0)
+    expect(panel.get_by_text("From the earlier code: the tool")).to_have_count(0)
+    expect(panel.locator(".toolbench-differences del").first).to_have_text("old")
+    panel.get_by_text("The result of the earlier code").click()
+    lab.click("Save as example", within=panel)
+    expect(panel.get_by_label("Name of the example")).to_be_focused()
+    lab.tab.page.keyboard.type("Köln")
+    lab.tab.page.keyboard.press("Enter")
+    lab.wait_for_text("Save again, to write book.examples.yaml", within=panel)
+    for theme in lab.themes():
+        assert not violations(lab.tab.page, ".toolbench-panel"), theme
+        lab.picture(f"new-code-{theme}")
+    lab.tab.page.keyboard.press("Enter")
+    lab.wait_for_text("Left out, as a secret or too long: token.", within=panel)
+    lab.type_into("city", "Bonn", within=panel)
+    lab.click("Köln", within=panel)
+    expect(panel.get_by_label("city", exact=True)).to_have_value("Köln")
     lab.save()
     assert lab.tab.shared
     assert "hunter2" not in lab.tab.shared.read_text()
+    [examples] = lab.tab.shared.parent.glob("*.examples.yaml")
+    assert "hunter2" not in examples.read_text()
+    # Other tests have a tool of this name
+    examples.unlink()
