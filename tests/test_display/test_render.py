@@ -16,6 +16,7 @@ from rich.protocol import rich_cast
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from test_display.inert import problems, text_of
 from toolbench.display import bundle, cap, from_ansi, to_html, to_text, visible
@@ -122,10 +123,10 @@ class TestHtml:
         bad = _body(to_html(Text("docs", style=Style(link="javascript:alert(1)"))))
         assert bad == "docs"
 
-    def test_text_flows_and_a_panel_does_not(self):
+    def test_text_flows_and_a_tree_does_not(self):
         """The page wraps text; lines that are drawn stay aligned and scroll."""
         assert "white-space:pre-wrap" in to_html("text")
-        assert 'white-space:pre"' in to_html(Panel("text"))
+        assert 'white-space:pre"' in to_html(Tree("text"))
 
     @pytest.mark.parametrize("text", ["[/nothing]", "[bold", "[link=x]y[/z]"])
     def test_broken_markup_never_hides_a_result(self, text):
@@ -136,7 +137,9 @@ class TestHtml:
 
     def test_html_and_text_say_the_same(self):
         """Nothing is in one and not in the other."""
-        both = bundle(Panel("text", title="t"))
+        tree = Tree("text")
+        tree.add("branch")
+        both = bundle(tree)
         lines = [line.rstrip() for line in text_of(both["text/html"]).rstrip().split("\n")]
         assert "\n".join(lines) == both["text/plain"]
 

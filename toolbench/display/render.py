@@ -1,6 +1,6 @@
 """Show a Rich renderable in a notebook: safe HTML for every theme, and plain text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import chain
 from typing import Any
@@ -76,17 +76,16 @@ def to_text(renderable: RenderableType, *, width: int | None = None, limit: int 
 def to_html(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> Html:
     """Return *renderable* as HTML, escaped and readable on light and dark pages.
 
-    A table becomes a table of the page, also in a group or a panel. Everything else is one `<pre>`:
-    text is wrapped by the page; other panels are *width* columns wide and scroll. The result has at
-    most 1.9 times *limit* characters and a little for the frame.
+    A table becomes a table of the page, and a panel a box, also in each other and in a group.
+    Everything else is one `<pre>`: text is wrapped by the page; a tree or a layout is *width* columns
+    wide and scrolls. The result has at most 1.9 times *limit* characters and a little for the frame.
     """
-    renderable = _capped(renderable, limit)
-    width, room = width or measures.width, int(limit * _MARKUP)
-    if _has_table(renderable):
-        body = _Blocks(width, room).html(renderable)
+    renderable = _capped(rich_cast(renderable), limit)
+    html = _Blocks(width or measures.width, int(limit * _MARKUP)).html(renderable)
+    if isinstance(renderable, Table | Panel | Group):
         style = f"overflow:auto;{CODE_FONT};{TEXT_COLOR};line-height:1.4"
-        return Html(f'<div {NO_MATHS} style="{style}">{body}</div>')
-    return _pre(renderable, width, room)
+        html = f'<div {NO_MATHS} style="{style}">{html}</div>'
+    return Html(html)
 
 
 def _pre(renderable: RenderableType, width: int, room: int) -> Html:
@@ -164,9 +163,9 @@ def _wrapped(text: Text, width: int) -> Iterator[str]:
                 yield part.plain
 
 
-def _flow(text: Text) -> Iterable[Segment]:
+def _flow(text: Text, console: Console | None = None) -> Iterable[Segment]:
     # assemble() turns the text's base style into a span: render() only looks at spans
-    return Text.assemble(text).render(_console(1))
+    return Text.assemble(text).render(console or _console(1))
 
 
 def _console(width: int, *, markup: bool = True) -> Console:
@@ -244,16 +243,8 @@ _ROW = 60
 _SIDES = {"right": "right", "center": "center", "full": "justify"}
 
 
-def _has_table(renderable: Any) -> bool:
-    match rich_cast(renderable):
-        case Table():
-            return True
-        case Group() as group:
-            return any(map(_has_table, group.renderables))
-        case Panel() as panel:
-            return _has_table(panel.renderable)
-        case _:
-            return False
+def _is_block(renderable: Any) -> bool:
+    return isinstance(rich_cast(renderable), Table | Panel | Group)
 
 
 class _Blocks:
@@ -268,8 +259,9 @@ class _Blocks:
         match rich_cast(renderable):
             case Table() as table:
                 return self._table(table)
-            case Group() as group:
-                return self._group(group.renderables)
+            case Group() as group if any(map(_is_block, group.renderables)):
+                parts = group.renderables
+                return self._fitted(len(parts), lambda place: self.html(parts[place]), "part")
             case Panel() as panel:
                 return self._panel(panel)
             case other:
@@ -277,13 +269,25 @@ class _Blocks:
                 self._room -= len(html)
                 return html
 
-    def _group(self, parts: Sequence[Any]) -> str:
-        html = ""
-        for place, part in enumerate(parts):
-            if self._room <= 0:
-                return f"{html}{_rest(len(parts) - place, 'part')}"
-            html += self.html(part)
-        return html
+    def _fitted(
+        self, count: int, write: Callable[[int], str], noun: str, around: str = "{}"
+    ) -> str:
+        """Return what *write* writes of *count* things; of too many, the middle is left out.
+
+        *around* is the HTML around the notice that says so.
+        """
+        head: list[str] = []
+        tail: list[str] = []
+        begin, end, half = 0, count, self._room // 2
+        while begin < end and self._room > half:
+            head.append(write(begin))
+            begin += 1
+        while begin < end and self._room > 0:
+            end -= 1
+            tail.append(write(end))
+        if begin < end:
+            head.append(around.format(_rest(end - begin, noun)))
+        return "".join([*head, *reversed(tail)])
 
     def _panel(self, panel: Panel) -> str:
         title = self._line(panel.title, panel.border_style)
@@ -304,7 +308,11 @@ class _Blocks:
                 self._cell(c.header, c, style + look(c.header_style), tag="th") for c in columns
             ]
             head = f'<thead style="border-bottom:{LINE}"><tr>{"".join(cells)}</tr></thead>'
-        body = self._rows(table, columns)
+        rows = list(zip(*(column.cells for column in columns), strict=True))
+        notice = f'<tr><td colspan="{len(columns)}" style="{CELL}">{{}}</td></tr>'
+        body = self._fitted(
+            len(rows), lambda place: self._row(table, columns, rows[place], place), "row", notice
+        )
         if table.show_footer:
             style = look(table.footer_style)
             cells = [self._cell(c.footer, c, style + look(c.footer_style)) for c in columns]
@@ -317,32 +325,13 @@ class _Blocks:
             f'{title}<table style="{TABLE}">{head}<tbody>{body}</tbody></table>{left_of}{caption}'
         )
 
-    def _rows(self, table: Table, columns: Sequence[Column]) -> str:
-        """Return the rows, each in its `<tr>`; the middle of very many is left out."""
-        rows = list(zip(*(column.cells for column in columns), strict=True))
-        head: list[str] = []
-        tail: list[str] = []
-        begin, end, half = 0, len(rows), self._room // 2
-        while begin < end and self._room > half:
-            head.append(self._row(table, columns, rows[begin], begin))
-            begin += 1
-        while begin < end and self._room > 0:
-            end -= 1
-            tail.append(self._row(table, columns, rows[end], end))
-        if begin < end:
-            rest = _rest(end - begin, "row")
-            head.append(f'<tr><td colspan="{len(columns)}" style="{CELL}">{rest}</td></tr>')
-        return "".join([*head, *reversed(tail)])
-
     def _row(
         self, table: Table, columns: Sequence[Column], contents: Sequence[Any], place: int
     ) -> str:
-        look, cells = self._console.get_style, ""
-        whole = look(table.style)
+        look, cells, line = self._console.get_style, "", ""
         own = look(table.get_row_style(self._console, place))
         for content, column in zip(contents, columns, strict=True):
-            cells += self._cell(content, column, whole + look(column.style) + own)
-        line = ""
+            cells += self._cell(content, column, look(table.style) + look(column.style) + own)
         if table.show_lines or table.rows[place].end_section:
             line = f' style="border-bottom:{LINE}"'
         self._room -= _ROW
@@ -383,7 +372,7 @@ class _Blocks:
         if not isinstance(content, Text):
             return self.html(content)
         room = max(self._room, 0)
-        parts, is_part = _fitting(_pieces(_flow(_shortened(content, room))), room)
+        parts, is_part = _fitting(_pieces(_flow(_shortened(content, room), self._console)), room)
         html = "".join(parts)
         self._room -= len(html)
         if is_part:
