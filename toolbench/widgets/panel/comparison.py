@@ -1,14 +1,17 @@
 """What the changed code of a tool returns, beside what its earlier code returned."""
 
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
 from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
 from toolbench.display.css import REMARK
 from toolbench.display.differences import differences, differences_html
 from toolbench.display.escape import Html, escape
+from toolbench.display.images import read_image
 from toolbench.display.json_tree import parse_json
-from toolbench.display.observations import read_by_model, result_html, without_secrets
+from toolbench.display.observations import person_content, result_html, without_secrets
 from toolbench.display.page import Card, cards_html, fold
 from toolbench.display.tables import MaskedTable, index_name, returned_frame
 from toolbench.redaction.redactor import Redactor
@@ -53,19 +56,30 @@ def _compared(run: Run, redactor: Redactor) -> Any:
             # Labels without a name only count the rows
             rows[-1].pop("", None)
         return rows
+    return value_of(without_secrets(run.outcome, redactor))
+
+
+def value_of(observation: Observation) -> Any:
+    """Return the whole content of *observation* as JSON: the value of a JSON text, a text, images in words."""
     value: Any
-    blocks = []
-    for block in read_by_model(without_secrets(run.outcome, redactor)):
+    values = []
+    for block in person_content(observation):
         if isinstance(block, TextContent):
             value = parse_json(block.text)
             if value is None:
                 value = block.text
-            blocks.append(value)
+            values.append(value)
         else:
-            blocks.append(plain(block.model_dump()))
-    if len(blocks) == 1:
-        return blocks[0]
-    return blocks
+            values += map(_image_words, block.image_urls)
+    if len(values) == 1:
+        return values[0]
+    return values
+
+
+def _image_words(url: str) -> str:
+    """Return words for an image that are others for another image."""
+    label, digest = read_image(url).label, sha256(url.encode(errors="replace")).hexdigest()
+    return f"{label} ({digest[:8]})"
 
 
 def _is_large(run: Run) -> bool:

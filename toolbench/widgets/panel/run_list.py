@@ -4,7 +4,7 @@ With our JavaScript module (`frontend/src/runs.ts`) the runs are a table. Withou
 chooses a run, and another one to compare it with, from two lists.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any
@@ -12,19 +12,15 @@ from typing import Any
 import ipywidgets as w
 from traitlets import Bool, List, Unicode
 
-from toolbench.core.content import TextContent
-from toolbench.display.caps import cap, shorten
+from toolbench.display.caps import shorten
+from toolbench.display.differences import Difference, differences, differences_html
 from toolbench.display.escape import Html, escape
-from toolbench.display.images import read_image
 from toolbench.display.objects import call_html
-from toolbench.display.observations import person_content
 from toolbench.display.page import Card, cards_html, notice
-from toolbench.display.render import to_html
-from toolbench.display.text_diff import diff
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.runs.run_rows import RunRow, rows_of
-from toolbench.values import json_text
 from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
+from toolbench.widgets.panel.comparison import value_of
 
 MAX_RUNS = 200
 """The most runs that a list shows; a filter finds the others."""
@@ -32,8 +28,8 @@ MAX_RUNS = 200
 _ARGUMENTS = 80
 # Characters of all pictures of a list
 _PICTURES = 2_000_000
-# Characters of a result that is compared
-_COMPARED = 100_000
+# Differences of two runs that are counted
+_DIFFERENCES = 5_000
 _NOBODY = ("Compare with …", "")
 
 
@@ -242,7 +238,7 @@ class RunList:
                 words = "No run has these words."
             put(self._detail, notice(words, "neutral"))
         elif len(compared) == 2 and compared[0] is not None and compared[1] is not None:
-            put(self._detail, differences_html(compared[0], compared[1]))
+            put(self._detail, compared_html(compared[0], compared[1]))
         else:
             put(self._detail, _whole(record))
 
@@ -303,30 +299,25 @@ def _whole(record: RunRecord) -> Html:
     )
 
 
-def differences_html(first: RunRecord, second: RunRecord) -> Html:
-    """Return how the arguments and the results of two runs differ, line by line; the earlier one first."""
+def compared_html(first: RunRecord, second: RunRecord) -> Html:
+    """Return what differs between the arguments and the results of two runs, the earlier one first."""
     earlier, later = sorted((first, second), key=lambda record: record.started)
-    title = f"Run {earlier.id} (-) and run {later.id} (+)"
-    asked = _difference(_arguments_of(earlier), _arguments_of(later), "The same arguments.")
-    given = _difference(_result_of(earlier), _result_of(later), "The same result.")
-    return cards_html([Card("Arguments", asked, title), Card("Result", given, title)])
+    asked = differences(dict(earlier.arguments), dict(later.arguments))
+    given = differences(value_of(earlier.observation), value_of(later.observation))
+    title = f"{_state_of(earlier)} → {_state_of(later)}"
+    cards = (
+        Card("Arguments", _found_html(asked, "The same arguments."), title),
+        Card("Result", _found_html(given, "The same result."), title),
+    )
+    return cards_html(cards)
 
 
-def _difference(old: str, new: str, same: str) -> Html:
-    if old == new:
+def _found_html(found: Iterator[Difference], same: str) -> Html:
+    some = list(islice(found, _DIFFERENCES))
+    if not some:
         return notice(same, "neutral")
-    return to_html(diff(old, new))
+    return differences_html(some)
 
 
-def _arguments_of(record: RunRecord) -> str:
-    return json_text(dict(record.arguments), indent=2)
-
-
-def _result_of(record: RunRecord) -> str:
-    lines = [state_words(record.state, record.observation)]
-    for block in person_content(record.observation):
-        if isinstance(block, TextContent):
-            lines.append(str(cap(block.text, _COMPARED)))
-        else:
-            lines += [read_image(url).text for url in block.image_urls]
-    return "\n".join(lines)
+def _state_of(record: RunRecord) -> str:
+    return f"run {record.id}, {state_words(record.state, record.observation)}"
