@@ -4,8 +4,8 @@
 
 import type { View } from "./connection";
 
-const OPENS = "[data-toolbench-opens]"; // around a table whose rows open
-const ROW = `.widget-html ${OPENS} tbody tr:not([aria-hidden])`;
+const OPENS = ".widget-html [data-toolbench-opens]"; // around a table whose rows open
+const ROW = `${OPENS} tbody tr:not([aria-hidden])`;
 const OTHER = "button:not(.toolbench-open), a, summary, input"; // it does something else
 
 /** Whether the rows of *table* open. */

@@ -87,8 +87,6 @@ class Steps:
         for kind, amount in _amounts(step.usage).items():
             text = _words(kind, amount)
             cells += _cell(text, _part(amount, self._largest[kind], _OTHER), tip=text)
-        if not cells:
-            return Html("")
         return Html(
             f'<div style="{REMARK};{_GRID};margin:0 0 6px">'
             f"<span>Step {step.number:,}</span> {cells}</div>"

@@ -289,7 +289,7 @@ def _pair(
             style = f' style="{_DIFFERENT}"'
         rows += (
             f'<tr{style}><th scope="row" style="{CELL};padding-left:6px">{short(name)} {mark}</th>'
-            f'<td style="{CELL};width:50%">{wanted}</td><td style="{CELL};width:50%">{got}</td></tr>'
+            f'<td style="{CELL};width:42%">{wanted}</td><td style="{CELL};width:42%">{got}</td></tr>'
         )
     heads = ""
     for head in (f"<code>{short(sent.name)}</code>", "expected", "sent"):

@@ -35,16 +35,15 @@ _REASONS = 10
 _LOW = 'role="group" aria-label="Table" tabindex="0" style="max-height:14em;overflow:auto"'
 
 
-def sweep_html(
-    report: "SweepReport", *, rows: int = _ROWS, later: int = 0, opens: bool = False
-) -> Html:
+def sweep_html(report: "SweepReport", *, rows: int = _ROWS, later: int = 0) -> Html:
     """Return *report* as HTML that needs no kernel.
+
+    If it is shown by a widget, a click on a row sends the row's number to that.
 
     Args:
         report: The report.
         rows: How many rows are written.
         later: How many further rows a page with our front-end module can draw.
-        opens: Let a click on a row send its number to the widget that shows the HTML.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     parts = [heading(f"Sweep of {report.tool}", facts), _numbers(report)]
@@ -58,9 +57,7 @@ def sweep_html(
     parts.append(_pictures(report))
     if len(report):
         table = table_html(_shown(report, rows + later), rows=rows, later=later)
-        if opens:
-            table = Html(f"<div data-toolbench-opens>{table}</div>")
-        parts.append(scrolled(table))
+        parts.append(scrolled(Html(f"<div data-toolbench-opens>{table}</div>")))
     return framed(parts)
 
 
@@ -161,8 +158,8 @@ class SweepReport(ReportEntries[Row]):
         stopped: str | None = None,
         notes: Sequence[str] = (),
         seconds: float = 0.0,
+        definition: ToolDefinition[Any, Any],
         is_saved: bool = False,
-        definition: ToolDefinition[Any, Any] | None = None,
     ) -> None:
         """Make a report of *rows*; users get it from `sweep`."""
         super().__init__(
@@ -176,7 +173,7 @@ class SweepReport(ReportEntries[Row]):
         self.tool = tool
         """The name of the tool."""
         self.definition = definition
-        """The tool itself, to open a call of it."""
+        """The tool itself."""
         self._arguments = arguments
         self.axes = tuple(axes)
         """The arguments of the grid that have more than one value."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import class_advice
-from toolbench.widgets.frontend import front_end
 
 _KIND = type(ToolDefinition)
 """The class of tool classes."""
@@ -101,12 +100,9 @@ def _report(report: Any) -> Any:
 
 def _sweep(report: Any) -> Any:
     """Return the report of a sweep in which a click on a row opens the panel of its call."""
-    if report.definition is None:
-        front_end.load()
-        return report
     from toolbench.widgets.report_panel import SweepPanel  # noqa: PLC0415 - as above
 
-    return SweepPanel(report, report.definition)
+    return SweepPanel(report)
 
 
 def _history(runs: Any) -> Any:

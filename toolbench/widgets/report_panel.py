@@ -174,14 +174,14 @@ class ReportPanel(LiveView):
 class SweepPanel(LiveView):
     """The report of a sweep. A click on a row opens the tool's panel below, filled with that call."""
 
-    def __init__(self, report: SweepReport, tool: ToolDefinition[Any, Any]) -> None:
-        """Show *report*, of *tool*; no call is open."""
+    def __init__(self, report: SweepReport) -> None:
+        """Show *report*; no call is open."""
         self.report = report
         """The report."""
-        self._tool, self._lock = tool, RLock()
+        self._lock = RLock()
         self._parts = parts = Parts()
         self._panels: list[ToolPanel] = []
-        rows = parts.html(sweep_html(report, later=LATER, opens=True))
+        rows = parts.html(sweep_html(report, later=LATER))
         on_pick(rows, self._pick)
         self._place = parts.column(kind="toolbench-opened")
         children = [parts.html(PANEL), rows, self._place]
@@ -190,7 +190,7 @@ class SweepPanel(LiveView):
     def show_call(self, place: int) -> ToolPanel:
         """Show the panel of the call at *place* of the report in place of the one before."""
         row = self.report[place]
-        note, panel = _opened(self._tool, row.arguments)
+        note, panel = _opened(self.report.definition, row.arguments)
         head = Html(
             f'<div role="heading" aria-level="4"><strong>Call {place:,}</strong></div>{note}'
         )
