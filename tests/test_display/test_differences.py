@@ -21,13 +21,14 @@ def test_there_is_none_only_between_equal_values(before, after):
 
 def test_an_item_that_is_put_in_front_is_one_difference():
     """The items after it are what they were."""
-    rows = [{"id": n, "name": f"name {n}"} for n in range(20)]
-    changed = [{"id": 99}, *rows[:5], {**rows[5], "name": "new"}, *rows[6:-1]]
+    rows = [{"id": n, "name": f"name {n}", "v": 1} for n in range(20)]
+    changed = [{"id": 99}, *({**row, "v": 2} for row in rows[:-1])]
     assert list(differences({"rows": rows}, {"rows": changed})) == [
         (("rows", 0), NOTHING, {"id": 99}),
-        (("rows", 6, "name"), "name 5", "new"),
+        *((("rows", n, "v"), 1, 2) for n in range(1, 20)),
         (("rows", 19), rows[19], NOTHING),
     ]
+    assert list(differences([1, 2, 3], [0, 1, 2, 3])) == [((0,), NOTHING, 0)]
 
 
 def test_the_html_marks_what_changed_and_runs_nothing():

@@ -34,7 +34,8 @@ class Difference(NamedTuple):
 def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Difference]:
     """Yield what differs between two JSON values, 1 and 1.0 being equal.
 
-    Lists are matched by their items: one that is put in front is one difference.
+    Lists are matched by their items: one that is put in front is one difference. Objects are
+    matched by their first value, such as an id or a name, if no two in a list have the same.
 
     Args:
         before: The one value, at *path*.
@@ -59,9 +60,11 @@ def _is_same(before: Any, after: Any) -> bool:
 
 
 def _of_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Difference]:
-    for tag, i, i_end, j, j_end in changes([*map(json_text, before)], [*map(json_text, after)]):
-        if tag == "equal":
-            continue
+    old, new = _labels(before), _labels(after)
+    if not old or not new:
+        old, new = [*map(json_text, before)], [*map(json_text, after)]
+    # What has the same label may differ
+    for _, i, i_end, j, j_end in changes(old, new, len(old)):
         common = min(i_end - i, j_end - j)
         for step in range(common):
             yield from differences(before[i + step], after[j + step], (*path, j + step))
@@ -69,6 +72,19 @@ def _of_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Diffe
             yield Difference((*path, index), before[index], NOTHING)
         for index in range(j + common, j_end):
             yield Difference((*path, index), NOTHING, after[index])
+
+
+def _labels(items: list[Any]) -> list[str]:
+    """Return the first value of each of *items* if it names them, as the first column of a table may."""
+    labels = []
+    for item in items:
+        if not isinstance(item, dict) or not item:
+            return []
+        name = next(iter(item))
+        labels.append(f"{name}: {json_text(item[name])}")
+    if len(set(labels)) < len(labels):
+        return []
+    return labels
 
 
 def differences_html(found: Sequence[Difference], *, most: int = 50) -> Html:

@@ -49,14 +49,14 @@ def _lines(old: list[str], new: list[str]) -> Iterator[tuple[str, int, str]]:
                 yield "+", number + 1, new[number]
 
 
-def changes(old: list[str], new: list[str]) -> Iterator[_Change]:
-    """Yield `SequenceMatcher` operations that cover the changes and their context."""
+def changes(old: list[str], new: list[str], context: int = CONTEXT) -> Iterator[_Change]:
+    """Yield `SequenceMatcher` operations that cover the changes and *context* items around them."""
     shorter = min(len(old), len(new))
     head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
     rest = shorter - head
     tail = next((n for n in range(rest) if old[~n] != new[~n]), rest)
     i_end, j_end = len(old) - tail, len(new) - tail
-    before, after = min(head, CONTEXT), min(tail, CONTEXT)
+    before, after = min(head, context), min(tail, context)
     yield "equal", head - before, head, head - before, head
     if i_end + j_end - 2 * head > _MAX_COMPARED:
         yield "replace", head, i_end, head, j_end

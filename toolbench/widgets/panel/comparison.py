@@ -35,7 +35,10 @@ def comparison_html(earlier: Run, run: Run) -> Html:
     if _is_large(earlier) or _is_large(run):
         about.append(f"of the first {_ROWS:,} rows and {_COLUMNS} columns")
     if found:
-        remark = ", ".join([counted(len(found), "difference"), *about])
+        count = counted(len(found), "difference")
+        if len(found) == _MOST:
+            count = f"at least {count}"
+        remark = ", ".join([count, *about])
         card = Card("What differs from the earlier code", differences_html(found), remark)
         shown = result_html(without_secrets(earlier.outcome, redactor))
         folded = redactor.html(fold(_EARLIER, shown))
