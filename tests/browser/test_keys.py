@@ -53,7 +53,7 @@ def login(password: str) -> str:
 
 login
 """
-# A field whose editor is the user's own, a calendar and a JSON editor
+# A field whose editor is the user's own, a date and a JSON editor
 TYPED = """
 import ipywidgets
 from datetime import date
@@ -225,7 +225,7 @@ def test_control_enter_sends_what_was_just_typed(lab: NotebookPage):
     for label, text, result in [
         ("share", "3", "share=3 "),
         ("extra", "[1]", "extra=[1]"),
-        ("day", "12242026", "day=2026-12-24"),
+        ("day", "2026-12-24", "day=2026-12-24"),
     ]:
         submit(output.get_by_label(label, exact=True), text)
         lab.wait_for_text(result, within=output)
