@@ -314,3 +314,12 @@ def test_only_bytes_are_read_from_a_file(tmp_path, monkeypatch):
         with pytest.raises(Exception, match=r"file=@ada cannot be read from .*: No such file"):
             shell.run_line_magic("tool", "greet name=a file=@ada")
         shell.run_line_magic("unload_ext", "toolbench")
+
+
+def test_the_saved_notebook_has_only_the_ends_of_a_file():
+    """Its letters are of no use to a reader, and a file may have millions of them."""
+    panel = ToolPanel(size, {"file": BASE64[:4] * 100_000})
+    bundle = panel._repr_mimebundle_()
+    assert len(bundle["text/plain"]) + len(bundle["text/html"]) < 10_000
+    assert "characters left out" in bundle["text/plain"]
+    panel.close()

@@ -136,13 +136,13 @@ def _keep(secret: Secret, answer: Answer) -> None:
 def question_for(secret: Secret, tool: ToolDefinition[Any, Any]) -> Question:
     """Return the question for *secret* of *tool*."""
     field = {"type": "string", "format": "password", "title": secret.name}
-    field["description"] = "kept in memory until the kernel ends"
+    field["description"] = "Kept in memory until the kernel ends."
     properties: dict[str, Any] = {"secret": field}
     if keyring_here() is not None:
         properties["store"] = {
             "type": "boolean",
             "title": "Store it in the keyring",
-            "description": "so that later sessions do not ask",
+            "description": "So that later sessions do not ask.",
         }
     return Question(
         f"What is the secret {secret.name}? No model sees it.",
