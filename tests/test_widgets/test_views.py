@@ -304,8 +304,7 @@ class TestHistoryView:
         wait_for_ticker()
         assert len(named(view, "Run").options) == 40
         lists = [state for _, state in wire.updates() if "_options_labels" in state]
-        # That of the runs, and that of those to compare it with
-        assert len(lists) == 2
+        assert len(lists) == 1
 
     def test_counts_the_runs_that_it_lists(self):
         """Also those of a cell or another panel, once it is opened."""

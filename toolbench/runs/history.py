@@ -384,10 +384,10 @@ class RunHistory(Sequence[RunRecord]):
         return remarks
 
 
-class ListedRuns(Sequence[RunRecord]):
+class ListedRuns(list[RunRecord]):
     """The last runs of a history, or those with some words in them: a table, newest first.
 
-    As a sequence it is oldest first, like the history itself. In a page with a kernel it is a
+    As a list it is oldest first, like the history itself. In a page with a kernel it is a
     `HistoryPanel`, in which a run can be opened, run again and compared.
 
     Attributes:
@@ -399,20 +399,10 @@ class ListedRuns(Sequence[RunRecord]):
         """List the last *count* of *runs* that have all *words* in their tool, state, arguments or result."""
         self.words = words
         self._rows = list(islice(rows_of(runs[:], words), count))
-        self._records = [row.record for row in reversed(self._rows)]
+        super().__init__(row.record for row in reversed(self._rows))
         self.notes = list[str]()
         if not words:
-            self.notes = runs.remarks_on(self._records)
-
-    @overload
-    def __getitem__(self, index: int) -> RunRecord: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[RunRecord]: ...
-    def __getitem__(self, index: int | slice) -> RunRecord | list[RunRecord]:
-        return self._records[index]
-
-    def __len__(self) -> int:
-        return len(self._records)
+            self.notes = runs.remarks_on(self)
 
     def __repr__(self) -> str:
         return self._repr_mimebundle_()["text/plain"]

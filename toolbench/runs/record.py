@@ -5,9 +5,10 @@ it keeps of the arguments and answers. `history` holds records, and writes them 
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from datetime import date, datetime, time
+from functools import cached_property
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import uuid4
@@ -24,15 +25,18 @@ from toolbench.core.coercion import (
     is_written_as_json,
     masked_observation,
 )
-from toolbench.core.content import TextContent
+from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.registry import default_registry, find_tool
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.escape import Html
+from toolbench.display.caps import shorten
+from toolbench.display.escape import Html, visible
+from toolbench.display.images import LARGEST, Image, read_image
+from toolbench.display.json_tree import parse_json
 from toolbench.display.objects import call_html, call_text
 from toolbench.display.page import Tone
-from toolbench.display.tables import TableHead, head_of, returned_frame
+from toolbench.display.tables import TableHead, head_of, returned_frame, shape_text
 from toolbench.errors import ToolbenchError, ToolNotFoundError
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
@@ -41,7 +45,7 @@ from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import NOT_KEPT, as_sent, is_json, is_readable, key_text, plain, text_of
-from toolbench.wording import time_taken
+from toolbench.wording import counted, time_taken
 
 if TYPE_CHECKING:
     from toolbench.runs.run import State
@@ -55,6 +59,8 @@ LIMIT = 1_000_000
 _START = LIMIT // 100
 # Characters of a result: displays of records are saved in notebooks
 MAX_RESULT = 20_000
+# Characters of a result on one line, and of the start of a text in which its first line is looked for
+_LINE, _BEGINNING = 120, 2_000
 
 
 # --- the observation --------------------------------------------------------------------
@@ -518,6 +524,17 @@ class RunRecord:
         """How long the run took, in words, with the time that it waited for the user apart."""
         return time_taken(self.seconds, self.waited)
 
+    @cached_property
+    def result_line(self) -> str:
+        """The result on one line: how many rows or items it has, or the first line of its text."""
+        frame = returned_frame(self.observation)
+        if frame is not None:
+            return shape_text(frame)
+        content = self.observation.content
+        lines = [_brief("".join(block.text for block in content if isinstance(block, TextContent)))]
+        lines += [image.label for image in images_in(self.observation)]
+        return shorten(visible(", ".join(filter(None, lines))), _LINE)
+
     @property
     def known_arguments(self) -> dict[str, Any]:
         """The arguments without those that are not whole; see `lost`."""
@@ -591,6 +608,34 @@ class RunRecord:
             "text/plain": f"{self!r}\n{self.to_text()}",
             "text/html": self.to_html(),
         }
+
+
+def _brief(text: str) -> str:
+    """Return *text*, a result, on one line: a list in JSON as the number of its items, else the first line."""
+    value = None
+    if text.startswith("["):
+        value = parse_json(text)
+    if isinstance(value, list):
+        noun = "item"
+        if value and all(isinstance(item, dict) for item in value):
+            noun = "row"
+        return f"{counted(len(value), noun)}: {_one_line(text[:_BEGINNING])}"
+    start = text[:_BEGINNING].strip()
+    # An object, or a list that was too large to keep whole
+    if start.startswith(("{", "[")):
+        return _one_line(start)
+    return start.partition("\n")[0]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def images_in(observation: Observation, *, most: int = LARGEST) -> Iterator[Image]:
+    """Yield the images in the content of *observation*; one of more than *most* bytes is too large."""
+    for block in observation.content:
+        if isinstance(block, ImageContent):
+            yield from (read_image(url, most=most) for url in block.image_urls)
 
 
 def _newest_cell() -> int | None:

@@ -5,30 +5,23 @@ All of it is shown as it was recorded, without secrets.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from toolbench.core.content import ImageContent, TextContent
-from toolbench.core.schema import Observation
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
-from toolbench.display.images import Image, read_image
-from toolbench.display.json_tree import parse_json
 from toolbench.display.page import Tone
-from toolbench.display.tables import returned_frame, shape_text
-from toolbench.runs.record import RunRecord, state_tone, state_words
+from toolbench.runs.record import RunRecord, images_in, state_tone, state_words
 from toolbench.values import clip, same_json
-from toolbench.wording import counted
 
 HEADS = ("run", "time", "tool", "state", "arguments", "result")
 """The heads of a list of runs."""
 # Characters of one argument
 _LONGEST = 60
-# Characters of a cell, and of a result
-_CELL, _RESULT = 200, 120
-# Characters at the start of a text, in which its first line is looked for
-_START = 2_000
+# Characters of a cell
+_CELL = 200
+# Characters of the arguments in which a filter looks for words
+_SEARCHED = 2_000
 # Bytes of an image that is drawn small
 _LARGEST = 150_000
 
@@ -74,40 +67,28 @@ class RunRow:
             parts = ["the same"]
         return shorten(visible(", ".join(parts)), _CELL)
 
-    @cached_property
-    def result(self) -> str:
-        """The result on one line: how many rows or items it has, or the first line of its text."""
-        observation = self.record.observation
-        frame = returned_frame(observation)
-        if frame is not None:
-            return shape_text(frame)
-        texts = [block.text for block in observation.content if isinstance(block, TextContent)]
-        lines = [_brief("".join(texts))]
-        lines += [image.label for image in _images(observation)]
-        return shorten(visible(", ".join(filter(None, lines))), _RESULT)
-
     @property
     def picture(self) -> str:
         """The `data:` URL of the first image in the result; empty if it has none, or a large one."""
-        for image in _images(self.record.observation):
-            if not image.problem and len(image.data) <= _LARGEST:
+        for image in images_in(self.record.observation, most=_LARGEST):
+            if not image.problem:
                 return image.source
         return ""
 
-    @cached_property
+    @property
     def searched(self) -> str:
         """The text in which a filter looks for its words: all cells, with `tool:` and `state:`."""
         address = self.record.address or ""
         heads = f"{self.record.id} tool:{self.tool} tool:{address} state:{self.state}"
-        arguments = arguments_text(self.record.arguments, limit=_START)
-        return f"{heads} {arguments} {self.result}".lower()
+        arguments = arguments_text(self.record.arguments, limit=_SEARCHED)
+        return f"{heads} {arguments} {self.record.result_line}".lower()
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The cells below `HEADS`, for a page without a kernel."""
         when = f"{self.record.started.astimezone():%H:%M:%S}"
         state = f"{self.state}, {self.record.time_taken}"
-        return str(self.record.id), when, self.tool, state, self.arguments, self.result
+        return str(self.record.id), when, self.tool, state, self.arguments, self.record.result_line
 
 
 def rows_of(records: Sequence[RunRecord], words: str = "") -> Iterator[RunRow]:
@@ -134,33 +115,6 @@ def arguments_text(arguments: Mapping[str, Any], limit: int = _CELL) -> str:
     """Return *arguments* on one line of at most *limit* characters: `city = 'Paris', days = 3`."""
     pairs = (f"{name} = {clip(value, _LONGEST)}" for name, value in arguments.items())
     return shorten(visible(" ".join(", ".join(pairs).split())), limit)
-
-
-def _brief(text: str) -> str:
-    """Return *text* on one line: a list in JSON as the number of its items, else the first line."""
-    value = None
-    if text.startswith("["):
-        value = parse_json(text)
-    if isinstance(value, list):
-        noun = "item"
-        if value and all(isinstance(item, dict) for item in value):
-            noun = "row"
-        return f"{counted(len(value), noun)}: {_one_line(text[:_START])}"
-    start = text[:_START].strip()
-    # An object, or a list that was too large to keep whole
-    if start.startswith(("{", "[")):
-        return _one_line(start)
-    return start.partition("\n")[0]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _images(observation: Observation) -> Iterator[Image]:
-    for block in observation.content:
-        if isinstance(block, ImageContent):
-            yield from map(read_image, block.image_urls)
 
 
 def _tool_names(records: Sequence[RunRecord]) -> list[str]:

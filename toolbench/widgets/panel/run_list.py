@@ -1,7 +1,7 @@
 """The list of earlier runs: filter it, open a run, run it again, load its arguments, compare two.
 
-With our JavaScript module (`frontend/src/runs.ts`) the runs are a table. Without the module, the user
-chooses a run, and another one to compare it with, from two lists.
+With our JavaScript module (`frontend/src/runs.ts`) the runs are a table, in which two can be marked to
+compare them. Without the module, the user chooses a run from a list.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,6 @@ _ARGUMENTS = 80
 _PICTURES = 2_000_000
 # Differences of two runs that are counted
 _DIFFERENCES = 5_000
-_NOBODY = ("Compare with …", "")
 
 
 class Runs(w.VBox):
@@ -92,8 +91,7 @@ class RunList:
         if has_tools:
             self._filter.placeholder += ", tool:name"
         self.chooser = parts.chooser("Run", [])
-        self._other = parts.chooser("Compare with", [_NOBODY])
-        self._table = parts.drawn(Runs, "runs", self.chooser, self._other, has_tools=has_tools)
+        self._table = parts.drawn(Runs, "runs", self.chooser, has_tools=has_tools)
         self._rest = parts.html()
         tip = "Run it again, with the same arguments"
         self._again = parts.button("Run again", lambda: self._act(run_again), tip=tip)
@@ -110,7 +108,6 @@ class RunList:
         )
         self._filter.observe(lambda _: self.follow(), "value")
         self.chooser.observe(lambda _: self._chosen(), "value")
-        self._other.observe(lambda _: self._chosen(), "value")
         on_pick(self._table, self.pick)
         self._table.on_msg(lambda _, content, buffers: self._hear(content))
 
@@ -149,13 +146,9 @@ class RunList:
             with self._table.hold_sync():
                 self._table.rows, self._table.pictures = sent, pictures
                 self._table.picked, self._table.compared = picked, compared
-            options = [(_label(row), row.key) for row in self._rows]
             with self.chooser.hold_sync():
-                self.chooser.options = options
+                self.chooser.options = [(_label(row), row.key) for row in self._rows]
                 self.chooser.value = picked or None
-            with self._other.hold_sync():
-                self._other.options = [_NOBODY, *options]
-                self._other.value = _other_of(picked, compared)
         finally:
             self._is_filling = False
         show_if(self._filter, is_shown=len(records) > 1)
@@ -196,8 +189,6 @@ class RunList:
         with self._lock:
             self._is_chosen = True
             self._table.picked = self.chooser.value or ""
-            if self._other.value:
-                self._table.compared = [self.chooser.value, self._other.value]
             self._show(is_any=True)
 
     def _act(self, act: Callable[[RunRecord], object]) -> None:
@@ -267,19 +258,11 @@ def _sent(rows: Sequence[RunRow]) -> tuple[list[list[Any]], list[str]]:
                 row.tone,
                 record.time_taken,
                 row.arguments,
-                row.result,
+                record.result_line,
                 place,
             ]
         )
     return sent, pictures
-
-
-def _other_of(picked: str, compared: Sequence[str]) -> str:
-    """Return the key in *compared* that is not *picked*; empty if not two are compared."""
-    others = [key for key in compared if key != picked]
-    if len(compared) < 2 or not others:
-        return ""
-    return others[0]
 
 
 def _label(row: RunRow) -> str:
