@@ -295,7 +295,7 @@ def _chat(page: NotebookPage, place: Locator) -> None:
 
 
 def _open_row(page: NotebookPage, place: Locator) -> None:
-    place.locator("[data-toolbench-opens] tbody tr").nth(1).click()
+    place.locator(".widget-html [data-toolbench-opens] tbody tr").nth(1).click()
     place.get_by_role("button", name="Run", exact=True).wait_for()
 
 
