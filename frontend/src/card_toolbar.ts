@@ -8,7 +8,7 @@ import { button, copyButton, iconButton, rename } from "./copy_button";
 import { openFully } from "./fullview";
 import { say as notify } from "./notices";
 import { allIn } from "./ours";
-import { RESULT, SAVE } from "./saving";
+import { RESULT, SAVE, saveForms } from "./saving";
 import { hasLevels, openLevels } from "./tree";
 import { viewSwitch } from "./views";
 
@@ -42,8 +42,16 @@ function toolbar(body: HTMLElement): HTMLElement {
   if (hasLevels(body)) box.append(levelsButton(body));
   if (hasLines(body)) box.append(wrapButton(body));
   const full = iconButton("full", "Full view", `Full view: ${title}`, () => openFully(body, title));
-  box.append(copyButton(title, () => textOf(body)), saveButton(body, title), full);
+  box.append(copyButton(title, () => textOf(body)), saveButton(body, title));
+  if (body.closest(RESULT) && body.querySelector("[data-toolbench-table]")) {
+    box.append(saveForms(title, () => sayNoKernel(body)));
+  }
+  box.append(full);
   return box;
+}
+
+function sayNoKernel(body: HTMLElement): void {
+  notify(body.closest(CARD)?.querySelector(BAR) ?? body, NO_KERNEL);
 }
 
 /**
@@ -61,7 +69,7 @@ function saveButton(body: HTMLElement, title: string): HTMLButtonElement {
     }
     rename(save, ofPage);
     save.title = `${ofPage}: ${title}`;
-    notify(body.closest(CARD)?.querySelector(BAR) ?? body, NO_KERNEL);
+    sayNoKernel(body);
   });
   save.classList.add(SAVE.slice(1));
   return save;

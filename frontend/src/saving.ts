@@ -3,7 +3,7 @@
 
 import { saveFile } from "./clipboard";
 import type { Models, View } from "./connection";
-import { rename } from "./copy_button";
+import { button, rename } from "./copy_button";
 import { ask } from "./exchange";
 import { say, sayNothing } from "./notices";
 
@@ -44,7 +44,7 @@ export async function saveWhole(save: HTMLButtonElement, { el, model }: View, ke
   rename(save, "Saving…");
   try {
     const isFiles = (news: Partial<Files>): boolean => news.save === id && !("file" in news);
-    const found = (await ask<Files>(model, kernel, { save: id, card: index }, isFiles))?.content;
+    const found = (await ask<Files>(model, kernel, { save: id, card: index, form: save.dataset.form ?? "" }, isFiles))?.content;
     if (found?.problem) say(bar, found.problem);
     if (!found) return false;
     for (const [file, { name, type, size }] of (found.files ?? []).entries()) {
@@ -66,4 +66,31 @@ export async function saveWhole(save: HTMLButtonElement, { el, model }: View, ke
     rename(save, label);
     save.removeAttribute("aria-busy");
   }
+}
+
+/** Buttons that save the table of a result called *title* in several forms, behind one that shows them. */
+export function saveForms(title: string, noKernel: () => void): HTMLElement {
+  const [menu, head, forms] = [document.createElement("details"), document.createElement("summary"), document.createElement("span")];
+  menu.className = "toolbench-forms";
+  head.className = "toolbench-tool";
+  head.title = `Save as CSV, JSON or Parquet: ${title}`;
+  head.setAttribute("aria-label", head.title);
+  head.textContent = "▾";
+  for (const form of ["CSV", "JSON", "Parquet"]) {
+    const save = button(form, `Save as ${form}: ${title}`, noKernel);
+    save.classList.add(SAVE.slice(1));
+    save.dataset.form = form.toLowerCase();
+    forms.append(save);
+  }
+  menu.append(head, forms);
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    head.focus();
+    event.stopPropagation();
+  });
+  menu.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && menu.contains(relatedTarget))) menu.open = false;
+  });
+  return menu;
 }

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from importlib.util import find_spec
 from io import BytesIO, StringIO
 
 import numpy as np
@@ -90,6 +91,32 @@ def test_html_is_whole_and_runs_nowhere():
     from matplotlib.figure import Figure
 
     assert list(_saved(Figure(figsize=(1, 1)))) == ["result.png"]
+
+
+def test_a_table_and_a_list_of_objects_have_three_forms():
+    """CSV, JSON with the names of the labels, and Parquet where pyarrow is installed."""
+    frame = pd.DataFrame({"n": [1, 2], "x": [0.1, None]}, index=pd.Index(["a", "b"], name="key"))
+    rows = [{"n": 1, "tags": ["a", "b"]}, {"x": "c,d"}]
+    assert _saved(frame, form="csv") == {"result.csv": frame.to_csv().encode()}
+    assert _saved({"items": rows, "total": 2}, form="csv") == {
+        "result.csv": b'n,tags,x\n1,"[""a"", ""b""]",\n,,"c,d"\n'
+    }
+    whole = json.loads(_saved(frame, form="json")["result.json"])
+    assert whole == [{"key": "a", "n": 1, "x": 0.1}, {"key": "b", "n": 2, "x": None}]
+    assert json.loads(_saved({"items": rows, "total": 2}, form="json")["result.json"]) == rows
+    for table in (frame, rows):
+        if find_spec("pyarrow") is None:
+            with pytest.raises(ToolbenchError, match="Parquet needs pyarrow, which is not"):
+                _saved(table, form="parquet")
+        else:
+            [saved] = _saved(table, form="parquet").values()
+            assert len(pd.read_parquet(BytesIO(saved))) == 2
+    secret = pd.DataFrame({"n": [SECRET]})
+    assert b"secret-hidden" in _saved(secret, SECRET, form="json")["result.json"]
+    with pytest.raises(ToolbenchError, match="has a secret, which is not hidden in Parquet"):
+        _saved(secret, SECRET, form="parquet")
+    # It has one form
+    assert _saved("text", form="csv") == {"result.txt": b"text"}
 
 
 def test_what_walks_like_a_table_is_a_table():

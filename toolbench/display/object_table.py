@@ -36,24 +36,25 @@ class ObjectTable:
     """A table (see `Frame`) whose rows are objects of JSON.
 
     Attributes:
+        objects: The rows.
         above: The other keys of the object that holds the list, with their values.
         name: The key of the list; empty if the list stands alone.
     """
 
     def __init__(self, objects: list[dict[str, Any]], above: dict[str, Any], name: str) -> None:
         """Make a table of *objects*; each has some of the keys."""
-        self._objects = objects
+        self.objects = objects
         self.above, self.name, self.label = above, name, ""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The keys of all objects, in the order in which they come."""
-        return tuple(dict.fromkeys(chain.from_iterable(self._objects)))
+        return tuple(dict.fromkeys(chain.from_iterable(self.objects)))
 
     @property
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
-        return len(self._objects), len(self.columns)
+        return len(self.objects), len(self.columns)
 
     @cached_property
     def dtypes(self) -> tuple[ColumnType, ...]:
@@ -62,7 +63,7 @@ class ObjectTable:
 
     def _type_of(self, column: str) -> ColumnType:
         """Return the type of the values of *column* that are there; `object` if they have several."""
-        kinds = {type(item.get(column)) for item in self._objects} - {type(None)}
+        kinds = {type(item.get(column)) for item in self.objects} - {type(None)}
         if kinds == {int, float}:
             kinds = {float}
         name = "object"
@@ -73,7 +74,7 @@ class ObjectTable:
 
     def row(self, place: int) -> tuple[Any, ...]:
         """Return the row at *place*, its number first."""
-        item = self._objects[place]
+        item = self.objects[place]
         return (place, *[item.get(column, _ABSENT) for column in self.columns])
 
     def itertuples(
@@ -82,7 +83,7 @@ class ObjectTable:
         name: None = None,
     ) -> Iterable[Any]:
         """Return the rows, each with its number first."""
-        return map(self.row, range(len(self._objects)))
+        return map(self.row, range(len(self.objects)))
 
     @property
     def above_html(self) -> Html:

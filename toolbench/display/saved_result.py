@@ -4,25 +4,29 @@ import csv
 import json
 from collections.abc import Sequence
 from functools import partial
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any, NamedTuple
 
 from rich.text import Text
 
-from toolbench.core.coercion import content_of_drawn, is_drawn
+from toolbench.core.coercion import content_of_drawn, data_frame_class, is_drawn
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.images import Image, read_image
+from toolbench.display.object_table import ObjectTable
 from toolbench.display.observations import (
+    json_of,
     person_content,
     read_by_model,
+    table_of,
     unread_data,
     visualized,
     without_secrets,
 )
 from toolbench.display.render import to_text
-from toolbench.display.tables import as_frame, index_name
+from toolbench.display.tables import Frame, as_frame, index_name, returned_frame
 from toolbench.errors import ToolbenchError
+from toolbench.install_commands import how_to_install
 from toolbench.redaction.redactor import Redactor
 from toolbench.values import is_readable, plain, str_of, whole_characters
 
@@ -42,7 +46,12 @@ class SavedFile(NamedTuple):
 
 
 def saved_files(
-    observation: Observation, redactor: Redactor, *, for_model: bool = False, most: int = MOST
+    observation: Observation,
+    redactor: Redactor,
+    *,
+    for_model: bool = False,
+    most: int = MOST,
+    form: str = "",
 ) -> list[SavedFile]:
     """Return the whole result as files: a table as CSV, bytes and JSON as they are, text, each image.
 
@@ -53,11 +62,18 @@ def saved_files(
         redactor: Hides its secrets.
         for_model: What the model reads, not what a person sees.
         most: The number of bytes that are not too many.
+        form: `csv`, `json` or `parquet` for a table, or a list of objects; empty for the result as it is.
 
     Raises:
-        ToolbenchError: If the result is larger.
+        ToolbenchError: If the result is larger, or cannot be saved in this form.
     """
     shown = without_secrets(observation, redactor)
+    if form:
+        table = returned_frame(observation)
+        if table is None:
+            table = table_of(shown, json_of(shown))
+        if table is not None:
+            return [_table_file(table, form, redactor, most)]
     if for_model:
         files = _files_of(read_by_model(shown), redactor, most)
     elif type(shown).visualize is not Observation.visualize:
@@ -68,14 +84,7 @@ def saved_files(
         images = [block for block in person_content(shown) if isinstance(block, ImageContent)]
         files = _files_of([to_text(view, width=width, limit=most), *images], redactor, most)
     else:
-        # Its secrets are searched below: the table that is shown has only the first columns
-        result = None
-        if not shown.is_error:
-            result = getattr(observation, "result", None)
-        files = _files_of(person_content(shown), redactor, most)
-        # Bytes may be an image
-        if not any(file.type.startswith("image/") for file in files):
-            files = _returned(result, redactor, most) or files
+        files = _data_files(observation, shown, redactor, most)
     data = unread_data(shown)
     if data is not None and not for_model:
         text = json.dumps(plain(data), ensure_ascii=False, indent=2)
@@ -86,6 +95,61 @@ def saved_files(
 
 
 _JSON = "application/json"
+
+
+def _data_files(
+    observation: Observation, shown: Observation, redactor: Redactor, most: int
+) -> list[SavedFile]:
+    """Return what a tool returned, as it is; *shown* is the result without secrets."""
+    files = _files_of(person_content(shown), redactor, most)
+    # Bytes may be an image
+    if shown.is_error or any(file.type.startswith("image/") for file in files):
+        return files
+    # Its secrets are searched below: the table that is shown has only the first columns
+    return _returned(getattr(observation, "result", None), redactor, most) or files
+
+
+def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> SavedFile:
+    """Return *table* as one file; its rows are objects in JSON."""
+    if form == "csv":
+        return SavedFile("result.csv", "text/csv", _written(_csv_of(table, most), redactor))
+    if form == "json":
+        content = _written(_json_of(table), redactor)
+        if len(content) > most:
+            raise _too_large(most)
+        return SavedFile("result.json", _JSON, content)
+    if redactor and redactor.occurs_in(_csv_of(table, most)):
+        msg = "This result has a secret, which is not hidden in Parquet: save it as CSV or JSON."
+        raise ToolbenchError(msg)
+    frame: Any = table
+    if isinstance(table, ObjectTable):
+        frame = data_frame_class()(table.objects)
+    if not callable(getattr(frame, "to_parquet", None)):
+        msg = f"A {type(frame).__name__} cannot be written as Parquet: save it as CSV or JSON."
+        raise ToolbenchError(msg)
+    buffer = BytesIO()
+    try:
+        frame.to_parquet(buffer)
+    except ImportError as error:
+        msg = f"Parquet needs pyarrow, which is not installed: {how_to_install('pyarrow')}."
+        raise ToolbenchError(msg) from error
+    return SavedFile("result.parquet", "application/vnd.apache.parquet", buffer.getvalue())
+
+
+def _json_of(table: Any) -> str:
+    """Return the rows of *table* as objects; they have their labels, if these have a name."""
+    if isinstance(table, ObjectTable):
+        return json.dumps(table.objects, ensure_ascii=False, indent=2)
+    if callable(getattr(table, "to_json", None)):
+        if index_name(table):
+            table = table.reset_index()
+        text: str = table.to_json(
+            orient="records", date_format="iso", double_precision=15, force_ascii=False, indent=2
+        )
+        return text
+    names = [str_of(name) for name in table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in table.itertuples(index=False, name=None)]
+    return json.dumps(plain(rows), ensure_ascii=False, indent=2)
 
 
 def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
@@ -172,13 +236,24 @@ def _csv_of(result: Any, most: int) -> str:
         ToolbenchError: If it has more than *most* characters.
     """
     rows = _Rows(most)
-    if callable(getattr(result, "to_csv", None)):
+    if isinstance(result, ObjectTable):
+        writer = csv.writer(rows, lineterminator="\n")
+        writer.writerow(result.columns)
+        for item in result.objects:
+            writer.writerow([_csv_cell(item.get(column)) for column in result.columns])
+    elif callable(getattr(result, "to_csv", None)):
         result.to_csv(rows)
     elif (frame := as_frame(result)) is not None:
         writer = csv.writer(rows, lineterminator="\n")
         writer.writerow([index_name(frame), *frame.columns])
         writer.writerows(frame.itertuples(index=True, name=None))
     return rows.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return value
 
 
 class _Rows(StringIO):

@@ -326,12 +326,15 @@ class RunReport:
         if self._comparison is not None:
             put(self._comparison, comparison)
 
-    def _files_of(self, card: int) -> list[SavedFile]:
-        """Return the whole of the shown result: the second card has what the model reads."""
+    def _files_of(self, card: int, form: str) -> list[SavedFile]:
+        """Return the whole of the shown result, in a *form* if it is a table.
+
+        The second card has what the model reads.
+        """
         if self._seen is None:
             return []
         run = self._seen.run
-        return saved_files(run.outcome, run.secrets.redactor, for_model=card > 0)
+        return saved_files(run.outcome, run.secrets.redactor, for_model=card > 0, form=form)
 
     def close(self) -> None:
         """Ignore a linked resource that is still being read, and forget the files to save."""
@@ -467,12 +470,12 @@ class ResultSaving:
     The files are made when they are asked for: a view has only the first part of a large result.
     """
 
-    def __init__(self, widget: Any, files_of: Callable[[int], list[SavedFile]]) -> None:
+    def __init__(self, widget: Any, files_of: Callable[[int, str], list[SavedFile]]) -> None:
         """Listen to the page.
 
         Args:
             widget: The widget with the cards of the result.
-            files_of: Returns the files of the card with this number in the widget.
+            files_of: Returns the files of the card with this number in the widget, in this form.
         """
         self._widget, self._files_of = widget, files_of
         # By the id that the page gives each save
@@ -487,17 +490,17 @@ class ResultSaving:
         match content:
             # Asked again if the answer was lost
             case {"save": str(save), "card": int(card)}:
-                self._begin(save, card)
+                self._begin(save, card, str(content.get("form", "")))
             case {"save": str(save), "file": int(file), "begin": int(begin)} if save in self._saves:
                 piece = self._saves[save][file].content[begin : begin + _PIECE]
                 self._widget.send(dict(content), [piece])
             case {"save": str(save)}:
                 self._saves.pop(save, None)
 
-    def _begin(self, save: str, card: int) -> None:
+    def _begin(self, save: str, card: int, form: str) -> None:
         """Tell the page which files there are, or why there are none."""
         try:
-            files = self._files_of(card)
+            files = self._files_of(card, form)
         except ToolbenchError as error:
             self._widget.send({"save": save, "problem": str(error)})
         except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
