@@ -256,6 +256,16 @@ def _started(page: NotebookPage, place: Locator) -> None:
     page.wait_for_text("counted 6", within=place)
 
 
+def _about(tab: str) -> Callable[[NotebookPage, Locator], None]:
+    """Open *tab*, one of those about the server, in the explorer."""
+
+    def act(page: NotebookPage, place: Locator) -> None:
+        page.click("Server and traffic", within=place)
+        place.get_by_role("tab", name=tab).click()
+
+    return act
+
+
 def _explore(page: NotebookPage, place: Locator) -> None:
     options = place.get_by_role("option")
     options.filter(has_text="Get structured content").first.click()
@@ -266,11 +276,12 @@ def _explore(page: NotebookPage, place: Locator) -> None:
     else:
         place.get_by_label("location", exact=True).select_option("New York")
     _run(page, place, "succeeded")
-    place.get_by_role("tab", name="Traffic").click()
+    _about("Traffic")(page, place)
     place.get_by_text("tools/call").locator("visible=true").first.wait_for()
 
 
 def _review(page: NotebookPage, place: Locator) -> None:
+    _about("Server")(page, place)
     page.click("Should I use it?", within=place)
     page.wait_for_text("undeclared", within=place)
 
@@ -314,7 +325,7 @@ STATES = [
     State("result-image", "draw_chart", lambda page, place: _run(page, place, "succeeded")),
     State("bench", MANY, _nothing),
     State("explorer", "%mcp explore library", _explore),
-    State("explorer-server", "%mcp explore library", _nothing),
+    State("explorer-server", "%mcp explore library", _about("Server")),
     State("explorer-review", "%mcp explore library", _review),
     State(
         "explorer-resource",
@@ -327,9 +338,9 @@ STATES = [
         _item("Prompts", "Recommend a book"),
     ),
     State("explorer-skill", "%mcp explore library", _item("Skills", "lending")),
-    State("explorer-log", "%mcp explore library", _tab("Log")),
-    State("explorer-recording", "%mcp explore library", _tab("Recording")),
-    State("explorer-changes", "%mcp explore library", _tab("Changes")),
+    State("explorer-log", "%mcp explore library", _about("Log")),
+    State("explorer-recording", "%mcp explore library", _about("Recording")),
+    State("explorer-changes", "%mcp explore library", _about("Changes")),
     State("review", "%mcp review library", _nothing),
     State("transcript", CHAT, _chat),
     State("sweep", SWEEP, _open_row),

@@ -114,9 +114,9 @@ class TestAsAValue:
         explorer.box.get_by_label("Find a server").focus()
         keys.type("sh")
         keys.press("Enter")
-        # The pane that comes last: until then, tabs and fields are those of the other server
-        aside = explorer.box.locator(".toolbench-pane-aside strong")
-        aside.get_by_text("shop", exact=True).first.wait_for()
+        # Until then, tabs and fields are those of the other server
+        head = explorer.box.locator(".toolbench-server strong")
+        head.get_by_text("shop", exact=True).first.wait_for()
         reach(explorer, "tab", "Tools")
         keys.press("ArrowRight")
         expect(explorer.box.get_by_role("tab", name="Resources")).to_be_focused()
@@ -197,6 +197,12 @@ class TestLayout:
             tops = lists.evaluate_all("tabs => tabs.map(it => it.offsetTop)")
             assert len(set(tops)) == 1
             explorer.run(until="lent")
+            form = explorer.box.locator(".toolbench-card").locator("visible=true").bounding_box()
+            result = (
+                explorer.box.locator(".toolbench-report").locator("visible=true").bounding_box()
+            )
+            assert form is not None and result is not None
+            assert form["x"] + form["width"] <= result["x"]
             lists_pane = explorer.box.locator(".toolbench-pane-list").bounding_box()
             search = explorer.box.get_by_label("Search", exact=True)
             field = search.locator("visible=true").bounding_box()

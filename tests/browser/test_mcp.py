@@ -34,6 +34,7 @@ class TestExplorer:
             "%mcp",
         )
         with opened(lab, *cells) as explorer:
+            explorer.tab("Server")
             explorer.see("protocol 2026-07-28")
             faults = explorer.faults("at first")
             explorer.look("explorer-first")

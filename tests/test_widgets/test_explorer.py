@@ -332,7 +332,7 @@ class TestTools:
         press(pane, "Reload")
         panel = open_panel(pane)
         receive(tabs(panel), selected_index=4)
-        click(buttons(panel)["Load into form"])
+        click(buttons(panel)["Load"])
         eventually(lambda: panel.form.value == {"password": "hunter2!"})
 
     def test_elsewhere_are_marked(self, client):
