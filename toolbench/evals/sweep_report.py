@@ -77,7 +77,7 @@ def _numbers(report: "SweepReport") -> str:
 
 def _shown(report: "SweepReport", count: int) -> TableHead:
     """Return the first *count* rows as they are shown: numbers and times rounded, the rest in words."""
-    arguments = frozenset(report.argument_columns.values())
+    whole = {*report.argument_columns.values(), *OWN_COLUMNS}
     names, columns, kinds = [], [], []
     for name, values in report.columns.items():
         column = values[:count]
@@ -89,7 +89,7 @@ def _shown(report: "SweepReport", count: int) -> TableHead:
             column = [*map(duration, column)]
         elif name == "error":
             column = [error or "" for error in column]
-        elif name not in arguments:
+        elif name not in whole:
             column = [_cell(value, row) for value, row in zip(column, report, strict=False)]
         names.append(name)
         columns.append(column)

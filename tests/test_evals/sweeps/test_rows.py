@@ -84,6 +84,9 @@ def test_a_table_is_shown_beside_a_secret_that_is_a_word_of_it(word):
     assert report[0].table is not None
     assert report[0].table.keys() == {"columns", "rows", "shape"}
     assert "word" in report.to_html() and ">empty</th>" in report.to_html()
+    # Its size stands below it, and in the column of results alone
+    assert ">ok</td>" in report.to_html()
+    assert report.to_html().count(">1 row · 3 ") == 2
 
 
 @tool(read_only=True)
