@@ -84,7 +84,7 @@ class Table {
     this.#element = element;
     this.#body = element.tBodies[0] ?? element.createTBody();
     this.#heads = [...(element.tHead?.rows[0]?.cells ?? [])];
-    this.#names = this.#heads.map((head) => head.firstChild?.textContent ?? "");
+    this.#names = this.#heads.map((head) => head.firstChild?.textContent?.trim() ?? "");
     this.#looks = this.#heads.map((head) => head.style.textAlign);
     this.#scroller = element.parentElement;
     const first = [...this.#body.rows].map((row) => [...row.cells].map(readCell));

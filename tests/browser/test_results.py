@@ -227,7 +227,7 @@ def an_image_can_be_enlarged(lab: NotebookPage, page: Locator) -> None:
     eventually(lambda: shown.evaluate(height) == 1, what="the image has its true size")
     dialog.get_by_role("button", name="Close").click()
     with lab.tab.page.expect_download() as download:
-        panel.get_by_role("button", name="Save").click()
+        panel.get_by_role("button", name="Save", exact=True).click()
     assert download.value.suggested_filename == "result.png"
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
 
