@@ -215,7 +215,7 @@ class TestPanel:
         panel.get_by_role("tab", name="Form").click()
         lab.type_into("folder", "/elsewhere", within=panel)
         panel.get_by_role("tab", name="History").click()
-        lab.click("Load into form", within=panel)
+        lab.click("Load", within=panel)
         folder = panel.get_by_label("folder", exact=True)
         lab.tab.page.wait_for_function("f => f.value === '/srv/data'", arg=folder.element_handle())
 

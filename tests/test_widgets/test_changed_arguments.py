@@ -33,7 +33,7 @@ def test_arguments_of_an_earlier_run_stand_over_the_result_of_another():
     panel = ended(a=1)
     tabs(panel).selected_index = 4
     receive(named(panel, "Run", Dropdown), index=1)
-    click(buttons(panel)["Load into form"])
+    click(buttons(panel)["Load"])
     assert panel.form.value == {"a": 5, "b": 6}
     assert CHANGED in shown(panel)
     panel.put_back({"a": 1})

@@ -302,7 +302,7 @@ class TestSecrets:
         numbers = {"bob": history()[-1].id, "ada": history()[-2].id}
         for call in calls:
             receive(named(view, "Run"), index=[*numbers].index(call["user"]))
-            click(buttons(view)["Load into form"])
+            click(buttons(view)["Load"])
             eventually(lambda call=call: again.form.value == call)
         assert tabs(again).selected_index == 0
         assert "did not keep" not in page(again)
@@ -321,7 +321,7 @@ class TestSecrets:
             panel.run()
             finish(panel)
             panel.show(define_unlock("str"))
-        click(buttons(opened(panel, "History"))["Load into form"])
+        click(buttons(opened(panel, "History"))["Load"])
         eventually(lambda: panel.form.value == {"user": "ada"})
         sentence = f"Run {history()[-1].id} did not keep 'code'"
         eventually(lambda: sentence in unescape(shown(panel)))
@@ -338,7 +338,7 @@ class TestSecrets:
         finish(panel)
         panel.form.value = {}
         before = len(wire.messages)
-        click(buttons(opened(panel, "History"))["Load into form"])
+        click(buttons(opened(panel, "History"))["Load"])
         eventually(lambda: panel.form.value == {"user": "ada"})
         assert "did not keep 'code'" in unescape(shown(panel))
         assert "hunter2!" not in str(wire.messages[before:])
