@@ -111,7 +111,7 @@ class TestTheLine:
     def test_is_printed_when_a_run_is_repeated(self, shell, changed, capsys):
         with pytest.warns(UserWarning, match="sow still uses the earlier one"):
             shell.user_ns["sow"]({})
-        number = shell.run_line_magic("tools", "history 1").rows[0][0]
+        number = shell.run_line_magic("tools", "history 1")[0].id
         capsys.readouterr()
         shell.run_line_magic("tools", f"history --rerun {number}")
         assert capsys.readouterr().out == f"{ADVICE}\n"
