@@ -6,8 +6,9 @@ import pytest
 
 from toolbench import history, run_tool, tool
 from toolbench.errors import ToolNotFoundError
-from toolbench.runs.history import RunHistory, tool_names
+from toolbench.runs.history import RunHistory
 from toolbench.runs.policy import policy
+from toolbench.runs.run_rows import rows_of
 from toolbench.testing import FakeMCPServer
 
 pytestmark = pytest.mark.usefixtures("no_records")
@@ -56,9 +57,9 @@ class TestHistory:
         for name in ("git", "desk"):
             client.connect(name, server(name))
             run_tool(client.servers[name].tools["status"])
-        assert tool_names(history()) == ["git.status", "desk.status"]
+        assert [row.tool for row in rows_of(history()[:])] == ["desk.status", "git.status"]
         assert "desk.status" in repr(history())
-        assert tool_names(history()[:1]) == ["status"]
+        assert [row.tool for row in rows_of(history()[:1])] == ["status"]
 
 
 class TestSavedRuns:
