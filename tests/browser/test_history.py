@@ -51,6 +51,6 @@ def test_a_new_run_leaves_the_focus_and_the_list_where_they_are(lab: NotebookPag
         runs.get_by_role("row").filter(has_text=f"n = {n}").get_by_role("checkbox").click()
     expect(panel.locator(".toolbench-chosen")).to_have_count(2)
     difference = panel.locator("[data-toolbench-card]").filter(has_text="Result")
-    expect(difference).to_contain_text("10 → 154")
+    expect(difference).to_contain_text('"10" → "154"')
     panel.get_by_label("Filter").fill("n = 77")
     expect(runs.get_by_role("checkbox")).to_have_count(1)
