@@ -15,8 +15,11 @@ _ALL = ("allow", "ask", "deny")
 _NARROWEST = 20
 
 
-class _OfPolicy(Enum[Any]):
-    """A trait that is an attribute of the policy, which Python can change too."""
+class PolicyEnum(Enum[Any]):
+    """A trait that is an attribute of the policy, which Python can change too.
+
+    With "Enum" in its name, `%config Toolbench` lists the choices.
+    """
 
     def get(self, obj: Any, cls: Any = None) -> Any:
         """Return the policy's value, whoever set it."""
@@ -37,7 +40,7 @@ class Toolbench(Configurable):
     timeout = Float(
         None,
         allow_none=True,
-        help="Seconds after which a run that you start by a line or in a panel is cancelled. "
+        help="Seconds of work after which a run that you start by a line or in a panel is cancelled. "
         "The calls of a sweep, of an agent and of Python code have no such limit.",
     ).tag(config=True)
     connect_timeout = Float(
@@ -45,10 +48,10 @@ class Toolbench(Configurable):
         allow_none=True,
         help="Seconds after which %mcp connect stops connecting.",
     ).tag(config=True)
-    destructive = _OfPolicy(
+    destructive = PolicyEnum(
         _ALL, "ask", help="The policy for a tool that declares itself destructive."
     ).tag(config=True)
-    undeclared = _OfPolicy(
+    undeclared = PolicyEnum(
         _ALL, "ask", help="The policy for a server's tool that does not declare what it changes."
     ).tag(config=True)
     width = Int(
