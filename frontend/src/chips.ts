@@ -1,16 +1,17 @@
 // A list of several choices as chips: each is pressed and released with a click or the space bar, and the
 // arrow keys move between them. What counts is the list of ipywidgets, which a page without this module shows.
 
-import { onSet } from "./set_values";
+import type { View } from "./connection";
+import { onSet } from "./field_views";
 
 const LIST = ":scope > select[multiple]";
 export const CHIPS = ".tb-chips";
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/** Show the choices of *field*, the element of a list of ipywidgets, as chips. */
-export function addChips(field: HTMLElement, label: string): void {
-  const list = field.querySelector<HTMLSelectElement>(LIST);
-  if (!list || field.querySelector(CHIPS)) return;
+/** Show the choices of *view*, a list of ipywidgets, as chips. */
+export function addChips(view: View, label: string): void {
+  const list = view.el.querySelector<HTMLSelectElement>(LIST);
+  if (!list || view.el.querySelector(CHIPS)) return;
   const box = document.createElement("div");
   box.className = "tb-chips";
   box.setAttribute("role", "listbox");
@@ -26,7 +27,7 @@ export function addChips(field: HTMLElement, label: string): void {
     if (!option) return;
     option.selected = !option.selected;
     show();
-    list.dispatchEvent(new Event("change", { bubbles: true }));
+    for (const event of ["input", "change"]) list.dispatchEvent(new Event(event, { bubbles: true }));
   };
   /** Tab leads to one chip only. */
   const enter = (place: number): void => {
@@ -57,8 +58,7 @@ export function addChips(field: HTMLElement, label: string): void {
   show();
   box.append(...chips);
   list.after(box);
-  list.focus = () => chips.find((chip) => chip.tabIndex === 0)?.focus();
-  onSet(list, "selectedIndex", () => queueMicrotask(show)); // ipywidgets sets it first, and then each option
+  onSet(view, show);
 }
 
 function chipOf(text: string): HTMLElement {

@@ -4,7 +4,7 @@
 // value. Once nothing is left to send the click goes, marked, so that the kernel need not wait for keys.
 // What is read of ipywidgets with `_` is not public: without it the click goes as it always did.
 
-import { endWaiting, isAlive, isWaiting, type Model, type Models, type View } from "./connection";
+import { endWaiting, isAlive, isWaiting, type Model, type Models, modelsOf, type View, viewAt, viewsOf } from "./connection";
 import { COPY_CALL, copyCall } from "./copy_call";
 import { say, sayNothing } from "./notices";
 import { openedRow, openRow } from "./opened_rows";
@@ -58,7 +58,7 @@ export function holdClicks(models: Models | undefined, signal: AbortSignal): voi
 
 /** The connection broke: what was on its way may be lost. Say so at each field of ours, and send its next value. */
 async function loseValues(kernel: Models): Promise<void> {
-  const models = await ready(Object.values(kernel._models ?? {}));
+  const models = await modelsOf(kernel);
   for (const model of models.filter(isWaiting)) {
     endWaiting(model);
     for (const { el } of await placesOf(model, models)) {
@@ -136,7 +136,7 @@ async function hold(event: Passing, act: () => Promise<boolean>, before = Promis
 /** Do *act* with the widget at *element* and its kernel; return whether it is known, and *act* could do it. */
 async function passTo(element: Element, act: (view: View, kernel: Models) => unknown): Promise<boolean> {
   for (const kernel of new Set(kernels.values())) {
-    const view = await viewAt(element, await ready(Object.values(kernel._models ?? {})));
+    const view = await viewAt(element, kernel);
     if (view) return (await act(view, kernel)) !== false;
   }
   return false;
@@ -145,9 +145,9 @@ async function passTo(element: Element, act: (view: View, kernel: Models) => unk
 /** Send *message* of the widget at *element* once *box* has sent its changes; return whether it is known. */
 async function send(message: string, element: Element, box: Element): Promise<boolean> {
   for (const kernel of new Set(kernels.values())) {
-    const models = await ready(Object.values(kernel._models ?? {}));
-    const view = await viewAt(element, models);
+    const view = await viewAt(element, kernel);
     if (!view) continue;
+    const models = await modelsOf(kernel);
     const changed = await within(box, models);
     sayNothing(element);
     if (changed.length > 0) await answered(changed, element, kernel);
@@ -173,14 +173,6 @@ async function answered(models: Model[], element: Element, kernel: Models): Prom
   element.removeAttribute("aria-busy");
 }
 
-async function viewAt(element: Element, models: Model[]): Promise<View | undefined> {
-  for (const model of models) {
-    const view = (await viewsOf(model)).find((view) => view.el === element);
-    if (view) return view;
-  }
-  return undefined;
-}
-
 /** Those of *models* that have something to send and are shown in *box*. */
 async function within(box: Element, models: Model[]): Promise<Model[]> {
   const waiting = models.filter(isWaiting);
@@ -192,18 +184,6 @@ async function within(box: Element, models: Model[]): Promise<Model[]> {
 async function placesOf(model: Model, models: Model[]): Promise<View[]> {
   const editors = models.filter((editor) => editor.get("source") === `IPY_MODEL_${model.model_id}`);
   return (await Promise.all([model, ...editors].map(viewsOf))).flat();
-}
-
-async function viewsOf(model: Model): Promise<View[]> {
-  const views = Object.values(model.views ?? {});
-  return views.length > 0 ? ready(views) : [];
-}
-
-/** What is there of *promises* now. */
-async function ready<T>(promises: Promise<T>[]): Promise<T[]> {
-  const none = Promise.resolve(undefined);
-  const values = await Promise.all(promises.map((promise) => Promise.race([promise, none]).catch(() => undefined)));
-  return values.filter((value) => value !== undefined) as T[];
 }
 
 function outermost(element: Element): Element {

@@ -48,6 +48,7 @@ export interface View {
   el: Element;
   model: Model;
   callbacks(): unknown;
+  listenTo(model: Model, event: string, react: () => void): void;
 }
 
 /** Call *react* at each *event* of *model*, until *signal*. */
@@ -57,7 +58,6 @@ export function follow(model: Model, event: string, react: () => void, signal: A
 }
 
 const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself
-
 
 export function isAlive({ kernel }: Models): boolean {
   if (kernel === null || kernel?.isDisposed) return false; // it may go without a last status
@@ -78,4 +78,30 @@ export function isWaiting(model: Model): boolean {
 export function endWaiting(model: Model): void {
   model._pending_msgs = 0;
   model._msg_buffer = null;
+}
+
+/** The models of *kernel* that are there now. */
+export async function modelsOf(kernel: Models): Promise<Model[]> {
+  return ready(Object.values(kernel._models ?? {}));
+}
+
+/** The view of *kernel* that *element* is; undefined if it is of another kernel. */
+export async function viewAt(element: Element, kernel: Models): Promise<View | undefined> {
+  for (const model of await modelsOf(kernel)) {
+    const view = (await viewsOf(model)).find((view) => view.el === element);
+    if (view) return view;
+  }
+  return undefined;
+}
+
+export async function viewsOf(model: Model): Promise<View[]> {
+  const views = Object.values(model.views ?? {});
+  return views.length > 0 ? ready(views) : [];
+}
+
+/** What is there of *promises* now. */
+async function ready<T>(promises: Promise<T>[]): Promise<T[]> {
+  const none = Promise.resolve(undefined);
+  const values = await Promise.all(promises.map((promise) => Promise.race([promise, none]).catch(() => undefined)));
+  return values.filter((value) => value !== undefined) as T[];
 }

@@ -3,6 +3,7 @@
 // focused knows where.
 
 import { addChips, CHIPS } from "./chips";
+import { withView } from "./field_views";
 import { addNativeInputs } from "./native";
 import { allIn } from "./ours";
 
@@ -11,6 +12,7 @@ const FIELD = ".tb-form .tb-field";
 const SWITCH = ".tb-switch";
 const GROUP = ".widget-radio-box";
 const MARKS = ".tb-marks";
+const PLAIN_MARKS = `.tb-form ${MARKS}:not(:has(${CHIPS}))`;
 const SUBMIT = ".toolbench-submit";
 const known = new WeakSet<Element>();
 
@@ -37,11 +39,13 @@ export function formsOf(changes: MutationRecord[]): Set<Element> {
 
 export function enhanceFields(page: ParentNode = document): void {
   addNativeInputs(page);
+  for (const field of page.querySelectorAll<HTMLElement>(PLAIN_MARKS)) {
+    withView(field, (view) => addChips(view, labelOf(field)?.id ?? ""));
+  }
   for (const field of page.querySelectorAll<HTMLElement>(FIELD)) {
     if (known.has(field)) continue;
     known.add(field);
     if (field.matches(SWITCH)) nameGroup(field);
-    if (field.matches(MARKS)) addChips(field, labelOf(field)?.id ?? "");
     field.focus = () => firstInput(field)?.focus();
   }
 }
@@ -69,6 +73,6 @@ function nameGroup(field: HTMLElement): void {
 }
 
 function firstInput(field: HTMLElement): HTMLElement | null {
-  const inputs = "input:checked, select, textarea, input:not([type=radio])";
+  const inputs = `${CHIPS} > [tabindex="0"], input:checked, select:not(:has(~ ${CHIPS})), textarea, input:not([type=radio])`;
   return field.querySelector<HTMLElement>(inputs) ?? field.querySelector("input");
 }

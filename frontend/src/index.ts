@@ -7,10 +7,11 @@ import type { Model, Models } from "./connection";
 import { enhanceLines } from "./copy_button";
 import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
+import { answerViews } from "./field_views";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
-import { answerRows } from "./kernel_rows";
+import { answerRows, NEW_KERNEL } from "./kernel_rows";
 import { keepKeys } from "./keys";
 import { lines } from "./lines";
 import { isOurs } from "./ours";
@@ -36,6 +37,7 @@ function start(css: string): void {
   sayLostLineEnds();
   watch();
   enhance();
+  document.addEventListener(NEW_KERNEL, enhance);
 }
 
 function enhance(): void {
@@ -114,6 +116,8 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   // By the layout, a plain model of ipywidgets, as for apps
   const layout = model.get("layout") as Model | undefined;
   if (models && layout) answerRows(layout, models, signal);
+  if (models) answerViews(models, signal);
+  document.dispatchEvent(new CustomEvent(NEW_KERNEL));
   start(String(model.get("css") ?? ""));
   holdClicks(models, signal);
   if (models?.kernel && !signal.aborted) endPendingInput(models.kernel, signal);

@@ -6,7 +6,7 @@ import { ask } from "./exchange";
 
 const ASK = "toolbench-rows"; // an event: each kernel brings its own module, and any of them may draw the table
 
-/** An event: what no kernel knew until now may be known. */
+/** An event: a kernel has come, which may know what no other knows. */
 export const NEW_KERNEL = "toolbench-rows-kernel";
 
 export interface Question {
@@ -39,7 +39,6 @@ export function answerRows(model: Model, models: Models, signal: AbortSignal): v
     answers.push(ask<Answer>(model, models, { ...question, ask: id }, isAnswer).then((answer) => rowsOf(answer?.content)));
   };
   document.addEventListener(ASK, hear, { signal });
-  document.dispatchEvent(new CustomEvent(NEW_KERNEL));
 }
 
 /** The rows that *question* asks for; undefined if no kernel has this result. */

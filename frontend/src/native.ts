@@ -1,8 +1,9 @@
 // The browser's slider, calendar and clock beside a field of text. What counts is the text: they write
 // into it as a person does, and show what it says, as far as they can.
 
+import type { View } from "./connection";
+import { onSet, withView } from "./field_views";
 import { say, sayNothing } from "./notices";
-import { onSet } from "./set_values";
 
 const SLIDERS = "[data-slider]";
 const MOMENTS = ".tb-form :is(.tb-format-date, .tb-format-time, .tb-format-date-time)";
@@ -17,7 +18,7 @@ export function addNativeInputs(page: ParentNode): void {
   for (const note of page.querySelectorAll<HTMLElement>(SLIDERS)) {
     const { describes = "", slider = "" } = note.dataset;
     for (const field of page.querySelectorAll(`.${CSS.escape(describes)}`)) {
-      add(field, (text) => sliderOf(text, nameOf(field), slider.split(" ")));
+      if (!known.has(field)) withView(field, (view) => add(field, (text) => sliderOf(text, view, slider.split(" "))));
     }
   }
   for (const field of page.querySelectorAll(MOMENTS)) add(field, (text) => buttonOf(text, field));
@@ -41,9 +42,9 @@ function type(text: HTMLInputElement, value: string): void {
 }
 
 /** Its numbers are the least, the most, the step and the default. The text does all that it does, so Tab passes it. */
-function sliderOf(text: HTMLInputElement, name: string, [min = "", max = "", step = "", preset]: string[]): HTMLElement {
+function sliderOf(text: HTMLInputElement, view: View, [min = "", max = "", step = "", preset]: string[]): HTMLElement {
   const slider = inputOf("range", "tb-slider");
-  Object.assign(slider, { min, max, step, tabIndex: -1, ariaLabel: `${name}, slider` });
+  Object.assign(slider, { min, max, step, tabIndex: -1, ariaLabel: `${nameOf(view.el)}, slider` });
   const show = (): void => {
     const number = text.value.trim() === "" ? NaN : Number(text.value);
     const isThere = number >= Number(min) && number <= Number(max);
@@ -52,7 +53,7 @@ function sliderOf(text: HTMLInputElement, name: string, [min = "", max = "", ste
   };
   slider.addEventListener("input", () => type(text, slider.value));
   text.addEventListener("input", show);
-  onSet(text, "value", show);
+  onSet(view, show);
   show();
   return slider;
 }
