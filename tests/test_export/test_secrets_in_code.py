@@ -144,9 +144,9 @@ FILLED_IN = """
 from toolbench import secret, tool
 
 @tool
-def use(a: int, token: str = secret("TRACKER")) -> str:
+def use(a: int, api_key: str = secret("TRACKER")) -> str:
     "Use it."
-    return f"{a} {token[:4]}"
+    return f"{a} {api_key[:4]}"
 """
 
 

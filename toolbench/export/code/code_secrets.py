@@ -117,10 +117,21 @@ def _held_texts(value: ast.AST) -> Iterator[ast.Constant]:
         if name in _PASS_ON:
             keywords = [k.value for k in value.keywords if k.arg != "description"]
             inner = [*value.args, *keywords, value.func]
+    elif _declares_secrets(value):
+        # `{"api_key": Secret("TRACKER")}` has names only
+        return
     elif not isinstance(value, ast.Subscript | ast.Lambda | ast.Compare):
         inner = ast.iter_child_nodes(value)
     for part in inner:
         yield from _held_texts(part)
+
+
+def _declares_secrets(value: ast.AST) -> bool:
+    """Tell whether *value* is a dict of secrets by parameters, as the executor of a tool has it."""
+    if not isinstance(value, ast.Dict) or not value.values:
+        return False
+    functions = [getattr(each, "func", None) for each in value.values]
+    return all(getattr(each, "id", "") in ("Secret", "secret") for each in functions)
 
 
 def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from shlex import quote
 from typing import Any
 
 from toolbench.export.project.recorded_calls import RecordedCalls
 from toolbench.export.tool_code.tool_parts import AnyTool, literal
-from toolbench.install_commands import own_source
 from toolbench.wording import counted
 
 
@@ -109,24 +107,18 @@ def _tested(repeated: int, accepted: int) -> Iterator[str]:
 
 
 def _installing(*, openhands: bool) -> str:
-    """Return how to install the package, and toolbench from where the exporting one came."""
+    """Return how to install the package, for others: without a path of the exporting machine."""
     if openhands:
         return (
             "They need Python 3.12 or newer, and an environment of their own: the SDK cannot share one "
             "with toolbench. In this folder, `python3.12 -m venv .venv` makes one, "
             "`.venv/bin/python -m pip install .` installs them there. "
         )
-    source, remark = own_source(), ""
-    if source:
-        remark = (
-            f"\n\n`{source}` is where toolbench was at the export: it is not on PyPI yet. Elsewhere, "
-            "write the path of a checkout of it."
-        )
-        source = f"{quote(source)} "
     return (
         "Where toolbench is installed, `pip install .` in this folder installs them. In a clean "
         "environment:\n\n```\npython3 -m venv .venv\n"
-        f".venv/bin/python -m pip install {source}.\n```{remark}\n\n"
+        ".venv/bin/python -m pip install TOOLBENCH .\n```\n\n"
+        "`TOOLBENCH` is the path of a checkout of toolbench: it is not on PyPI yet.\n\n"
     )
 
 
