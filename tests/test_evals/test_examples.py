@@ -69,6 +69,10 @@ def test_a_text_needs_no_quotes_and_comments_stay(file):
     file.put(example("two", item="cake"))
     assert [each.arguments["item"] for each in file.read()] == ["no", "cake"]
     assert "note: kept" in file.path.read_text() and file.path.read_text().startswith("# mine")
+    text = file.path.read_text()
+    with pytest.raises(CaseError, match="with this example it has more than 200,000 bytes"):
+        file.put(example("large", **{f"part {n}": "x" * 19_000 for n in range(11)}))
+    assert file.path.read_text() == text
 
 
 DAMAGED = {
@@ -77,7 +81,7 @@ DAMAGED = {
     "tool: other\nexamples: []": "of the tool",
     "tool: total\nexamples: [{name: a}]": "examples[0].arguments: Field required",
     "tool: total\nexamples: [&a {name: a, arguments: {}}, *a]": "an alias",
-    "x" * 1_000_001: "1,000,000 bytes",
+    "x" * 200_001: "200,000 bytes",
 }
 
 

@@ -39,7 +39,9 @@ class ToolAddress(NamedTuple):
     @property
     def file_name(self) -> str:
         """The address as the name of a file: a server may call its tools anything."""
-        return re.sub(r"[^\w.-]+", "_", str(self)).strip(".")[:100]
+        name = re.sub(r"[^\w.-]+", "_", str(self)).strip(".") or "tool"
+        # Bytes are what a file system counts
+        return name.encode()[:200].decode(errors="ignore")
 
     @property
     def full_name(self) -> str:

@@ -25,7 +25,7 @@ from toolbench.values import as_sent, clip, json_text, plain
 
 ENDING = ".examples.yaml"
 # Bytes of a file, and characters of one argument
-_LARGEST, _LONGEST = 1_000_000, 100_000
+_LARGEST, _LONGEST = 200_000, 20_000
 
 
 class Example(BaseModel):
@@ -120,6 +120,8 @@ class ExampleFile:
                 if len(rest) == len(examples):
                     longer = self._longer(text, [*rest, example])
                 text = longer or self._whole(text, [*rest, example])
+                if len(text.encode()) > _LARGEST:
+                    self._refuse(f"with this example it has more than {_LARGEST:,} bytes")
                 write_whole(self.path, text, is_private=False)
         except RunError as error:
             raise CaseError(str(error)) from None
@@ -164,8 +166,8 @@ class ExampleFile:
 
     def _parsed(self, text: str) -> list[Example]:
         try:
-            # A few lines of them could stand for more than memory holds
-            if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            # A few lines of aliases could stand for more than memory holds; a scan takes long
+            if "*" in text and any(isinstance(each, yaml.AliasToken) for each in yaml.scan(text)):
                 self._refuse("it has an alias: write its value instead")
             path = ("examples", None, "arguments")
             data = plain(read_yaml(text, self._schema, what="it", path=path))

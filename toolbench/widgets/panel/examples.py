@@ -66,9 +66,10 @@ class ExamplesRow:
     def _stamp(self) -> tuple[Path, int, int] | None:
         """Which file is there, and of when; None if there is none."""
         path = notebook_folder() / f"{ToolAddress.of(self._panel.tool).file_name}.examples.yaml"
-        if not path.exists():
+        try:
+            info = path.stat()
+        except OSError:
             return None
-        info = path.stat()
         return path, info.st_mtime_ns, info.st_size
 
     def refresh(self) -> None:
