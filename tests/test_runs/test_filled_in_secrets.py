@@ -19,6 +19,7 @@ from toolbench import (
     ToolExecutor,
     answering,
     history,
+    policy,
     run_tool,
     run_tools,
     secret,
@@ -27,6 +28,7 @@ from toolbench import (
 from toolbench.errors import RegistrationError, SecretError
 from toolbench.evals import sweep
 from toolbench.llm.formats import to_format
+from toolbench.runs.control import stop
 from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run
@@ -53,6 +55,12 @@ def search(query: str, token: str = secret("TRACKER")) -> str:
 def sealed(query: str, token: Annotated[SecretStr, Secret("TRACKER")]) -> int:
     """Search the tracker."""
     return len(query + token.get_secret_value())
+
+
+@tool
+def passed_on(query: str) -> str:
+    """Search the tracker."""
+    return run_tool(search, query=query).text
 
 
 class Count(ToolExecutor):
@@ -96,6 +104,8 @@ class TestWhereItIsNot:
         ]
         assert not [text for text in shown if VALUE in text]
         assert VALUE not in perform(Run(search, {"query": "a"}, source="model")).text
+        # Even of a tool that asks another tool
+        assert VALUE not in perform(Run(passed_on, {"query": "a"}, source="model")).text
         assert run_tool(sealed, query="crash").result == len("crash" + VALUE)
 
     def test_the_caller_cannot_send_it(self):
@@ -162,10 +172,47 @@ class TestWhereItIs:
         assert not history()[-1].answers
         assert VALUE not in json.dumps([record.to_dict() for record in history()])
 
+    def test_a_call_that_is_cancelled_while_it_asks_lets_the_next_ask(self):
+        begun = Event()
+
+        def wait(question):
+            begun.set()
+            cancelled = Event()
+            first.on_cancel(cancelled.set)
+            assert cancelled.wait(PATIENCE)
+            return Answer("cancel")
+
+        def answer(question):
+            return Answer("accept", {"secret": VALUE})
+
+        first = Run(search, {"query": "a"}, source="button", asker=wait)
+        second = Run(search, {"query": "b"}, source="button", asker=answer)
+        with ThreadPoolExecutor(2) as pool:
+            pool.submit(perform, first)
+            assert begun.wait(PATIENCE)
+            later = pool.submit(perform, second)
+            stop(first)
+            assert later.result().result == f"b: {VALUE}"
+
+    def test_nobody_is_asked_for_the_secret_of_a_call_that_is_refused(self):
+        asked = []
+
+        def ask(question):
+            asked.append(question)
+            return Answer("decline")
+
+        policy.ask(search)
+        perform(Run(search, {"query": "a"}, source="button", asker=ask))
+        assert [question.consent is not None for question in asked] == [True]
+
     def test_the_form_says_from_where(self, monkeypatch):
         panel = ToolPanel(search)
         line = panel._tabs._secrets
         assert line.value.endswith("<code>token</code>: asked at the first run</div>")
+        panel.form.value = {"query": "a"}
+        # Of "Run again on change", which asks nothing
+        panel.run_by_itself()
+        assert panel.runs.latest is None and panel.controls.is_refusing
         monkeypatch.setenv("TRACKER", VALUE)
         panel._tabs.update_secrets()
         assert "from the environment variable TRACKER" in line.value

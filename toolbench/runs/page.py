@@ -96,8 +96,10 @@ async def outcome_of(
     run.begin()
     try:
         run.build()
-        secrets = secrets_for(run)
         refusal = judge(run)
+        secrets = {}
+        if refusal is None:
+            secrets = secrets_for(run)
     except Exception as error:  # noqa: BLE001 - of the tool's own: a validator, or a reason to ask
         return partial(_raise, error)
     if refusal is not None:

@@ -267,7 +267,6 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     run.sent = sent_by(run)
     # First: a person is not asked about a call that cannot run
     run.build()
-    secrets = secrets_for(run)
     refusal = _judge(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
@@ -277,13 +276,15 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.observation = unfinished.model_copy(update=words)
         run.enter("denied")
         return
+    # After the consent: nobody is asked for the secrets of a call that is refused
+    secrets = secrets_for(run)
     with ExitStack() as undo:
         run.secrets.on_first(partial(hide_secrets, undo))
         undo.enter_context(given(secrets))
         observation = _as_ended(run, work(run))
-    if secrets and (run.source == "model" or run.source in OUTSIDE):
+    if run.filled_in and (run.source == "model" or run.source in OUTSIDE):
         # They read the result itself, not a view of it
-        observation = masked_observation(observation, Redactor(secrets.values(), shortest=1))
+        observation = masked_observation(observation, Redactor(run.filled_in, shortest=1))
     _keep(run, observation)
     if isinstance(observation, UnfinishedObservation) or run.cancelled:
         run.enter("cancelled")

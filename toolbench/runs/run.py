@@ -170,6 +170,8 @@ class Run:
         if conversation is not None:
             secrets = secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
+        self.filled_in: set[str] = set()
+        """The values that were filled in for this run and the runs in it; see `secret`."""
         self.parent = parent
         control_around = dialogue_around = None
         if parent is not None:

@@ -1,6 +1,7 @@
 """Find the secrets of a run before its tool is called; the user is asked for one that is nowhere."""
 
-from concurrent.futures import Future
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
 from threading import Lock, current_thread, main_thread
 from typing import Any
@@ -44,15 +45,20 @@ class SecretQuestions:
             if asked is None:
                 asked = self._open[secret.name] = Future()
         if not is_first:
-            return _awaited(asked, secret, run)
-        answer = Answer("cancel")
+            answer = _awaited(asked, secret, run)
+            if answer is None:
+                return self.answer_for(secret, run)
+            return answer
         try:
             answer = run.dialogue.put(question_for(secret, run.tool))
             _keep(secret, answer)
+            if not run.cancelled:
+                asked.set_result(answer)
         finally:
             with self._lock:
                 del self._open[secret.name]
-            asked.set_result(answer)
+            # Unless there is an answer, another run that waits asks now
+            asked.cancel()
         return answer
 
 
@@ -76,7 +82,13 @@ def secrets_for(run: Run) -> dict[str, str]:
             raise missing(secret.name, run.tool.name)
         values[secret.name] = found.value
     # A short one too: it was declared as a secret
-    run.secrets.include(Redactor(values.values(), shortest=1))
+    redactor = Redactor(values.values(), shortest=1)
+    around: Run | None = run
+    while values and around is not None:
+        # A tool may return what another one returned to it
+        around.secrets.include(redactor)
+        around.filled_in.update(values.values())
+        around = around.parent
     return values
 
 
@@ -96,8 +108,8 @@ def _ask(secret: Secret, run: Run) -> None:
         raise missing(secret.name, run.tool.name, f"it was {answer.words}")
 
 
-def _awaited(asked: "Future[Answer]", secret: Secret, run: Run) -> Answer:
-    """Wait for the answer to the question of another run, while *run* is not cancelled."""
+def _awaited(asked: "Future[Answer]", secret: Secret, run: Run) -> Answer | None:
+    """Return the answer to the question of another run; None if that was cancelled while it asked."""
     # A panel's answer arrives in the main thread
     if current_thread() is main_thread():
         why = "another run is asking for it: answer there, then call this again"
@@ -107,7 +119,16 @@ def _awaited(asked: "Future[Answer]", secret: Secret, run: Run) -> Answer:
             return asked.result(_LOOK)
         except NotYet:
             continue
+        except CancelledError:
+            return None
     raise RunCancelled
+
+
+def missing_secrets(tool: ToolDefinition[Any, Any]) -> Iterator[Secret]:
+    """Yield the secrets of *tool* that are nowhere yet, so that the user is asked for them."""
+    for secret in tool.secrets.values():
+        if secret_store.find(secret.name) is None:
+            yield secret
 
 
 def ask_before(tool: ToolDefinition[Any, Any]) -> None:
@@ -116,9 +137,7 @@ def ask_before(tool: ToolDefinition[Any, Any]) -> None:
     Raises:
         SecretError: If one has no value, and nobody gives it.
     """
-    for secret in tool.secrets.values():
-        if secret_store.find(secret.name) is not None:
-            continue
+    for secret in missing_secrets(tool):
         answer = answer_here(question_for(secret, tool))
         if not answer:
             raise missing(secret.name, tool.name, f"it was {answer.words}")

@@ -29,6 +29,7 @@ class RunOnChange:
         """Make the switch for *panel*; it is off."""
         self._panel, self._parts = panel, parts
         self._due = 0.0
+        self._origin: Any = None
         self._is_watching = False
         self.widgets: list[Any] = []
 
@@ -41,18 +42,20 @@ class RunOnChange:
         """Show the switch if the panel's tool declares to be read-only; else switch it off."""
         tool = self._panel.tool
         is_offered = tool.executor is not None and tool.hints.effect == "read-only"
+        # Another server may have got the name: it has not been switched on
+        is_other, self._origin = tool.origin != self._origin, tool.origin
         if is_offered and not self.widgets:
             words = {"description": "Run again on change", "tooltip": _TIP, "indent": False}
             self.widgets.append(self._parts.make(w.Checkbox, "toolbench-switch", **words))
             self.widgets[0].observe(lambda _: self._switched(), "value")
         for switch in self.widgets:
             show_if(switch, is_shown=is_offered)
-            switch.value = is_offered and switch.value
+            switch.value = is_offered and not is_other and switch.value
 
     def go_on(self, earlier: "RunOnChange") -> None:
         """Be on if *earlier* is, the switch of the panel that the cell showed before."""
         for switch in self.widgets:
-            switch.value = earlier.is_on
+            switch.value = earlier.is_on and earlier._origin == self._origin
         self.offer()
 
     def _switched(self) -> None:

@@ -24,6 +24,7 @@ from toolbench.runs.policy import policy
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
+from toolbench.runs.secret_question import missing_secrets
 from toolbench.threads import NO_THREADS, have_threads
 from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
@@ -346,8 +347,8 @@ class ToolPanel(LiveView):
     def run_by_itself(self) -> None:
         """Run the tool with the form's values, as no user has asked to.
 
-        Do nothing if these are not valid, or if their result is shown already. Of a call that needs
-        consent only say so.
+        Do nothing if these are not valid, or if their result is shown already. If the user has to be
+        asked, for consent or for a secret, only say so.
         """
         with self.lock:
             if self.form.errors or self.runs.report.is_of(self.form.value):
@@ -355,10 +356,13 @@ class ToolPanel(LiveView):
             run = self._new_run(self.runs.ask, unchecked=False)
             if run is None:
                 return
-            if policy.ruling(run).verdict == "allow":
-                self._begin(run)
+            ruling = policy.ruling(run)
+            if ruling.verdict != "allow":
+                self._refuse(f"Not run by itself: {ruling.words}")
+            elif any(missing_secrets(self.tool)):
+                self._refuse("Not run by itself: Run asks for its secret")
             else:
-                self._refuse("Not run by itself, since this call needs consent")
+                self._begin(run)
 
     def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
         """Return a run of the form's values. If no run is possible, show why and return None.
