@@ -397,7 +397,7 @@ class TestResources:
         client.connect("desk", server)
         pane = go(Explorer(client), "Resources")
         choose(pane, "desk://rules")
-        assert "Read" in buttons(pane.detail)
+        eventually(lambda: "Read" in buttons(pane.detail))
         assert "Subscribe" not in buttons(pane.detail)
 
     def test_that_cannot_be_read_say_why(self, client):
