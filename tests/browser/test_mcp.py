@@ -27,8 +27,9 @@ class TestExplorer:
         """Servers, tools, resources, prompts, log, traffic; a dead one beside a good one."""
         dead = misbehaving("exit-at-start")["args"]
         cells = (
-            # With -B it is a server of its own: what is approved here is not for other tests.
-            connect("shop", "-B", str(SHOP)),
+            # With -X it is a server of its own: what is approved here is not for other tests, nor for
+            # this one when it looks closely.
+            connect("shop", f"-Xlooks_closely={lab.looks_closely}", str(SHOP)),
             f"try:\n    get_ipython().run_line_magic('mcp', {connect('dead', *dead)[5:]!r})\n"
             "except Exception as error:\n    print(error)",
             "%mcp",

@@ -288,7 +288,7 @@ def use_explorer(at: Keyboard, output: Locator) -> None:
     at.write(zone, "UTC")
     at.keys.press("Control+Enter")
     at.lab.wait_for_text("day_of_week", within=output)
-    at.tab_to(button(output, "Server and traffic"))
+    at.tab_to(button(output, "Server and traffic"), key="Shift+Tab")
     at.keys.press("Enter")
     at.tab_to(output.get_by_role("tab", name="Server"))
     at.keys.press("ArrowRight")

@@ -204,7 +204,7 @@ class TestPanel:
         for tab, text in (
             ("Schema", "tokens"),
             ("Code", "Copy as"),
-            ("History", "Duration"),
+            ("History", "Compare"),
         ):
             panel.get_by_role("tab", name=tab).click()
             lab.wait_for_text(text, within=panel)
