@@ -59,8 +59,11 @@ def test_shows_how_it_is_used(card, package):
     assert "install TOOLBENCH ." in readme and str(Path(__file__).parents[2]) not in readme
 
 
-def test_runs_its_tests(card, package):
+def test_runs_its_tests(card, package, tmp_path, monkeypatch):
     """In a process of its own, which knows the variables; their values are in no output."""
+    package = package.absolute()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
     write_test(package, "print(os.environ['TOKEN'], os.getpid()); assert 0")
     click(buttons(card)["Run its tests"])
     eventually(lambda: "tests failed" in page(card))
@@ -71,6 +74,9 @@ def test_runs_its_tests(card, package):
     click(buttons(card)["Run its tests"])
     eventually(lambda: "tests passed" in page(card))
     assert "1 failed" not in page(card)
+    package.rename(tmp_path / "gone")
+    click(buttons(card)["Run its tests"])
+    assert "any more: export the package again" in page(card)
 
 
 @pytest.mark.parametrize("way", ["cancel", "close"])

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -34,6 +35,8 @@ class ExportCard(LiveView):
     def __init__(self, package: PackageFolder, text: str = "") -> None:
         """Show *package*; *text* is the card without HTML, by default what *package* says of itself."""
         self._package = package
+        # `%cd` may lead elsewhere
+        self._folder = Path(package).absolute()
         self._text = text
         self._process: subprocess.Popen[str] | None = None
         self._is_cancelled = False
@@ -55,15 +58,19 @@ class ExportCard(LiveView):
     def _run_tests(self) -> None:
         if self._process is not None:
             return
+        why = ""
         if find_spec("pytest") is None:
             why = f"Its tests need pytest: {how_to_install('pytest')}"
+        elif not self._folder.is_dir():
+            why = f"There is no folder {self._folder} any more: export the package again."
+        if why:
             put(self._state, notice(why, "warning"))
             return
         self._is_cancelled = False
         self._output.restart([])
         self._process = process = subprocess.Popen(
             [sys.executable, "-m", "pytest", "-q", "--color=yes"],
-            cwd=self._package,
+            cwd=self._folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
