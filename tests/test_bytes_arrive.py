@@ -147,7 +147,7 @@ FIELDS: dict[str, Any] = {
 @pytest.mark.parametrize("earlier", ["", BASE64], ids=["default", "earlier file"])
 @pytest.mark.parametrize(("refused", "why"), [(HUGE, TOO_LARGE), (LOST, LOST["failed"])])
 def test_no_run_goes_without_a_file_that_did_not_come(refused, why, earlier):
-    """Also in the panel of the cell that is run again; until another is chosen, or Clear is clicked."""
+    """Also in the panel of the cell that is run again; until another is chosen, or Remove is clicked."""
     panel = ToolPanel(take, {"file": earlier} if earlier else None)
     tell(only(panel.form.widget, FilePicker), {"file": "2", "name": "huge.bin", "size": 9})
     tell(only(panel.form.widget, FilePicker), refused)
@@ -158,7 +158,7 @@ def test_no_run_goes_without_a_file_that_did_not_come(refused, why, earlier):
         assert each.runs.latest is None
         assert why in page(each)
         assert "is on its way" not in page(each)
-        click(named(each, "Clear"))
+        click(named(each, "Remove"))
         assert why not in page(each)
         assert run(each) == repr(b"none")
     # The same file once more is another choice
