@@ -41,6 +41,7 @@ def example(name, **arguments):
     return Example.of(name, arguments, arguments)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=3))
 def test_values_come_back_as_they_are(tmp_path_factory, arguments):
     """Whatever YAML would make of them: `no`, `1e5`, `16:30`, a line separator."""
@@ -97,6 +98,7 @@ def test_a_damaged_file_is_told_in_one_sentence_and_stays(file, text):
     assert file.path.read_text() == text
 
 
+@pytest.mark.slow
 def test_threads_and_kernels_lose_nothing_of_each_other(file, tmp_path):
     """Each writes ten examples at once, the first file among them."""
     program = dedent("""

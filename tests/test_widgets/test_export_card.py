@@ -59,6 +59,7 @@ def test_shows_how_it_is_used(card, package):
     assert "install TOOLBENCH ." in readme and str(Path(__file__).parents[2]) not in readme
 
 
+@pytest.mark.slow
 def test_runs_its_tests(card, package, tmp_path, monkeypatch):
     """In a process of its own, which knows the variables; their values are in no output."""
     package = package.absolute()
