@@ -252,10 +252,10 @@ def _part_html(kind: str, content: Any) -> Html:
 
 def _image_html(kind: str, content: Any) -> Html:
     """Return the image, bytes or base64 (an SVG: its source); empty if it is none, or too large."""
-    if kind == "image/svg+xml":
-        content = str(content).encode("utf-8", "replace")
     if not isinstance(content, str | bytes) or len(content) > 2 * LARGEST:
         return Html("")
+    if kind == "image/svg+xml" and isinstance(content, str):
+        content = content.encode("utf-8", "replace")
     if isinstance(content, bytes):
         content = b64encode(content).decode()
     image = read_image(f"data:{kind};base64,{''.join(content.split())}")

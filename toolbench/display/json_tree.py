@@ -106,14 +106,15 @@ class _Tree:
 
     def _leaf(self, value: Any) -> Html:
         if isinstance(value, str):
-            return self._take(f'"{value}"')
+            return self._take(value, quote='"')
         return self._take(_dumps(value))
 
-    def _take(self, text: str) -> Html:
+    def _take(self, text: str, quote: str = "") -> Html:
         capped = str(cap(text, _LONGEST, visible))
-        self._room -= len(capped) + _NODE
         self.is_part = self.is_part or capped != text
-        return escape(capped)
+        written = f"{quote}{capped}{quote}"
+        self._room -= len(written) + _NODE
+        return escape(written)
 
 
 def _size(value: Any) -> int:
