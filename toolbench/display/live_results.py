@@ -21,7 +21,7 @@ from toolbench.redaction.redactor import Redactor
 
 # Characters of each text that make a key
 _READ = 100_000
-# Tables that are kept as they were prepared for the last questions
+# Tables that are kept as they were prepared for the last questions, while their results are there
 _READY = 2
 
 
@@ -58,26 +58,28 @@ class LiveResults:
         with self._lock:
             self._count += 1
             key = f"{self._count}-{crc32(text.encode(errors='replace')):08x}"
-            alive = {k: kept for k, kept in self._kept.items() if kept.observation() is not None}
-            self._kept = {**alive, key: _Kept(ref(observation), redactor)}
-            self._ready = {k: query for k, query in self._ready.items() if k in alive}
+        self._kept[key] = _Kept(ref(observation, lambda _: self._forget(key)), redactor)
         return key
+
+    def _forget(self, key: str) -> None:
+        # No lock: the collector of garbage may call this in a thread that holds it
+        self._kept.pop(key, None)
+        self._ready.pop(key, None)
 
     def query(self, key: str) -> TableQuery | None:
         """Return the table of the result with this *key*; None if it is gone, or of another process."""
-        with self._lock:
-            kept, ready = self._kept.get(key), self._ready.get(key)
-        observation = None
+        kept, observation = self._kept.get(key), None
         if kept is not None:
             observation = kept.observation()
         if kept is None or observation is None:
             return None
         # Two threads may prepare it, and a run that ends waits for neither
-        query = ready or _query_of(observation, kept.redactor)
+        query = self._ready.get(key) or _query_of(observation, kept.redactor)
+        self._ready.pop(key, None)
         if query is not None:
-            with self._lock:
-                others = [item for item in self._ready.items() if item[0] != key]
-                self._ready = dict([*others, (key, query)][-_READY:])
+            self._ready[key] = query
+        for earlier in [*self._ready][:-_READY]:
+            self._ready.pop(earlier, None)
         return query
 
 

@@ -9,7 +9,7 @@ from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_text
 from toolbench.display.page import short
-from toolbench.display.tables import ColumnType
+from toolbench.display.tables import COLUMNS, ColumnType
 from toolbench.wording import counted
 
 # Characters of one value above the table, and the number of values
@@ -59,7 +59,9 @@ class ObjectTable:
     @cached_property
     def dtypes(self) -> tuple[ColumnType, ...]:
         """The type of each column."""
-        return tuple(map(self._type_of, self.columns))
+        # No page shows those of the others
+        shown = [self._type_of(column) for column in self.columns[:COLUMNS]]
+        return (*shown, *[ColumnType("object", "O")] * (len(self.columns) - len(shown)))
 
     def _type_of(self, column: str) -> ColumnType:
         """Return the type of the values of *column* that are there; `object` if they have several."""
@@ -73,9 +75,9 @@ class ObjectTable:
         return ColumnType(name, _KINDS.get(name, "O"))
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return the row at *place*, its number first."""
+        """Return the row at *place*, its number first, with the columns that a page shows."""
         item = self.objects[place]
-        return (place, *[item.get(column, _ABSENT) for column in self.columns])
+        return (place, *[item.get(column, _ABSENT) for column in self.columns[:COLUMNS]])
 
     def itertuples(
         self,
