@@ -4,6 +4,7 @@ import gc
 import json
 import re
 from types import SimpleNamespace
+from weakref import ref
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from toolbench import run_tool, tool
 from toolbench.display.live_results import LiveResults, live_results, observation_bundle
 from toolbench.display.object_table import object_table
 from toolbench.display.table_query import Sort, TableQuery
+from toolbench.display.tables import COLUMNS
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 COUNT = 3_000
@@ -24,7 +26,7 @@ def _rows():
             "id": n,
             "km": None if n % 7 == 3 else n / 8,
             "note": None if n % 3 else f"Late {n}",
-            "day": f"2026-01-{1 + n % 28:02}",
+            "day": None if n % 28 == 5 else f"2026-01-{1 + n % 28:02}",
             "tags": ["a", n],
         }
         for n in range(COUNT)
@@ -92,6 +94,13 @@ def test_an_order_is_by_type_and_missing_values_come_last(query):
     assert query.rows("", Sort(99, True), 0, 1).matched == COUNT
 
 
+def test_columns_that_no_page_shows_are_not_read():
+    """A thousand objects with keys of their own have a thousand columns."""
+    table = object_table([{f"key {n}": n} for n in range(1_000)])
+    assert table.shape == (1_000, 1_000) and len(table.row(999)) == 1 + COLUMNS
+    assert TableQuery(table, NO_SECRETS).rows("key_3=3", None, 0, 5).matched == 1
+
+
 def test_cells_are_those_of_the_table(query):
     """Numbers as pandas prints them, missing values and lists as such."""
     [row] = query.rows("id=1003", None, 0, 9).rows
@@ -122,12 +131,12 @@ def test_a_page_gets_rows_as_long_as_the_result_is_there():
     keys = set()
     for _ in range(2):
         results, result = LiveResults(), run_tool(trips, count=200)
-        key = results.keep(result, NO_SECRETS, result)
+        key, table = results.keep(result, NO_SECRETS, result), ref(result.result)
         keys.add(key)
         assert results.query(key).rows("n>198", None, 0, 9).rows == [["199", "199"]]
         del result
         gc.collect()
-        assert results.query(key) is None
+        assert results.query(key) is None and table() is None
     assert len(keys) == 1
     html = observation_bundle(run_tool(trips, count=50))["text/html"]
     assert "data-toolbench-result" not in html

@@ -5,10 +5,9 @@ conditions on columns, such as `error:timeout`, `state=ok`, `seconds>0.5`, `erro
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 from operator import eq, ge, gt, le, lt
 from threading import Lock
 from typing import Any, NamedTuple
@@ -172,34 +171,21 @@ class _Values:
     def _cells(self) -> list[str]:
         if self._kind == "M" and hasattr(self._values, "astype"):
             # Many times faster than one by one
-            return list(self._values.astype(str).tolist())
+            cells = list(self._values.astype(str).tolist())
+            for place in self._values.isna().to_numpy().nonzero()[0]:
+                cells[place] = Missing("NaT")
+            return cells
         return self._column.cells(self._listed)
 
     @cached_property
-    def _text(self) -> tuple[str, list[int]]:
-        """All cells in small letters, a line each, and where each line ends."""
-        cells = self._cells
-        text = "\n".join(cells).lower()
-        ends = list(accumulate(len(cell) + 1 for cell in cells))
-        if ends and ends[-1] != len(text) + 1:
-            # A small letter may take two places
-            cells = [cell.lower() for cell in cells]
-            text, ends = "\n".join(cells), list(accumulate(len(cell) + 1 for cell in cells))
-        return text, ends
+    def _lowered(self) -> list[str]:
+        return list(map(str.lower, self._cells))
 
     def holding(self, word: str) -> set[int]:
         """Return the places of the cells that hold *word*, in small letters."""
         if not _LETTERS.get(self._kind, set(word)).issuperset(word):
             return set()
-        text, ends = self._text
-        if not word:
-            return set(range(len(ends)))
-        places, at = set[int](), text.find(word)
-        while 0 <= at < len(text):
-            place = bisect_right(ends, at)
-            places.add(place)
-            at = text.find(word, ends[place])
-        return places
+        return {place for place, cell in enumerate(self._lowered) if word in cell}
 
     def compared(self, sign: str, value: str) -> set[int]:
         """Return the places of the values that compare with *value*, in small letters, as *sign* says.
@@ -209,24 +195,29 @@ class _Values:
         if sign == ":":
             return self.holding(value)
         if sign == "!=":
-            return set(range(len(self._listed))) - self.compared("=", value)
+            return set(range(len(self._cells))) - self.compared("=", value)
         test, limit = _SIGNS[sign], number_in(value)
-        if limit is not None and self._kind in _NUMBERS and hasattr(self._values, "to_numpy"):
+        if limit is None:
+            return set(self._texts_that(test, value, sign))
+        if self._kind in _NUMBERS and hasattr(self._values, "to_numpy"):
             matching = test(self._values, limit).to_numpy(dtype=bool, na_value=False)
             return set(matching.nonzero()[0].tolist())
         places = set()
-        for place, (own, cell) in enumerate(zip(self._listed, self._cells, strict=True)):
-            number = None
-            if limit is not None:
-                number = _number(own, cell)
+        for place, (own, cell) in enumerate(zip(self._listed, self._lowered, strict=True)):
+            number = _number(own, cell)
             if number is not None:
                 is_match = test(number, limit)
             else:
-                is_text = limit is None and not isinstance(cell, Missing)
-                is_match = (is_text or sign == "=") and test(cell.lower(), value)
+                is_match = sign == "=" and cell == value
             if is_match:
                 places.add(place)
         return places
+
+    def _texts_that(self, test: Callable[[Any, Any], Any], value: str, sign: str) -> Iterable[int]:
+        for place, cell in enumerate(self._lowered):
+            # What is missing has no order
+            if test(cell, value) and (sign == "=" or not isinstance(self._cells[place], Missing)):
+                yield place
 
     def order(self, *, is_descending: bool) -> list[int]:
         """Return the places of the values in their order: numbers by size, missing ones last."""
