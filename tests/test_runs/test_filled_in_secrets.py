@@ -230,6 +230,7 @@ class TestWhereItIs:
     def test_the_process_that_does_the_work_gets_it(self, monkeypatch):
         class Elsewhere(Executor):
             def submit(self, work, /, *args):
+                assert VALUE not in repr(args)
                 sent = pickle.loads(pickle.dumps((work, *args)))
                 future = Future()
                 with monkeypatch.context() as there:

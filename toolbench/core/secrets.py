@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
-from threading import Lock
 from typing import Any
 from warnings import warn
 
@@ -187,7 +186,6 @@ class SecretStore:
 
     def __init__(self) -> None:
         """Make a store in which nobody was asked for anything."""
-        self._lock = Lock()
         self._asked: dict[str, str] = {}
 
     def find(self, name: str) -> FoundSecret | None:
@@ -205,13 +203,11 @@ class SecretStore:
 
     def keep(self, name: str, value: str) -> None:
         """Keep *value*, an answer of the user, for the session."""
-        with self._lock:
-            self._asked[name] = value
+        self._asked[name] = value
 
     def forget(self) -> None:
         """Forget all answers."""
-        with self._lock:
-            self._asked.clear()
+        self._asked.clear()
 
 
 secret_store = SecretStore()

@@ -10,6 +10,8 @@ from itertools import starmap
 from threading import current_thread, main_thread
 from typing import Any
 
+from pydantic import SecretStr
+
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
@@ -201,7 +203,8 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
     if isinstance(executor, ThreadPoolExecutor):
         future = executor.submit(copy_context().run, execute, run)
     else:
-        secrets = values_of(run.tool.secrets)
+        # Workers log the arguments of a call that fails
+        secrets = {key: SecretStr(value) for key, value in values_of(run.tool.secrets).items()}
         future = executor.submit(_executed, run.tool, run.action, secrets)
     run.on_cancel(future.cancel)
     try:
@@ -218,10 +221,10 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
 
 
 def _executed(
-    tool: ToolDefinition[Any, Any], action: Any, secrets: Mapping[str, str]
+    tool: ToolDefinition[Any, Any], action: Any, secrets: Mapping[str, SecretStr]
 ) -> Observation:
     """Execute *tool* in a worker, with *secrets* that only this session may have."""
-    with given(secrets):
+    with given({key: value.get_secret_value() for key, value in secrets.items()}):
         observation: Observation = tool.execute(action)
         return observation
 
