@@ -1,7 +1,7 @@
 """What a person types in one field stays, whatever the form shows at another field meanwhile."""
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from browser.form_page import ASK, FormPage
 from browser.lab import NotebookPage
@@ -35,15 +35,11 @@ WATCH = """() => {
 
 @pytest.fixture
 def at(lab: NotebookPage) -> FormPage:
-    """A form whose fields show offers, errors and more fields; the page counts the fields it loses."""
+    """A form whose fields show remarks, errors and more fields; the page counts the fields it loses."""
     form = FormPage(lab, FORM, ASK)
     form.field("note").wait_for()
     form.page.evaluate(WATCH)
     return form
-
-
-def split_button(at: FormPage) -> Locator:
-    return at.form.get_by_role("button", name="Make 2 values")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +53,7 @@ def split_button(at: FormPage) -> Locator:
     ],
 )
 def test_no_field_is_made_again(at: FormPage, name: str, text: str, sign: str):
-    """An offer, an error or a new field leaves the other fields, and the cursor, where they are."""
+    """A remark, an error or a new field leaves the other fields, and the cursor, where they are."""
     at.field("reason").focus()
     cursor = at.page.evaluate_handle("() => document.activeElement")
     at.field(name).evaluate(
@@ -72,19 +68,3 @@ def test_no_field_is_made_again(at: FormPage, name: str, text: str, sign: str):
     assert at.page.evaluate("(box) => document.activeElement === box", cursor)
     at.keys.type("no projector")
     expect(at.field("reason")).to_have_value("no projector")
-
-
-def test_tab_leads_past_an_offer(at: FormPage):
-    """The Tab key leads to the next field, and Shift+Tab to the button that splits the list."""
-    at.field("ids").focus()
-    at.keys.type("1; 4")
-    expect(split_button(at)).to_be_visible()
-    at.keys.press("Tab")
-    at.has_focus("mode")
-    at.keys.press("Shift+Tab")
-    at.keys.press("Shift+Tab")
-    expect(split_button(at)).to_be_focused()
-    at.keys.press("Enter")
-    expect(split_button(at)).to_be_hidden()
-    at.has_focus("ids")
-    expect(at.field("ids")).to_have_value("1\n4")

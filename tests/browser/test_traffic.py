@@ -40,9 +40,6 @@ class TestTraffic:
         field.press("ControlOrMeta+a")
         field.press("Delete")
         expect(lines.filter(has_text="tools/call basket")).to_have_count(2)
-        explorer.click("List as text")
-        text = explorer.box.get_by_label("Messages as text")
-        expect(text).to_contain_text("pear")
 
     def opens_the_row_that_was_pressed(self, explorer: Explored, lines: Locator) -> None:
         """Although the list changes while the button of the mouse is down."""

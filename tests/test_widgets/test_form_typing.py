@@ -9,18 +9,15 @@ import pytest
 from patience import PATIENCE
 
 from test_widgets.front import (
-    click,
     labels,
     named,
     page,
     pick,
     receive,
     type_into,
-    walk,
 )
 from toolbench import tool
 from toolbench.widgets.form import SchemaForm
-from toolbench.widgets.kit.parts import HIDDEN
 
 
 def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaForm:
@@ -298,16 +295,12 @@ class TestShortLists:
         assert box.placeholder == f"one per line · {rest}"
 
     def test_commas_between_values_are_asked_about(self):
-        """A line that seems to be several values stays one, until the person says they are several."""
+        """A line that seems to be several values stays one, and the form says so."""
         form = _form(tags={"type": "array", "items": {"type": "string"}})
         box = named(form.widget, "tags")
         type_into(box, "Austen, Melville\nWoolf")
         assert form.value == {"tags": ["Austen, Melville", "Woolf"]}
         assert "“Austen, Melville” is one value" in page(form.widget)
-        click(named(form.widget, "Make 3 values"))
-        assert form.value == {"tags": ["Austen", "Melville", "Woolf"]}
-        assert box.value == "Austen\nMelville\nWoolf"
-        assert "is one value" not in page(form.widget)
 
     def test_semicolons_between_values_are_asked_about(self):
         """A semicolon between values counts as a comma does; one at the end does not."""
@@ -317,24 +310,6 @@ class TestShortLists:
         assert "is one value" not in page(form.widget)
         type_into(box, "noir; 1944")
         assert "“noir; 1944” is one value" in page(form.widget)
-        click(named(form.widget, "Make 2 values"))
-        assert form.value == {"tags": ["noir", "1944"]}
-
-    def test_an_offer_is_announced_and_moves_nothing(self):
-        """A screen reader learns of the button, which is in the page from the start, before the box."""
-        form = _form(tags={"type": "array", "items": {"type": "string"}})
-        box = named(form.widget, "tags")
-        widgets = list(walk(form.widget))
-        assert 'role="status"' not in page(form.widget)
-        type_into(box, "a, b")
-        assert "Shift+Tab leads from tags to Make 2 values." in page(form.widget)
-        assert list(walk(form.widget)) == widgets
-        button = named(form.widget, "Make 2 values")
-        assert widgets.index(button) < widgets.index(box)
-        assert HIDDEN not in button._dom_classes
-        click(button)
-        assert HIDDEN in button._dom_classes
-        assert 'role="status"' not in page(form.widget)
 
     def test_commas_that_nobody_typed_are_not_asked_about(self):
         """What a program or a model put into the form was meant as it is."""

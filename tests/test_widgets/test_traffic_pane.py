@@ -131,17 +131,6 @@ class TestLines:
         type_into(named(traffic.widget, "Containing"), "")
         assert lines(traffic) == everything
 
-    def test_as_text_are_those_of_the_filter(self, explorer, traffic):
-        """And the text says how many others there are."""
-        explorer.page.session.call("basket", {"item": "pear"})
-        eventually(lambda: "tools/call basket" in subjects(traffic))
-        total = len(explorer.page.session.traffic)
-        click(buttons(traffic.widget)["List as text"])
-        assert f"{total} messages<" in page(traffic.widget)
-        type_into(named(traffic.widget, "Containing"), "in the basket")
-        click(buttons(traffic.widget)["List as text"])
-        assert f" of {total}, as the list is filtered" in page(traffic.widget)
-
     def test_of_10_000_messages_are_all_there(self, explorer, traffic):
         """And what was sent once is not sent again: a new message is one piece."""
         messages = explorer.page.session.traffic

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Protocol
 
 import ipywidgets as w
 
-from toolbench.display.caps import cap
-from toolbench.display.css import CODE_FONT, PRE
-from toolbench.display.escape import Html, escape, on_one_line
+from toolbench.display.css import CODE_FONT
+from toolbench.display.escape import Html, escape
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
@@ -23,8 +22,6 @@ from toolbench.wording import counted
 
 _CALL = "tools/call"
 _PROGRESS = "notifications/progress"
-# Characters of the text to copy, at most
-_COPIED = 200_000
 _KINDS: dict[str, Callable[[Exchange], bool]] = {
     "everything": lambda e: True,
     "sent by us": lambda e: e.message.direction == "sent",
@@ -88,12 +85,6 @@ class TrafficPane(Pane):
         self._number = self._lines.number
         close = partial(self._number.set_trait, "value", "")
         self._opened = OpenMessage(session, lock, use_tool, close)
-        as_text = self.button(
-            "List as text",
-            self._show_text,
-            tip="The messages that the list shows, as text to copy or save",
-        )
-        self._whole = parts.html()
         self.on(self._kind, self._restart)
         self.on(self._text, self._restart)
         self.on(self._number, self._open)
@@ -101,8 +92,6 @@ class TrafficPane(Pane):
             parts.row(self._kind, self._text, kind="toolbench-filters"),
             self._lines.widget,
             self._opened.widget,
-            parts.row(as_text),
-            self._whole,
         )
         self.refresh()
 
@@ -156,10 +145,7 @@ class TrafficPane(Pane):
         return f" ({len(session.traffic):,})"
 
     def _restart(self) -> None:
-        self._lines.restart(self._matching())
-
-    def _matching(self) -> list[Exchange]:
-        return list(filter(self._fits, self._all.values()))
+        self._lines.restart(list(filter(self._fits, self._all.values())))
 
     def _fits(self, exchange: Exchange) -> bool:
         if not _KINDS[self._kind.value](exchange):
@@ -177,34 +163,16 @@ class TrafficPane(Pane):
             exchange = self._all.get(int(number))
         self._opened.show(exchange)
 
-    def _show_text(self) -> None:
-        """Show the listed messages as JSON, one line for each message."""
-        messages = _messages_of(*self._matching())
-        messages.sort(key=lambda message: message.id)
-        text = cap("\n".join(message.text for message in messages), _COPIED)
-        mark = ""
-        if text.omitted:
-            mark = "data-toolbench-part "
-        content = Html(f'<pre {mark}style="{PRE};white-space:pre-wrap">{escape(str(text))}</pre>')
-        total = len(_messages_of(*self._all.values()))
-        size = counted(len(messages), "message")
-        if len(messages) < total:
-            size = f"{size} of {total:,}, as the list is filtered"
-        put(self._whole, cards_html([Card("Messages as text", content, size)]))
-
     def close(self) -> None:
         """Close the tab and the open message."""
         self._opened.close()
         super().close()
 
 
-def _messages_of(*exchanges: Exchange) -> list[Message]:
-    messages = []
-    for exchange in exchanges:
-        messages.append(exchange.message)
-        if exchange.answer is not None:
-            messages.append(exchange.answer)
-    return messages
+def _messages_of(exchange: Exchange) -> list[Message]:
+    if exchange.answer is None:
+        return [exchange.message]
+    return [exchange.message, exchange.answer]
 
 
 def _line(exchange: Exchange) -> Line:

@@ -139,11 +139,6 @@ class Editor(ABC):
         return ""
 
     @property
-    def offer_words(self) -> str:
-        """The words of a button before the widget that changes what was typed; empty if there is none."""
-        return ""
-
-    @property
     def nothing_chosen(self) -> str:
         """The label of the entry "no value" in a list of choices: what no value means."""
         default = self.slot.default

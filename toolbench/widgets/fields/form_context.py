@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from toolbench.widgets.fields.rules import Registry
 
 Settle = Callable[[], Iterable[Callable[[], None]]]
-OFFER = "tb-offer"
-"""The CSS class of a button that offers to change what a field holds. It never gets the cursor by itself."""
 
 
 class Frame:
@@ -135,7 +133,5 @@ def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
     for widget in widgets:
         if isinstance(widget, Box):
             yield from _inputs(widget.children)
-        elif OFFER in widget._dom_classes or isinstance(widget, HTML):
-            continue
-        elif widget.has_trait("description"):
+        elif widget.has_trait("description") and not isinstance(widget, HTML):
             yield widget

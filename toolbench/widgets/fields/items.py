@@ -3,18 +3,15 @@
 import re
 from typing import Any, ClassVar
 
-from ipywidgets import Box, SelectMultiple, Textarea, Widget
+from ipywidgets import SelectMultiple, Textarea, Widget
 
 from toolbench.jsonschema.words import limits
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.choice import label_with, labelled_values, value_with
 from toolbench.widgets.fields.editor import UNSET, Editor, Picker
-from toolbench.widgets.fields.form_context import OFFER
 from toolbench.widgets.fields.rows import Rows
 from toolbench.widgets.fields.text_box import TextBox, is_showable, read_number, write_number
 from toolbench.widgets.fields.text_formats import example_of, is_known_format, words_of
-from toolbench.widgets.kit.parts import show_if
-from toolbench.wording import counted
 
 _ONE_PER_LINE = "one per line"
 # Characters quoted of a line
@@ -22,15 +19,10 @@ _HINT = 60
 _BETWEEN = re.compile("[,;]")
 
 
-def _parts(line: str) -> list[str]:
-    """Return the values between the commas and semicolons of *line*.
-
-    Return an empty list if *line* has neither, or if a value is blank.
-    """
-    parts = [part.strip() for part in _BETWEEN.split(line)]
-    if len(parts) < 2 or not all(parts):
-        return []
-    return parts
+def _has_several(line: str) -> bool:
+    """Tell whether *line* seems to have several values: none between its commas and semicolons is blank."""
+    parts = _BETWEEN.split(line)
+    return len(parts) > 1 and all(map(str.strip, parts))
 
 
 def _known(slot: Any) -> dict[str, Any]:
@@ -51,8 +43,6 @@ class Items(TextBox):
     classes = ("tb-field", "tb-items")
     wider: ClassVar[type[Editor] | None] = Rows
     emptied = "an empty list is sent"
-    _stack: Any = None
-    _split_button: Any = None
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -80,50 +70,14 @@ class Items(TextBox):
             return _ONE_PER_LINE
         return f"{_ONE_PER_LINE}, e.g. {example_of(self._format)}"
 
-    # --- several values on one line -------------------------------------------------
-
-    @property
-    def cells(self) -> tuple[Widget, ...]:
-        """The box; and if a line seems to have several values, a button that splits it.
-
-        The page makes all widgets after a new one again, and the cursor is lost if it is in one
-        of them. So the button always exists, and is only hidden. It comes before the box: the Tab
-        key leads from the box to the next field, as it did before the button was visible.
-        """
-        if self._stack is None:
-            self._split_button = self.button("split", "", self._split, "tb-side", OFFER)
-            children = (self._split_button, self.widget)
-            self._stack = self.make(Box, "tb-offers", children=children)
-            self._show_offer()
-        return (self._stack,)
-
-    def refresh(self) -> None:
-        """Update the placeholder, the error mark and the offer to split, but never the text."""
-        super().refresh()
-        if self._stack is not None:
-            self._show_offer()
-
-    def _show_offer(self) -> None:
-        words = self.offer_words
-        if words:
-            self._split_button.description = words
-        show_if(self._split_button, is_shown=bool(words))
-
-    @property
-    def offer_words(self) -> str:
-        """The words of the button that splits the lines; empty if no line can be split."""
-        apart = self._apart
-        if not apart:
-            return ""
-        return f"Make {counted(len(apart), 'value')}"
-
     @property
     def hint(self) -> str:
         """What each item has to be; or a note about the first line that seems to have several values."""
-        if not self._apart:
-            return self._each
-        line = next(filter(_parts, self.text.split("\n")), "").strip()
-        return f"“{line[:_HINT]}” is one value; for several, type one per line"
+        if self.slot.touched:
+            for line in self.text.split("\n"):
+                if _has_several(line):
+                    return f"“{line.strip()[:_HINT]}” is one value; for several, type one per line"
+        return self._each
 
     @property
     def _each(self) -> str:
@@ -135,22 +89,6 @@ class Items(TextBox):
         if self._known or not words:
             return ""
         return f"each: {', '.join(words)}"
-
-    @property
-    def _apart(self) -> list[str]:
-        """The values after a split of all lines at commas and semicolons; empty if no line can be split."""
-        lines = self.text.split("\n")
-        if not self.slot.touched or not any(map(_parts, lines)):
-            return []
-        values = []
-        for line in lines:
-            values += _parts(line) or [line]
-        return list(filter(None, values))
-
-    def _split(self) -> None:
-        self.put("\n".join(self._apart))
-        self.slot.edited()
-        self.frame.focus(lambda: (self.widget,))
 
     def parse(self, text: str) -> Any:
         """Return the values of the lines that are not blank.
@@ -190,11 +128,6 @@ class Items(TextBox):
         if not item or item != item.strip():
             return None
         return item
-
-    def close(self) -> None:
-        """Close the box and its button."""
-        super().close()
-        self._stack = None
 
 
 class Marks(Picker):

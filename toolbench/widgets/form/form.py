@@ -355,20 +355,7 @@ class SchemaForm:
             if fields:
                 text += f": {', '.join(field.name for field in fields[:_MAX_NAMES])}"
             parts.append(f'<div class="tb-sr" role="alert">{escape(text)}.</div>')
-        parts.append(self._offers())
         return Html("".join(parts))
-
-    def _offers(self) -> Html:
-        """Return a text that screen readers read: the buttons that appeared before fields."""
-        texts = []
-        for slot in self.slot.walk():
-            editor = slot.built
-            if editor is not None and editor.offer_words:
-                name = notes.line(slot.label)
-                texts.append(f"Shift+Tab leads from {name} to {editor.offer_words}.")
-        if not texts:
-            return Html("")
-        return Html(f'<div class="tb-sr" role="status">{escape(" ".join(texts))}</div>')
 
     def close(self) -> None:
         """Close every widget of the form; its value can still be read."""
