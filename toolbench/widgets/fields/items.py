@@ -204,14 +204,12 @@ class Marks(Picker):
 
     @property
     def hint(self) -> str:
-        """The default; or that an empty list is sent."""
+        """That an empty list is sent; or a default that cannot be shown as marked."""
         if self.picked == ():
             return Items.emptied
-        if self.slot.default in (UNSET, []) or self.slot.required:
+        if self._default or self.slot.default in (UNSET, []) or self.slot.required:
             return ""
-        labels = list(self._known)
-        names = [labels[number] for number in self._default]
-        return f"default: {', '.join(names) or notes.ghost(self.slot.default)}"
+        return f"default: {notes.ghost(self.slot.default)}"
 
     def build(self) -> Widget:
         """Make the list of the known values."""
