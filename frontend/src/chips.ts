@@ -65,6 +65,6 @@ function chipOf(text: string): HTMLElement {
   const chip = document.createElement("span");
   chip.className = "tb-chip";
   chip.setAttribute("role", "option");
-  chip.textContent = text;
+  chip.textContent = text.replaceAll("\u00a0", " "); // ipywidgets writes all blanks so, and then no line breaks
   return chip;
 }

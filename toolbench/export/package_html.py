@@ -21,7 +21,7 @@ _ROW = "display:flex;flex-wrap:wrap;gap:2px 12px;margin:0 0 6px"
 _LABEL = f"{REMARK};flex:0 0 12em;line-height:22px"
 _CODE = (
     f"{CODE_FONT};font-size:12px;line-height:20px;margin:0;padding:1px 8px;border-radius:4px;"
-    "flex:1 1 10em;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "flex:1 1 20em;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere;"
     "background:rgba(128,128,128,.1)"
 )
 
