@@ -120,7 +120,7 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
             bases = (Action, Open)
             fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
     secrets = _secrets_in(arguments)
-    types = _secret_types(arguments, secrets, name, by_position)
+    types = _secret_types(arguments, secrets, name)
     for argument in arguments:
         if argument.name == CONVERSATION or argument.name in secrets:
             continue
@@ -246,15 +246,12 @@ def _secrets_in(arguments: Iterable[_Argument]) -> dict[str, Secret]:
 
 
 def _secret_types(
-    arguments: Iterable[_Argument],
-    secrets: Collection[str],
-    name: str,
-    by_position: Collection[str],
+    arguments: Iterable[_Argument], secrets: Collection[str], name: str
 ) -> dict[str, Any]:
     """Return the type of each of *arguments* that is in *secrets*: `str`, `SecretStr` or `Any`.
 
     Raises:
-        RegistrationError: If the secret cannot be passed to an argument.
+        RegistrationError: If the type is another one.
     """
     types: dict[str, Any] = {}
     for argument in arguments:
@@ -263,12 +260,8 @@ def _secret_types(
         hint = argument.hint
         if get_origin(hint) is Annotated:
             hint = get_args(hint)[0]
-        what = f"{name}: {argument.name} is a secret"
         if hint not in (Any, str, SecretStr):
-            msg = f"{what}, so its type is str or SecretStr, not {hint!r}."
-            raise RegistrationError(msg)
-        if argument.name in by_position:
-            msg = f"{what}, which is passed by its name: put it after the `/`."
+            msg = f"{name}: {argument.name} is a secret, so its type is str or SecretStr, not {hint!r}."
             raise RegistrationError(msg)
         types[argument.name] = hint
     return types

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from toolbench.core.secrets import secret_store
 from toolbench.display.escape import Html
 from toolbench.display.page import badge, notice
 from toolbench.export.package import PackageFolder
@@ -87,7 +88,9 @@ class ExportCard(LiveView):
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
         """Take the lines of *process* until its end. Secrets that are known are hidden in them."""
-        values = [os.environ.get(name, "") for name in self._package.variables]
+        # The tests may find them in the keyring, too
+        found = [secret_store.find(name) for name in self._package.variables]
+        values = [each.value for each in found if each is not None]
         redactor = remembered.redactor.joined(Redactor(values))
         assert process.stdout is not None  # noqa: S101 - `Popen` got PIPE
         with process.stdout as written:
