@@ -136,16 +136,6 @@ class TestForAPage:
         kept = head_of(frame)
         assert len(kept.label) < 1_000 and not kept.is_whole
 
-    def test_where_a_table_has_no_types_its_values_have(self):
-        """The first that is not missing: a number and its text look the same in a cell."""
-        rows = [(0, None, "1"), (1, 1, "2")]
-        walks = SimpleNamespace(
-            columns=["a", "b"], shape=(2, 2), itertuples=lambda index, name: rows
-        )
-        html = text_of(table_html(walks, typed=True))
-        assert "a int" in html
-        assert "b str" in html
-
 
 def lambda_of(frame):
     """Return a function that returns *frame*."""

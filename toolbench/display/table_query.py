@@ -231,22 +231,19 @@ class _Values:
         kinds = {type(values[place]) for place in there}
         key: Callable[[int], Any] = self._mixed_key
         if kinds == {str}:
-            key = self._text_key
+            key = self._lowered.__getitem__
         elif kinds <= {int, float, bool}:
             key = values.__getitem__
         there.sort(key=key, reverse=is_descending)
         return there + missing
 
-    def _text_key(self, place: int) -> str:
-        return str(self._listed[place]).casefold()
-
     def _mixed_key(self, place: int) -> tuple[int, Any]:
         """Return what sorts values of several types: numbers first, then the others by their text."""
-        own, cell = self._listed[place], self._cells[place]
-        number = _number(own, cell)
+        cell = self._lowered[place]
+        number = _number(self._listed[place], cell)
         if number is not None:
             return 0, number
-        return 1, cell.casefold()
+        return 1, cell
 
 
 def _number(own: Any, cell: str) -> int | float | None:

@@ -249,14 +249,15 @@ def table_html(
         rows: The number of rows to write as HTML.
         later: The number of further rows to write as hidden text, for a page that can draw rows
             when a person scrolls; other pages do not show them.
-        typed: Show the type of each column in its head.
+        typed: Show the type of each column in its head, if the table has types.
         key: The key of the table in `live_results`, where a page gets its other rows; empty if none.
     """
     names, body = names_of(frame), _rows(frame, rows)
     columns, sides = columns_of(names, body), _sides(frame, names, body)
     kinds = [""] * len(names)
     if typed:
-        kinds = _kinds(frame, body, len(names))
+        for place, dtype in enumerate(_dtypes(frame)[: len(names) - 1], 1):
+            kinds[place] = str(dtype)
     head = "".join(map(_head, names, sides, kinds))
     lines = "".join(_line(cells, sides) for cells in cells_of(body, columns))
     of, all_columns = "", frame.shape[1]
@@ -386,23 +387,6 @@ def _first(column: Iterable[Any]) -> Any:
         if not is_missing(value):
             return value
     return None
-
-
-def _kinds(frame: Frame, body: list[tuple[Any, ...]], columns: int) -> list[str]:
-    """Return the type of each column; empty for the column with row labels, and where it is unknown.
-
-    It is the type that the table has; without one, that of the first value that is not missing.
-    """
-    dtypes = _dtypes(frame)[: columns - 1]
-    if dtypes:
-        return ["", *map(str, dtypes)]
-    if not body:
-        return [""] * columns
-    kinds = [""]
-    for column in list(zip(*body, strict=True))[1:]:
-        value = _first(column)
-        kinds.append("" if value is None else type(value).__name__)
-    return kinds
 
 
 def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
