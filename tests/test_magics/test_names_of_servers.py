@@ -165,5 +165,5 @@ def test_are_told_for_some_tools_only(shell, mcp):
             server.answer(f"t{number}", "")
     mcp("connect one one")
     notes = mcp("connect two two").notes
-    assert notes[11] == "t11 is two_t11 here; that of one is t11."
-    assert notes[12] == "28 more tools got the server's name in front."
+    assert notes[2] == "t2 is two_t2 here; that of one is t2."
+    assert notes[3] == "37 more tools got the server's name in front."

@@ -27,6 +27,8 @@ _NO_SERVERS = (
 
 # Tools named in one sentence
 _NAMES = 12
+# Tools whose longer name has a sentence of its own
+_LONGER = 3
 # Tools that are listed when their server is connected; of more, groups are shown
 _LISTED = 25
 # Notes of one kind, such as changes, that are shown when a server is connected
@@ -130,10 +132,10 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
                 namesakes.get(tool.remote_name, ["another server had it first"]), _NAMES
             )
             notes.append(f"{tool.remote_name} is {tool.name} here; {others}.")
-    more = len(notes) - _NAMES
+    more = len(notes) - _LONGER
     if more <= 0:
         return notes
-    return [*notes[:_NAMES], f"{counted(more, 'more tool')} got the server's name in front."]
+    return [*notes[:_LONGER], f"{counted(more, 'more tool')} got the server's name in front."]
 
 
 def without_place(
