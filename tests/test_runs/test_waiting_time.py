@@ -46,7 +46,7 @@ def lend(clock):
     """A tool that works for two seconds and asks a question."""
 
     @tool
-    def lend() -> str:
+    def lend(title: str = "") -> str:
         """Lend a book."""
         clock.advance(1)
         current_run().ask("Sure?")
@@ -58,7 +58,7 @@ def lend(clock):
 
 def test_is_not_in_the_seconds_of_a_record(lend, tmp_path):
     """Nor in those of a line of its file, and of a row of its tables."""
-    run_tool(lend)
+    run_tool(lend, title="Northanger Abbey")
     [record] = history()
     assert (record.seconds, record.waited) == (2, 10)
     assert record.time_taken == "2.0 s, and 10 s waiting for an answer"
@@ -68,7 +68,9 @@ def test_is_not_in_the_seconds_of_a_record(lend, tmp_path):
     assert (again.seconds, again.waited) == (2, 10)
     [row] = history().to_dataframe()[["seconds", "waited"]].to_dict("records")
     assert row == {"seconds": 2, "waited": 10}
-    assert "2.0 s, and 10 s waiting for an answer" in history()._repr_mimebundle_()["text/html"]
+    bundle = history()._repr_mimebundle_()
+    assert "2.0 s, and 10 s waiting for an answer" in bundle["text/html"]
+    assert 'title = "Northanger Abbey"' in bundle["text/plain"]
 
 
 def test_is_not_in_the_seconds_of_a_run_around_it(lend, clock):

@@ -414,7 +414,7 @@ class ListedRuns(list[RunRecord]):
             return bundle("No runs yet.")
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for column in HEADS:
-            table.add_column(column, no_wrap=column not in ("arguments", "result"))
+            table.add_column(column, no_wrap=column in ("run", "time", "tool"))
         cells = [row.cells for row in self._rows]
         for row in cells:
             table.add_row(*map(Text, row))
