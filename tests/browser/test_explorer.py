@@ -169,7 +169,7 @@ server = FastMCP("library")
 server.add_provider(provider)
 server.add_extension(SkillsExtension(providers=[provider]))
 server.tool(lambda: "lent", name="get_structured_content", annotations={"readOnlyHint": True})
-server.tool(lambda text: text, name="echo")
+server.tool(lambda text, prefix, suffix, left, right: text, name="echo")
 
 @server.tool(annotations={"readOnlyHint": True})
 async def count(ctx: Context) -> str:
@@ -249,6 +249,11 @@ class TestLayout:
                 assert run + 10 < copy_call, width
             explorer.click("Cancel")
             explorer.see("cancelled")
+            explorer.open_tool("echo")
+            explorer.run(until="Fix 5 fields")
+            lab.tab.page.set_viewport_size({"width": 1280, "height": 600})
+            row = explorer.box.locator(".toolbench-actions").locator("visible=true")
+            assert row.evaluate("it => it.scrollHeight <= it.clientHeight")
 
     def tops(self, explorer: Explored) -> list[int]:
         """Where the buttons of the open tool begin, from the top of the page."""
