@@ -11,6 +11,11 @@ export interface Answer<T> {
 const ATTEMPTS = 3;
 const SILENCE = 4000; // milliseconds: an idle kernel that says nothing for so long has not got the message
 
+/** A new id, by which a question and its answers know each other. */
+export function newId(): string {
+  return crypto.getRandomValues(new Uint32Array(2)).join("-");
+}
+
 /** Send *content*, again if it gets lost, until *isAnswer* knows the answer; undefined if there is none. */
 export async function ask<T>(
   model: Model, kernel: Models, content: object, isAnswer: (news: Partial<T>) => boolean, pieces: ArrayBuffer[] = [],

@@ -2,7 +2,7 @@
 
 import { cellOf, type Cell } from "./cells";
 import type { Model, Models } from "./connection";
-import { ask } from "./exchange";
+import { ask, newId } from "./exchange";
 
 const ASK = "toolbench-rows"; // an event: each kernel brings its own module, and any of them may draw the table
 
@@ -34,7 +34,7 @@ type Asked = CustomEvent<{ question: Question; answers: Promise<Rows | undefined
 export function answerRows(model: Model, models: Models, signal: AbortSignal): void {
   const hear = (event: Event): void => {
     const { question, answers } = (event as Asked).detail;
-    const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+    const id = newId();
     const isAnswer = (news: Partial<Answer>): boolean => news.ask === id;
     answers.push(ask<Answer>(model, models, { ...question, ask: id }, isAnswer).then((answer) => rowsOf(answer?.content)));
   };

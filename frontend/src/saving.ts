@@ -4,7 +4,7 @@
 import { saveFile } from "./clipboard";
 import type { Models, View } from "./connection";
 import { button, rename } from "./copy_button";
-import { ask } from "./exchange";
+import { ask, newId } from "./exchange";
 import { say, sayNothing } from "./notices";
 
 /** The button that saves a card. */
@@ -36,7 +36,7 @@ export async function saveWhole(save: HTMLButtonElement, { el, model }: View, ke
   const card = save.closest(CARD);
   if (!card || save.getAttribute("aria-busy")) return card !== null;
   const bar = card.querySelector(BAR) ?? save;
-  const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const id = newId();
   const index = [...el.querySelectorAll(CARD)].indexOf(card);
   const label = save.textContent;
   sayNothing(bar);

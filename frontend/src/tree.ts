@@ -112,13 +112,17 @@ function unquoted(word: string): string {
   }
 }
 
+function leafText(part: Part): string {
+  if (typeof part !== "string") return part.isList ? "[]" : "{}";
+  return part.startsWith('"') ? `"${unquoted(part)}"` : part;
+}
+
 function drawPart(part: Part, key: string | undefined, depth: number, room: { left: number }): HTMLElement {
   room.left -= 1;
   const label = key === undefined ? [] : [spanOf(key, "toolbench-key"), ": "];
   if (typeof part === "string" || part.items.length === 0) {
     const row = document.createElement("div");
-    const text = typeof part !== "string" ? (part.isList ? "[]" : "{}") : part[0] === '"' ? `"${unquoted(part)}"` : part;
-    row.append(...label, text);
+    row.append(...label, leafText(part));
     return row;
   }
   const [row, head, children] = [document.createElement("details"), document.createElement("summary"), document.createElement("div")];

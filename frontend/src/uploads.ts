@@ -3,7 +3,7 @@
 // The kernel says which piece comes next, so a lost one is sent again.
 
 import type { Models, View } from "./connection";
-import { ask } from "./exchange";
+import { ask, newId } from "./exchange";
 import { say, sayNothing } from "./notices";
 import { allIn, ourTarget } from "./ours";
 
@@ -68,7 +68,7 @@ function zoneAt(event: DragEvent): Element | null {
 
 /** Send *file* to the kernel behind *kernel*; the field of *button* takes it. */
 export async function sendFile(file: File, button: Button, kernel: Models): Promise<void> {
-  const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const id = newId();
   const isReply = (news: Partial<Reply>): boolean => news.file === id;
   const start = { file: id, name: file.name, size: file.size };
   let [content, pieces]: [object, ArrayBuffer[]] = [start, []];

@@ -1,11 +1,8 @@
 """The editor of text in a known format. A text that does not fit gets a hint, but no error."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, time
-from typing import Any, NamedTuple
-from uuid import uuid4
-
-from ipywidgets import Widget
+from datetime import datetime, time
+from typing import Any
 
 from toolbench.jsonschema.checks import is_in_format, noun_of
 from toolbench.jsonschema.node import Node
@@ -13,17 +10,9 @@ from toolbench.jsonschema.words import FORMAT_EXAMPLES
 from toolbench.widgets.fields.text_box import Line
 
 
-class Format(NamedTuple):
-    """A format: its shape if it has one, and a button with a function that makes a new value."""
-
-    shape: str = ""
-    button: str = ""
-    fresh: Callable[[], str] | None = None
-
-
 def words_of(name: str) -> str:
     """Return what a text in the format *name* is, with its shape: `a date (YYYY-MM-DD)`."""
-    shape = FORMATS[name].shape
+    shape = FORMATS[name]
     if not shape:
         return noun_of(name)
     return f"{noun_of(name)} ({shape})"
@@ -32,7 +21,7 @@ def words_of(name: str) -> str:
 def example_of(name: str) -> str:
     """Return a text in the format *name*. It has a time zone only if the shape of the format has one."""
     example, _ = FORMAT_EXAMPLES[name]
-    shape = FORMATS[name].shape
+    shape = FORMATS[name]
     if not shape:
         return example
     return example[: len(shape)]
@@ -55,20 +44,17 @@ _READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
+# With the shape of a text, if its format has one
 FORMATS = {
-    "date": Format("YYYY-MM-DD"),
-    "date-time": Format("YYYY-MM-DDThh:mm:ssZ", "Now", _now),
-    "duration": Format(),
-    "email": Format(),
-    "ipv4": Format(),
-    "ipv6": Format(),
-    "time": Format("hh:mm:ss"),
-    "uri": Format(),
-    "uuid": Format("", "New", lambda: str(uuid4())),
+    "date": "YYYY-MM-DD",
+    "date-time": "YYYY-MM-DDThh:mm:ssZ",
+    "duration": "",
+    "email": "",
+    "ipv4": "",
+    "ipv6": "",
+    "time": "hh:mm:ss",
+    "uri": "",
+    "uuid": "",
 }
 
 
@@ -78,7 +64,7 @@ def is_known_format(node: Node) -> bool:
 
 
 class Formatted(Line):
-    """A line of text in a known format. For some formats, a button makes a new value.
+    """A line of text in a known format.
 
     The page (`frontend/src/native.ts`) puts a button for a calendar or a clock beside a date or time.
     """
@@ -89,7 +75,6 @@ class Formatted(Line):
         self._name = "date"
         if is_known_format(self.node):
             self._name = self.node.format
-        self._format = FORMATS[self._name]
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -113,16 +98,3 @@ class Formatted(Line):
         if self.slot.display.errors:
             return ""
         return f"this does not look like {words}"
-
-    @property
-    def cells(self) -> tuple[Widget, ...]:
-        """The box and, if the format has one, the button that fills the box with a new value."""
-        if self._format.fresh is None:
-            return (self.widget,)
-        fill = self.button("fill", self._format.button, self._fill, "tb-side")
-        return (self.widget, fill)
-
-    def _fill(self) -> None:
-        if self._format.fresh is not None:
-            self.write(self._format.fresh())
-            self.slot.edited()
