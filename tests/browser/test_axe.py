@@ -114,7 +114,7 @@ class TestPanel:
         violations_found += check(lab, ".axe-history", "history")
         for place in range(2):
             runs.get_by_role("checkbox").nth(place).click()
-        lab.wait_for_text("The same", within=runs)
+        lab.wait_for_text("→ run 3", within=runs)
         violations_found += check(lab, ".axe-history", "compared")
 
         bench = page.locator(".axe-bench")
