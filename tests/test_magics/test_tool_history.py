@@ -31,6 +31,8 @@ def test_lists_those_with_some_words(shell):
     assert found.arguments == {"a": 7777}
     failed = line(shell, "%tools history state:failed")
     assert [record.arguments["a"] for record in failed] == ["x"]
+    assert line(shell, "%tools history tokens>5") == failed
+    assert not line(shell, "%tools history ms>900000000")
     assert "should be an integer" in failed._repr_mimebundle_()["text/html"]
     assert repr(line(shell, "%tools history nothing")) == "No run has 'nothing'."
 

@@ -373,7 +373,7 @@ TOOLS = Family(
                     "filter",
                     nargs="*",
                     metavar="FILTER",
-                    help=f"how many runs ({_LAST} by default), or words, tool:NAME, state:failed",
+                    help=f"how many runs ({_LAST} by default), or words, tool:NAME, state:failed, ms>500, tokens>2000",
                 ),
                 Argument("--json", action="store_true", help="as JSON"),
                 Argument("--rerun", type=int, metavar="N", help="run number N again"),

@@ -3,13 +3,17 @@
 All of it is shown as it was recorded, without secrets.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from toolbench.core.result_limit import tokens_of
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
+from toolbench.display.observations import read_by_model
 from toolbench.display.page import Tone
 from toolbench.runs.record import RunRecord, images_in, state_tone, state_words
 from toolbench.values import clip, same_json
@@ -22,6 +26,7 @@ _LONGEST = 60
 _CELL = 200
 # Characters of the arguments in which a filter looks for words
 _SEARCHED = 2_000
+_LIMIT = re.compile(r"(ms|tokens)>(\d{1,9})")
 # Bytes of an image that is drawn small
 _LARGEST = 150_000
 
@@ -75,8 +80,18 @@ class RunRow:
                 return image.source
         return ""
 
-    @property
-    def searched(self) -> str:
+    def has(self, word: str) -> bool:
+        """Tell whether *word* of a filter, in small letters, is in the row, or `ms>500`, `tokens>2000` holds."""
+        limit = _LIMIT.fullmatch(word)
+        if limit is None:
+            return word in self._searched
+        amount = self.record.seconds * 1000
+        if limit[1] == "tokens":
+            amount = tokens_of(read_by_model(self.record.observation))
+        return amount > int(limit[2])
+
+    @cached_property
+    def _searched(self) -> str:
         """The text in which a filter looks for its words: all cells, with `tool:` and `state:`."""
         address = self.record.address or ""
         heads = f"{self.record.id} tool:{self.tool} tool:{address} state:{self.state}"
@@ -97,12 +112,9 @@ def rows_of(records: Sequence[RunRecord], words: str = "") -> Iterator[RunRow]:
     names = _tool_names(records)
     for record, name in zip(reversed(records), reversed(names), strict=True):
         row = RunRow(record, name, above)
-        if wanted:
-            searched = row.searched
-            if not all(word in searched for word in wanted):
-                continue
-        above = record
-        yield row
+        if all(map(row.has, wanted)):
+            above = record
+            yield row
 
 
 def run_key(record: RunRecord) -> str:
