@@ -69,4 +69,5 @@ def test_lines_have_their_colours(session, log):
     log.refresh()
     text = page(log.widget)
     assert re.search(r'<span style="color:[^"]+">ERROR</span> &lt;b&gt;no&lt;/b&gt;', text)
-    assert session.stderr.last(1) == ["ERROR <b>no</b>"]
+    # For an error, which spells out the rest
+    assert session.stderr.last(1) == ["ERROR \x1b]0;title\x07<b>no</b>"]

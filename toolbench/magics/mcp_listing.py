@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 from toolbench.core.declarations import Effect
 from toolbench.core.tool_names import by_first_words
 from toolbench.display.caps import shorten
-from toolbench.display.escape import SEQUENCE
+from toolbench.display.escape import STYLE
 from toolbench.magics.table import Listing
 from toolbench.mcp.monitoring.traffic import paired
 from toolbench.mcp.server_html import status_words
@@ -211,7 +211,7 @@ def lines(session: "MCPServerSession", what: str) -> Listing:
     for line in getattr(session, what):
         if isinstance(line, str):
             # Its colours
-            line = SEQUENCE.sub("", line)
+            line = STYLE.sub("", line)
         rows.append((line,))
     return Listing((f"{what} of {session.name}",), rows, "Nothing so far.")
 

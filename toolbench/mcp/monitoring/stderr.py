@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from typing import TextIO
 
-from toolbench.display.escape import SEQUENCE
+from toolbench.display.escape import STYLE
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 REMARK = (
@@ -141,7 +141,7 @@ class StderrTail:
         new = self.total - since
         if new <= 0:
             return []
-        lines = [SEQUENCE.sub("", line) for line in list(self)[-new:]]
+        lines = [STYLE.sub("", line) for line in list(self)[-new:]]
         return [line for line in lines if line.strip()][-count:]
 
     def add(self, line: str) -> None:
