@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from importlib.util import find_spec
 from io import BytesIO, StringIO
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -93,7 +94,7 @@ def test_html_is_whole_and_runs_nowhere():
     assert list(_saved(Figure(figsize=(1, 1)))) == ["result.png"]
 
 
-def test_a_table_and_a_list_of_objects_have_three_forms():
+def test_a_table_and_a_list_of_objects_have_three_forms(monkeypatch):
     """CSV, JSON with the names of the labels, and Parquet where pyarrow is installed."""
     frame = pd.DataFrame({"n": [1, 2], "x": [0.1, None]}, index=pd.Index(["a", "b"], name="key"))
     rows = [{"n": 1, "tags": ["a", "b"]}, {"x": "c,d"}]
@@ -115,6 +116,10 @@ def test_a_table_and_a_list_of_objects_have_three_forms():
     assert b"secret-hidden" in _saved(secret, SECRET, form="json")["result.json"]
     with pytest.raises(ToolbenchError, match="has a secret, which is not hidden in Parquet"):
         _saved(secret, SECRET, form="parquet")
+    # As pyarrow does for a column of several types
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", Mock(side_effect=ValueError("n has two types")))
+    with pytest.raises(ToolbenchError, match=r"save it as CSV or JSON\. n has two types"):
+        _saved(rows, form="parquet")
     # It has one form
     assert _saved("text", form="csv") == {"result.txt": b"text"}
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from toolbench.core.coercion import content_of_drawn, data_frame_class, is_drawn
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.schema import Observation
+from toolbench.display.caps import shorten
 from toolbench.display.images import Image, read_image
 from toolbench.display.object_table import ObjectTable
 from toolbench.display.observations import (
@@ -28,13 +29,15 @@ from toolbench.display.tables import Frame, as_frame, index_name, returned_frame
 from toolbench.errors import ToolbenchError
 from toolbench.install_commands import how_to_install
 from toolbench.redaction.redactor import Redactor
-from toolbench.values import is_readable, plain, str_of, whole_characters
+from toolbench.values import is_readable, plain, sentence, str_of, whole_characters
 
 MOST = 100_000_000
 """The most bytes of a result to save from a page."""
 
 # Columns of a table or a panel, as in a page, and of a text, so that its lines stay as they are
 _WIDTH, _UNBROKEN = 100, 1_000_000_000
+# Characters of the reason why a table is not written
+_WHY = 200
 
 
 class SavedFile(NamedTuple):
@@ -132,6 +135,11 @@ def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> Saved
         frame.to_parquet(buffer)
     except ImportError as error:
         msg = f"Parquet needs pyarrow, which is not installed: {how_to_install('pyarrow')}."
+        raise ToolbenchError(msg) from error
+    except (ValueError, TypeError) as error:
+        # A column with values of several types, or two of one name
+        why = shorten(sentence(error), _WHY)
+        msg = f"This table cannot be written as Parquet: save it as CSV or JSON. {why}"
         raise ToolbenchError(msg) from error
     return SavedFile("result.parquet", "application/vnd.apache.parquet", buffer.getvalue())
 
