@@ -393,14 +393,19 @@ def a_part_of_a_table_says_so_and_is_saved_whole(lab: NotebookPage, page: Locato
     scroller = card.locator(".toolbench-scroller")
     scroller.evaluate("box => box.scrollTo(0, box.scrollHeight)")
     expect(card.get_by_role("cell", name="38001", exact=True)).to_be_visible()
+    save = card.get_by_role("button", name="Save")
+    # While the kernel writes, the button says so, in letters and not in a line of one pixel
+    busy = "save.setAttribute('aria-busy', 'true'); return save.lastElementChild.offsetHeight"
+    assert save.evaluate(f"save => {{{busy}}}") > 10
+    save.evaluate("save => save.removeAttribute('aria-busy')")
     with lab.tab.page.expect_download() as download:
-        card.get_by_role("button", name="Save").click()
+        save.click()
     assert download.value.suggested_filename == "result.csv"
     lines = download.value.path().read_text().split("\n")
     assert lines[:3] == ["trip,minutes,note", "0,0.0,", '1,0.5,"late, ""again"""']
     assert lines[-2:] == ['39999,19999.5,"late, ""again"""', ""]
     assert len(lines) == 40_002
-    expect(card.get_by_role("button", name="Save")).to_have_text("Save")
+    expect(save).to_have_text("Save")
 
 
 def a_result_is_completed_with_the_change_that_shows_it(page: Locator) -> None:
