@@ -19,6 +19,8 @@ _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:10px 1
 _HEAD = "display:flex;flex-wrap:wrap;gap:2px 8px;align-items:baseline;margin:0 0 8px"
 _ROW = "display:flex;flex-wrap:wrap;gap:2px 12px;margin:0 0 6px"
 _LABEL = f"{REMARK};flex:0 0 12em;line-height:22px"
+# Beside its label, and in a narrow window below it; the page adds a button to copy it
+_LINE = "display:flex;flex:1 1 22em;min-width:0;gap:12px"
 _CODE = (
     f"{CODE_FONT};font-size:12px;line-height:20px;margin:0;padding:1px 8px;border-radius:4px;"
     "flex:1 1 20em;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere;"
@@ -82,7 +84,8 @@ def _row(label: str, lines: Iterable[str], remark: str) -> str:
     text = escape("\n".join(lines))
     return (
         f'<div style="{_ROW}"><span style="{_LABEL}">{escape(label)}</span>'
-        f'<pre data-toolbench-line title="{escape(remark)}" style="{_CODE}">{text}</pre></div>'
+        f'<div style="{_LINE}"><pre data-toolbench-line title="{escape(remark)}" style="{_CODE}">'
+        f"{text}</pre></div></div>"
     )
 
 
