@@ -163,7 +163,7 @@ def take_width(
 ) -> list[str]:
     """Take each state in a window of *width* pixels; return what axe-core says of it."""
     faults = []
-    page.tab.page.set_viewport_size({"width": width, "height": 1500})
+    page.tab.page.set_viewport_size({"width": width, "height": 3000})
     for index, state in enumerate(chosen, 1):
         page.show(index)
         # Lists and cards measure themselves anew

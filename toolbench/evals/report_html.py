@@ -137,7 +137,7 @@ def _rate(rate: Rate, tone: Tone) -> str:
         bar += f'<span style="box-sizing:border-box;height:10px;width:{share:.1%};{style}"></span>'
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:0 8px;align-items:center">'
-        '<span aria-hidden="true" style="display:flex;width:150px;height:10px;border-radius:2px;'
+        '<span aria-hidden="true" style="display:flex;width:120px;height:10px;border-radius:2px;'
         f'overflow:hidden;background:rgba(128,128,128,.18)">{bar}</span>'
         f"<span><strong>{rate:.0%}</strong> {rate.hits:,} of {rate.total:,} "
         f'<span style="{REMARK}">{rate.low:.0%} to {rate.high:.0%}</span></span></div>'
