@@ -209,10 +209,13 @@ class OpenCalls:
     def asking(self) -> list[Call]:
         """Return the running calls for which the server may ask its question, the likeliest first.
 
-        In the older protocol a question names no call: then these are all calls, the latest first.
+        In the older protocol a question names no call: then these are all calls, those of tools
+        first, since a list may be read anew meanwhile, and of them the latest.
         """
         call = current_call()
         # in the older protocol this is the call that connected, which has ended
         if call is not None and call.token in self._calls:
             return [call]
-        return list(reversed(self._calls.values()))
+        latest_first = list(reversed(self._calls.values()))
+        of_tools = [call for call in latest_first if call.tool is not None]
+        return of_tools + [call for call in latest_first if call.tool is None]
