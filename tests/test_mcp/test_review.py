@@ -11,6 +11,7 @@ from patience import PATIENCE, eventually
 from pydantic import Field
 from test_display.inert import problems
 from test_widgets.front import click
+from test_widgets.panes import open_details
 from test_widgets.tooling import buttons, shown
 
 from toolbench.llm.tokens import TokenCount
@@ -193,6 +194,7 @@ def test_is_asked_for_in_the_explorer():
     with MCPClient(timeout=PATIENCE) as client:
         client.connect("library", library())
         explorer = Explorer(client, "library")
+        open_details(explorer)
         click(buttons(explorer)["Should I use it?"])
         eventually(lambda: "Should I use library?" in shown(explorer))
         explorer.close()
