@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import ipywidgets as w
 
 from toolbench.display.css import CODE_FONT
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
