@@ -1,5 +1,6 @@
 """The file with the examples of a tool: users edit it, panels and kernels share it, secrets are not in it."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -78,9 +79,9 @@ def test_a_text_needs_no_quotes_and_comments_stay(file):
 
 DAMAGED = {
     "tool: [": "is not YAML",
-    "- a list": "valid dictionary",
+    "- a list": "should be an object",
     "tool: other\nexamples: []": "of the tool",
-    "tool: total\nexamples: [{name: a}]": "examples[0].arguments: Field required",
+    "tool: total\nexamples: [{name: a}]": "examples[0].arguments: is required",
     "tool: total\nexamples: [&a {name: a, arguments: {}}, *a]": "an alias",
     "x" * 200_001: "200,000 bytes",
 }
@@ -119,7 +120,11 @@ def test_threads_and_kernels_lose_nothing_of_each_other(file, tmp_path):
 
 
 def test_a_link_leads_to_no_other_file(file, tmp_path):
-    """One may come with a cloned repository."""
+    """One may come with a cloned repository; nor is a writer to a pipe waited for."""
+    os.mkfifo(file.path)
+    with pytest.raises(CaseError, match="is a pipe"):
+        file.read()
+    file.path.unlink()
     target = tmp_path / "target"
     target.write_text("")
     file.path.symlink_to(target)

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
-from toolbench.errors import BodyError, CaseError, Problem
+from toolbench.errors import BodyError, CaseError
 from toolbench.files import open_unlinked, write_whole
+from toolbench.jsonschema.problems import pydantic_problems
 from toolbench.jsonschema.yaml_text import read_yaml, write_yaml
 from toolbench.redaction.known import remembered
 from toolbench.runs.kernel import notebook_folder
@@ -154,6 +155,9 @@ class ExampleFile:
     def _text(self) -> str:
         data = b""
         try:
+            # To open a pipe would wait for a writer
+            if self.path.is_fifo():
+                self._refuse("it is a pipe, not a file")
             with open(self.path, "rb", opener=open_unlinked) as file:
                 data = file.read(_LARGEST + 1)
         except FileNotFoundError:
@@ -175,8 +179,7 @@ class ExampleFile:
                 return []
             contents = _Contents.model_validate(data)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            self._refuse(f"{Problem(first['loc'], first['msg'])}, not {clip(first['input'])}")
+            self._refuse(str(pydantic_problems(error)[0]))
         except (BodyError, yaml.YAMLError) as error:
             self._refuse(" ".join(str(error).split()).rstrip("."))
         if self.tool not in ("", contents.tool):
