@@ -9,7 +9,7 @@ from threading import Event
 from typing import Annotated
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, eventually
 from pydantic import BaseModel, SecretStr
 
 from toolbench import (
@@ -25,6 +25,7 @@ from toolbench import (
     secret,
     tool,
 )
+from toolbench.core.secrets import store_in_keyring
 from toolbench.errors import RegistrationError, SecretError
 from toolbench.evals import sweep
 from toolbench.llm.formats import to_format
@@ -128,6 +129,8 @@ class TestWhereItIs:
                 return stored.get((service, name))
 
             def set_password(self, service, name, value):
+                if value == "1234":
+                    raise keyring.errors.PasswordSetError(f"no {value}, too short")
                 stored[service, name] = value
 
             def delete_password(self, service, name):
@@ -142,6 +145,8 @@ class TestWhereItIs:
             assert stored == {("toolbench", "TRACKER"): "as-answered"}
             monkeypatch.setenv("TRACKER", VALUE)
             assert run_tool(search, query="a").result == "a: as-answered"
+            with pytest.warns(RuntimeWarning, match="did not store PIN: no <secret-hidden>, too s"):
+                store_in_keyring("PIN", "1234")
             stored["locked"] = True
             with pytest.warns(RuntimeWarning, match="not read for TRACKER: It is locked"):
                 assert run_tool(search, query="a").result == f"a: {VALUE}"
@@ -163,7 +168,10 @@ class TestWhereItIs:
         with ThreadPoolExecutor(2) as pool:
             first = pool.submit(call, "a")
             assert begun.wait(PATIENCE)
-            second = pool.submit(call, "b")
+            run = Run(search, {"query": "b"}, source="button", asker=ask)
+            second = pool.submit(perform, run)
+            # Which is no time of its work
+            eventually(lambda: run.state == "waiting", what="the second call waits")
             # The cell that has the main thread would keep the answer of a page away
             assert "another run is asking for it" in call("c").text
             go.set()

@@ -18,6 +18,7 @@ from warnings import warn
 from toolbench.errors import RegistrationError, SecretError
 from toolbench.redaction.detect import keys_in
 from toolbench.redaction.known import remembered
+from toolbench.redaction.redactor import Redactor
 
 SERVICE = "toolbench"
 """The service under which the keyring has the secrets: `keyring set toolbench TRACKER`."""
@@ -232,7 +233,7 @@ def store_in_keyring(name: str, value: str) -> None:
     try:
         import_module("keyring").set_password(SERVICE, name, value)
     except Exception as error:  # noqa: BLE001 - each backend has errors of its own
-        _warn_of_keyring(f"did not store {name}", error)
+        _warn_of_keyring(f"did not store {name}", error, [value])
 
 
 def _in_keyring(name: str) -> str | None:
@@ -242,11 +243,12 @@ def _in_keyring(name: str) -> str | None:
     try:
         value: str | None = keyring.get_password(SERVICE, name)
     except Exception as error:  # noqa: BLE001 - as above
-        _warn_of_keyring(f"was not read for {name}", error)
+        _warn_of_keyring(f"was not read for {name}", error, [])
         return None
     return value
 
 
-def _warn_of_keyring(what: str, error: Exception) -> None:
-    text = " ".join(str(error).split()) or type(error).__name__
+def _warn_of_keyring(what: str, error: Exception, values: list[str]) -> None:
+    masked = remembered.redactor.joined(Redactor(values, shortest=1)).text(str(error))
+    text = " ".join(masked.split()) or type(error).__name__
     warn(f"The keyring {what}: {text}", RuntimeWarning, stacklevel=3)

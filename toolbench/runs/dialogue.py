@@ -121,7 +121,7 @@ class Dialogue:
             ToolbenchError: If called in the background loop.
         """
         portal.refuse_inside("current_run().ask_async(message, schema)")
-        with self._waiting(question):
+        with self.waiting(question):
             if (preset := self.preset_for(question)) is not None:
                 answer = preset(question)
             elif self.desk is not None and have_threads():
@@ -132,7 +132,7 @@ class Dialogue:
 
     async def put_async(self, question: Question) -> Answer:
         """Do the same as `put`, without blocking the running loop."""
-        with self._waiting(question):
+        with self.waiting(question):
             if (preset := self.preset_for(question)) is not None:
                 # Other tasks of the tool have a turn, as if a person answered
                 await asyncio.sleep(0)
@@ -154,8 +154,11 @@ class Dialogue:
         return complete
 
     @contextmanager
-    def _waiting(self, question: Question) -> Iterator[None]:
-        """In the `with` block, this run and the runs around it wait for the answer to *question*."""
+    def waiting(self, question: Question | None = None) -> Iterator[None]:
+        """In the `with` block, this run and the runs around it wait for the answer to *question*.
+
+        If it is None, another run has asked, and shows the question.
+        """
         around = list(self._outward())
         for dialogue in around:
             dialogue._begin_wait(question)
@@ -165,9 +168,10 @@ class Dialogue:
             for dialogue in around:
                 dialogue._end_wait()
 
-    def _begin_wait(self, question: Question) -> None:
+    def _begin_wait(self, question: Question | None) -> None:
         with self._lock:
-            self.unanswered.append(question)
+            if question is not None:
+                self.unanswered.append(question)
             if not self._waits:
                 self._began = monotonic()
             self._waits += 1

@@ -45,7 +45,8 @@ class SecretQuestions:
             if asked is None:
                 asked = self._open[secret.name] = Future()
         if not is_first:
-            answer = _awaited(asked, secret, run)
+            with run.dialogue.waiting():
+                answer = _awaited(asked, secret, run)
             if answer is None:
                 return self.answer_for(secret, run)
             return answer
