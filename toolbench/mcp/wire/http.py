@@ -1,6 +1,5 @@
 """The transports to a server with a URL: streamable HTTP, and the older one over SSE."""
 
-import json
 import logging
 import os
 import ssl
@@ -27,7 +26,7 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.auth import auth_of
-from toolbench.mcp.wire.messages import mend, message_in, written
+from toolbench.mcp.wire.messages import mended, message_in, written
 from toolbench.network import MOST_BYTES, limit_answer
 from toolbench.redaction.redactor import Redactor
 
@@ -222,7 +221,7 @@ class SseTransport(ClientTransport):
     """The older transport, over SSE: a stream of events, and a POST for each message.
 
     The SDK's own transport over SSE ends when the server refuses a message. This one goes on. Its
-    messages are repaired as those of a process are: see `messages.mend`.
+    messages are repaired as those of a process are: see `messages.mended`.
     """
 
     entry: ServerEntry
@@ -293,8 +292,8 @@ class SseTransport(ClientTransport):
         except ValueError:
             # An answer that is refused as it is would leave its call without an answer
             try:
-                for message in mend(data.encode()):
-                    await sender.send(SessionMessage(message_in(json.dumps(message))))
+                for message in mended(data.encode()):
+                    await sender.send(SessionMessage(message))
             except ValueError:
                 self.inbox.note_noise(data)
 

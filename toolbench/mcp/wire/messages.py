@@ -63,16 +63,22 @@ class NoiseError(ValueError):
     """A line that is not a JSON-RPC message."""
 
 
-def mend(line: bytes) -> Iterator[dict[str, Any]]:
-    """Repair a *line* that a strict reader refused, and yield its messages.
+def mended(line: bytes) -> list[mcp_types.JSONRPCMessage]:
+    """Repair a *line* that a strict reader refused, and return its messages.
 
     Bytes that are not UTF-8 and lone surrogates become U+FFFD, and a byte order mark is left out.
     A batch becomes its messages. An answer whose result is not an object becomes an error. An
     error without a code gets a code, and an error without a message gets a message.
 
     Raises:
-        NoiseError: If the line is not a JSON-RPC message.
+        ValueError: If the line is not a JSON-RPC message.
     """
+    # Written as JSON again, a value that is deep would be refused again
+    read = mcp_types.jsonrpc_message_adapter.validate_python
+    return [read(message, by_name=False) for message in _repaired(line)]
+
+
+def _repaired(line: bytes) -> Iterator[dict[str, Any]]:
     try:
         whole = json.loads(line.decode("utf-8-sig", "replace"))
         if rb"\ud" in line.lower():

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import anyio
 import anyio.lowlevel
-import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
@@ -28,7 +27,7 @@ from toolbench.mcp.wire.messages import (
     NoiseError,
     WrittenMessage,
     failure_of,
-    mend,
+    mended,
     message_in,
     written,
 )
@@ -203,9 +202,8 @@ class ProcessTransport(ClientTransport):
                 yield WrittenMessage(message, text=text, is_exact=False)
 
     def _mended(self, line: bytes) -> list[Any]:
-        read = mcp_types.jsonrpc_message_adapter
         try:
-            return [read.validate_python(each, by_name=False) for each in mend(line)]
+            return mended(line)
         except ValueError:
             self.inbox.note_noise(line.decode("utf-8", "replace"))
             return []
