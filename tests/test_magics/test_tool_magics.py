@@ -213,7 +213,7 @@ class TestMistakes:
             ("%tool add a", UsageError, "Expected key=value, not 'a'"),
             ("%tool add 'a=1", UsageError, "No closing quotation"),
             ("%tool add --frob a=1", UsageError, "%tool has no option '--frob'. %tool --help"),
-            ("%tool add --timout 5", UsageError, "Did you mean '--timeout'?"),
+            ("%tool add --timout 5", UsageError, "Did you mean '--timeout'"),
             ("%tools schema add xml", UsageError, "invalid choice: 'xml'"),
             ('%tool add {"a": 1} -o class', UsageError, "'class' cannot be the name"),
             ("%tool add a=1 -o 2x", UsageError, "'2x' cannot be the name"),

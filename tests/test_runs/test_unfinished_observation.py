@@ -16,7 +16,7 @@ from toolbench.display.observations import result_html
 from toolbench.display.render import to_text
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
-from toolbench.runs.control import CANCELLED, INTERRUPTED, active
+from toolbench.runs.control import CANCELLED, INTERRUPTED, stop
 from toolbench.runs.history import RunHistory
 from toolbench.runs.perform import perform, start
 from toolbench.runs.policy import policy
@@ -118,7 +118,7 @@ def interrupted_at_its_server():
 
 
 def cancelled_at_its_server():
-    return run_of_a_server(active.stop)
+    return run_of_a_server(stop)
 
 
 class Germination(Observation):
@@ -159,6 +159,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.every_case
 class TestNoCrash:
     @pytest.mark.parametrize("way", WAYS)
     def test_for_a_person_and_a_model(self, way):
