@@ -21,8 +21,6 @@ from inspect import (
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from warnings import warn
 
-from pydantic import SecretStr
-
 from toolbench.core.background_loop import portal
 from toolbench.core.kinds import place_of
 from toolbench.core.schema import Action, Observation
@@ -155,8 +153,8 @@ class FunctionShape:
     observation_type: type[Observation] | None
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     """The secret for each parameter that is filled in; no attribute of the action has it."""
-    sealed: frozenset[str] = frozenset()
-    """The parameters of these whose type is `SecretStr`."""
+    secret_types: Mapping[str, type] = field(default_factory=dict)
+    """What each of these parameters takes: `str` or `SecretStr`."""
 
 
 class FunctionCall(FunctionExecutor):
@@ -189,9 +187,7 @@ class FunctionCall(FunctionExecutor):
         if shape.wants_conversation:
             kwargs[CONVERSATION] = conversation
         for parameter, secret in shape.secrets.items():
-            kwargs[parameter] = secret.value()
-            if parameter in shape.sealed:
-                kwargs[parameter] = SecretStr(kwargs[parameter])
+            kwargs[parameter] = shape.secret_types[parameter](secret.value())
         return self.function(*args, **kwargs)
 
     def __reduce__(self) -> Any:

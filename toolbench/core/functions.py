@@ -5,7 +5,7 @@ an action class, and `FunctionCall` (see `executor`) calls the function with an 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, cleandoc, isclass, isfunction, signature
 from typing import (
@@ -119,8 +119,7 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
             # Arguments of any name, each of this type
             bases = (Action, Open)
             fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
-    secrets = _secrets_in(arguments)
-    types = _secret_types(arguments, secrets, name)
+    secrets, secret_types = _secrets_in(arguments, name)
     for argument in arguments:
         if argument.name == CONVERSATION or argument.name in secrets:
             continue
@@ -140,7 +139,7 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
         wants_conversation=any(argument.name == CONVERSATION for argument in arguments),
         observation_type=observation_type,
         secrets=secrets,
-        sealed=frozenset(key for key, kind in types.items() if kind is SecretStr),
+        secret_types=secret_types,
     )
 
 
@@ -235,36 +234,32 @@ def _field(argument: _Argument, attribute: str, about: str | None) -> tuple[Any,
     return Annotated[hint, Field(**options)], value
 
 
-def _secrets_in(arguments: Iterable[_Argument]) -> dict[str, Secret]:
-    """Return the secret for each of *arguments* that has one: as its default, or in its annotation."""
-    secrets: dict[str, Secret] = {}
-    for argument in arguments:
-        for one in (argument.default, *getattr(argument.hint, "__metadata__", ())):
-            if isinstance(one, Secret):
-                secrets.setdefault(argument.name, one)
-    return secrets
-
-
-def _secret_types(
-    arguments: Iterable[_Argument], secrets: Collection[str], name: str
-) -> dict[str, Any]:
-    """Return the type of each of *arguments* that is in *secrets*: `str`, `SecretStr` or `Any`.
+def _secrets_in(
+    arguments: Iterable[_Argument], name: str
+) -> tuple[dict[str, Secret], dict[str, type]]:
+    """Return the secrets of *arguments*, as defaults or in annotations, and the type of each argument.
 
     Raises:
-        RegistrationError: If the type is another one.
+        RegistrationError: If a secret has another type than `str`, `SecretStr` or `Any`.
     """
-    types: dict[str, Any] = {}
+    secrets: dict[str, Secret] = {}
+    types: dict[str, type] = {}
     for argument in arguments:
+        hint = argument.hint
+        for one in (argument.default, *getattr(hint, "__metadata__", ())):
+            if isinstance(one, Secret):
+                secrets.setdefault(argument.name, one)
         if argument.name not in secrets:
             continue
-        hint = argument.hint
         if get_origin(hint) is Annotated:
             hint = get_args(hint)[0]
         if hint not in (Any, str, SecretStr):
             msg = f"{name}: {argument.name} is a secret, so its type is str or SecretStr, not {hint!r}."
             raise RegistrationError(msg)
-        types[argument.name] = hint
-    return types
+        types[argument.name] = str
+        if hint is SecretStr:
+            types[argument.name] = SecretStr
+    return secrets, types
 
 
 def _takes_none(hint: Any) -> bool:

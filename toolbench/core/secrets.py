@@ -129,8 +129,11 @@ def missing(name: str, of: str = "", why: str = "") -> SecretError:
         of: The tool that was not run, if it is known.
         why: Why no user gave the value, as the end of a clause, such as `nobody can be asked here`.
     """
-    begin = f"{of} was not run: the" if of else "The"
-    reason = f", and {why}" if why else ""
+    begin, reason = "The", ""
+    if of:
+        begin = f"{of} was not run: the"
+    if why:
+        reason = f", and {why}"
     ways = f"Set the environment variable {name}"
     if keyring_here() is not None:
         ways += f", or store it with `keyring set {SERVICE} {name}`"

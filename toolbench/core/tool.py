@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import count
+from threading import RLock
 from typing import Any, ClassVar, Generic, Self, cast
 from weakref import WeakValueDictionary
 
@@ -76,6 +77,8 @@ class Listeners:
 
     def __init__(self) -> None:
         """Begin without listeners."""
+        # Reentrant: a listener that is removed by the collector of garbage
+        self._lock = RLock()
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
@@ -86,9 +89,11 @@ class Listeners:
         """
 
         def forget() -> None:
-            self._listeners = tuple(one for one in self._listeners if one is not listener)
+            with self._lock:
+                self._listeners = tuple(one for one in self._listeners if one is not listener)
 
-        self._listeners = (*self._listeners, listener)
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
         return forget
 
     def changed(self) -> None:

@@ -143,8 +143,8 @@ class Patches:
 def _runs_that_hide(redirection: Redirection | None) -> list[Run]:
     """Return the runs whose secrets must be hidden in the calling code's output before a sink gets it.
 
-    *redirection* is that of the code. The innermost run comes first. A run that is the sink, and the runs around it, are left out:
-    they hide their secrets later.
+    *redirection* is that of the code. The innermost run comes first. A run that is the sink, and the
+    runs around it, are left out: they hide their secrets later.
     """
     run, runs = active_run(), list[Run]()
     # First: each print of a cell comes here

@@ -1,9 +1,9 @@
 """The state that a session keeps in modules, and `reset`, which puts all of it back.
 
 In this package it is in `policy`, `history()`, `numbers`, `active`, `line` and the functions that
-hide secrets (`redirect`), in `core` in `default_registry` and `secret_store`, in `redaction` in `remembered` and
-`secrets_of_servers`. What `%load_ext` adds (`core.tool.hooks`, and the shell's `meta`) stays until
-`%unload_ext`, and servers stay connected until they are closed.
+hide secrets (`redirect`), in `core` in `default_registry` and `secret_store`, in `redaction` in
+`remembered` and `secrets_of_servers`. What `%load_ext` adds (`core.tool.hooks`, and the shell's
+`meta`) stays until `%unload_ext`, and servers stay connected until they are closed.
 """
 
 from toolbench.core.registry import default_registry

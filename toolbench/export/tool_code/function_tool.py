@@ -8,6 +8,7 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from toolbench.core.executor import CONVERSATION, innermost
@@ -245,7 +246,7 @@ def _declared(tool: AnyTool) -> str:
 def _filled_in(tool: AnyTool) -> Iterator[str]:
     for name in tool.secrets:
         value = f"self.secrets[{name!r}].value()"
-        if name in tool.executor.shape.sealed:
+        if tool.executor.shape.secret_types[name] is SecretStr:
             value = f"SecretStr({value})"
         yield f"{name}={value}"
 
