@@ -24,8 +24,8 @@ MOST_SECONDS = 1.0
 SHORT = 2
 # A test that loads so many modules is the first to import somebody else's package: not its own cost
 MANY_MODULES = 40
-# Fixtures that give a test all of what it draws from with `--cases 0`: there it may take its time
-DRAWING = {"drawn", "published"}
+# Fixtures by which a test takes all of what it draws from with `--cases 0`: there it may take its time
+DRAWING = {"drawn", "published", "pytestconfig"}
 
 
 def pytest_addoption(parser):
