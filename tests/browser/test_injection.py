@@ -148,7 +148,7 @@ for start in range(0, len(PAYLOADS) - 10, 25)[some]:
     panels.append(panel)
 for panel in panels:
     for index in (1, 2, 3, 4, 0):
-        panel._tabs.widget.selected_index = index
+        panel.tabs.widget.selected_index = index
     assert panel.runs.latest.done.wait(60)
 ticker.wait_idle(60)
 w.VBox(panels)

@@ -215,14 +215,14 @@ class TestWhereItIs:
 
     def test_the_form_says_from_where(self, monkeypatch):
         panel = ToolPanel(search)
-        line = panel._tabs._secrets
+        line = panel.tabs._secrets
         assert line.value.endswith("<code>token</code>: asked at the first run</div>")
         panel.form.value = {"query": "a"}
         # Of "Run again on change", which asks nothing
         panel.run_by_itself()
         assert panel.runs.latest is None and panel.controls.is_refusing
         monkeypatch.setenv("TRACKER", VALUE)
-        panel._tabs.update_secrets()
+        panel.tabs.update_secrets()
         assert "from the environment variable TRACKER" in line.value
         assert VALUE not in line.value
         panel.close()

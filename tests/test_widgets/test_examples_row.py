@@ -34,6 +34,7 @@ def save(panel, name):
 def test_a_name_saves_the_values_and_a_click_brings_them_back(folder):
     """The first file is asked about, once. A secret stays in the form, and out of the file."""
     panel, other = ToolPanel(book), ToolPanel(book)
+    assert "Save as example" not in buttons(ToolPanel(tool(lambda: "done", name="wait")))
     panel.form.value = {"city": "Köln", "token": "hunter2hunter2", "nights": 3}
     click(buttons(panel)["Save as example"])
     save(panel, "")
@@ -60,8 +61,8 @@ def test_a_run_of_the_history_is_an_example_too():
     panel.run()
     finish(panel)
     panel.form.value = {"city": "typed"}
-    panel._tabs.widget.selected_index = 4
-    click(named(panel._tabs.widget, "Save as example"))
+    panel.tabs.widget.selected_index = 4
+    click(named(panel.tabs.widget, "Save as example"))
     save(panel, "Rome")
     click(buttons(panel)["Save"])
     [example] = ExampleFile.of(book).read()

@@ -455,6 +455,7 @@ class TestResult:
             tabs(panel).selected_index = index
             is_seen = "toolbench-hidden" not in panel.runs.report.widget._dom_classes
             assert is_seen == (title in ("Form", "JSON"))
+            assert bool(panel.examples.widget.children) == is_seen
         panel.run()
         assert tabs(panel).selected_index == 0
         finish(panel)

@@ -32,8 +32,8 @@ class ExamplesRow:
     """The examples of a panel's tool: a click fills the form, and what the form has becomes another.
 
     Attributes:
-        widget: The row, with the switch *Run again on change* at its end. Below it is what asks for
-            a name, and what was done.
+        widget: The row, with the switch *Run again on change* at its end, while the tab Form or JSON
+            is open. Below it is what asks for a name, and what was done.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -89,7 +89,13 @@ class ExamplesRow:
 
     @property
     def _shown(self) -> list[Any]:
-        return [*self._chips, self._offer, *self._panel.on_change.widgets, *self._below]
+        if not self._panel.tabs.is_at_call:
+            return self._below
+        shown = [*self._chips]
+        arguments = self._panel.tool.input_node
+        if arguments.names or arguments.is_open:
+            shown.append(self._offer)
+        return [*shown, *self._panel.on_change.widgets, *self._below]
 
     def _made(self) -> list[Any]:
         """Make a button for each example in the file."""

@@ -50,6 +50,7 @@ class ToolPanel(LiveView):
         controls: The buttons, and the notice that says why no run was started.
         copy_button: The button that copies the call.
         on_change: The switch that lets the tool run by itself.
+        tabs: The form and the views beside it.
         examples: The named values of the form.
         staleness: The notice that the tool or its class was defined again, with a button to reload
             the tool.
@@ -111,11 +112,11 @@ class ToolPanel(LiveView):
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
         beside_run = [*controls.buttons, controls.notice, *runs.report.status]
-        self.examples = ExamplesRow(self, parts)
         beside_run.append(self.copy_button.button)
         self._bar = parts.row(*beside_run, kind="toolbench-actions")
-        self._tabs = PanelTabs(self, parts)
-        upper = [self._head, self.staleness.notice, self._tabs.widget]
+        self.tabs = PanelTabs(self, parts)
+        self.examples = ExamplesRow(self, parts)
+        upper = [self._head, self.staleness.notice, self.tabs.widget]
         upper += [self.examples.widget, self._bar]
         children = [parts.column(*upper, kind="toolbench-card")]
         limits = _limits_html(tool)
@@ -154,7 +155,7 @@ class ToolPanel(LiveView):
         self._tool_html = None
         self._head.value = self._head_html()
         self.examples.arrange()
-        self._tabs.renew()
+        self.tabs.renew()
 
     def _take(
         self,
@@ -250,7 +251,7 @@ class ToolPanel(LiveView):
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and open the tab with the form."""
         self.form.value = dict(arguments)
-        self._tabs.to_form()
+        self.tabs.to_form()
 
     def put_back_run(self, record: RunRecord) -> None:
         """Fill the form with the arguments of *record*, and open the tab with the form.
@@ -334,8 +335,8 @@ class ToolPanel(LiveView):
             run = self._new_run(asker, unchecked=unchecked)
             if run is None:
                 return None
-            if not self._tabs.is_at_call:
-                self._tabs.to_form()
+            if not self.tabs.is_at_call:
+                self.tabs.to_form()
             self._begin(run, timeout, confirm=confirm)
             return run
 
@@ -428,8 +429,8 @@ class ToolPanel(LiveView):
         """Show the problems of the ended *run* in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
-        self._tabs.update_titles()
-        self._tabs.update_secrets()
+        self.tabs.update_titles()
+        self.tabs.update_secrets()
         if self._when_over is None:
             self.keep()
         elif self.record is not None:
@@ -462,7 +463,7 @@ class ToolPanel(LiveView):
             self.cancel()
         with self.lock:
             self.runs.close()
-            self._tabs.close()
+            self.tabs.close()
             self.form.close()
 
     def __repr__(self) -> str:

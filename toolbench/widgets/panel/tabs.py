@@ -111,6 +111,7 @@ class PanelTabs:
         with self._panel.lock:
             self._stop_following()
             show_if(self._panel.runs.report.widget, is_shown=self.is_at_call)
+            self._panel.examples.arrange()
             if title == "JSON" and not box.children:
                 box.children = [self._panel.form.json_widget]
             elif title in self._views:
