@@ -30,6 +30,8 @@ class TestText:
             '── JSON\n{\n  "c": null\n}\n\n'
             "── text · 9 characters · ≈ 3 tokens\nwhat else"
         )
+        [title, _] = blocks_text(["word " * 8_000]).split("\n", 1)
+        assert title.endswith("≈ 10,000 tokens: many for a model")
 
     def test_verbatim_interprets_nothing(self):
         """Golden: what a model reads, character by character."""

@@ -180,11 +180,11 @@ def token_words(tokens: int) -> str:
     """Return how many *tokens* a result costs, in words that say too if that is many: `≈ 8 tokens`."""
     words = f"≈ {counted(tokens, 'token')}"
     if tokens > _READ:
-        return f"{words}, more than a model with 128k reads"
+        return f"{words}: more than a model with 128k reads"
     if tokens > TOO_MANY_TOKENS:
-        return f"{words}, very many"
+        return f"{words}: a great many for a model"
     if tokens > MANY_TOKENS:
-        return f"{words}, many"
+        return f"{words}: many for a model"
     return words
 
 
