@@ -88,7 +88,7 @@ def test_it_keeps_what_was_typed_and_its_result(define):
 
 
 def test_the_new_result_stands_beside_that_of_the_earlier_code(shell):
-    """A table, by its cells; the same result in a line; the earlier one at a click, in grey."""
+    """A table or list, by its cells; the same result in a line; the earlier one at a click, in grey."""
     cells = "__import__('pandas').DataFrame({'a': [1, 2], 'b': ['x', %r]})"
     code = CELL.replace("-> str", "").replace('f"{word} {{locals()}}"', "{word}")
 
@@ -101,13 +101,20 @@ def test_the_new_result_stands_beside_that_of_the_earlier_code(shell):
         return panel
 
     assert "earlier" not in shown(run(cells % "y"))
-    assert "The same result as the earlier code gave." in shown(run(cells % "y"))
+    panel = run(cells % "y")
+    assert "The same result as the earlier code gave." in shown(panel)
+    panel.runs.report.outdate()
+    assert "The same result" not in shown(panel) and WORDS in shown(panel)
     panel = run(cells % "z")
     assert "[1].b" in shown(panel) and "1 difference" in shown(panel)
     panel.run()
     finish(panel)
     assert "[1].b" in shown(panel)
     assert shown(panel).count("<table data-toolbench-table") == 2
+    # More than is read of other JSON
+    run("[{'id': n, 'text': 99 * 'x'} for n in range(20_000)]")
+    panel = run("[{'id': n, 'text': 98 * 'x'} for n in range(20_000)]")
+    assert "[3].text" in shown(panel) and "of the first 2,000 rows" in shown(panel)
 
 
 class TestRunAgainOnChange:

@@ -11,7 +11,8 @@ from toolbench.display.differences import differences, differences_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.images import read_image
 from toolbench.display.json_tree import parse_json
-from toolbench.display.observations import person_content, result_html, without_secrets
+from toolbench.display.object_table import object_table
+from toolbench.display.observations import json_of, person_content, result_html, without_secrets
 from toolbench.display.page import Card, cards_html, fold
 from toolbench.display.tables import MaskedTable, index_name, returned_frame
 from toolbench.redaction.redactor import Redactor
@@ -27,13 +28,15 @@ _EARLIER = "The result of the earlier code"
 def comparison_html(earlier: Run, run: Run) -> Html:
     """Return what differs between the results of two runs, then the *earlier* one, without secrets."""
     redactor = earlier.secrets.redactor.joined(run.secrets.redactor)
-    before, after = _compared(earlier, redactor), _compared(run, redactor)
-    found = list(islice(differences(before, after), _MOST))
+    before, is_part = _compared(earlier, redactor)
+    after, is_part_too = _compared(run, redactor)
     about = []
     if not same_json(earlier.arguments, run.arguments):
         about.append("of other arguments")
-    if _is_large(earlier) or _is_large(run):
+    if is_part or is_part_too:
         about.append(f"of the first {_ROWS:,} rows and {_COLUMNS} columns")
+        before, after = _beginning(before), _beginning(after)
+    found = list(islice(differences(before, after), _MOST))
     if found:
         count = counted(len(found), "difference")
         if len(found) == _MOST:
@@ -47,8 +50,11 @@ def comparison_html(earlier: Run, run: Run) -> Html:
     return Html(f'<div role="status" style="{REMARK}">{escape(words)}.</div>')
 
 
-def _compared(run: Run, redactor: Redactor) -> Any:
-    """Return the result of *run* as JSON: the rows of a table, the value of a JSON text, or a text."""
+def _compared(run: Run, redactor: Redactor) -> tuple[Any, bool]:
+    """Return the result of *run* as JSON, and whether it is too large to be compared whole.
+
+    It is the rows of a table, the value of a JSON text, or a text.
+    """
     frame = returned_frame(run.outcome)
     if frame is not None:
         table = MaskedTable(frame, redactor.value, width=_COLUMNS + 1)
@@ -58,8 +64,22 @@ def _compared(run: Run, redactor: Redactor) -> Any:
             rows.append(plain(dict(zip(names, row, strict=False))))
             # Labels without a name only count the rows
             rows[-1].pop("", None)
-        return rows
-    return value_of(without_secrets(run.outcome, redactor))
+        return rows, frame.shape[0] > _ROWS or frame.shape[1] > _COLUMNS
+    shown = without_secrets(run.outcome, redactor)
+    value = value_of(shown)
+    if not isinstance(value, str):
+        return value, False
+    # A list of objects is read even if other JSON of its length is not
+    table = object_table(json_of(shown))
+    if table is None:
+        return value, False
+    return table.objects, True
+
+
+def _beginning(value: Any) -> Any:
+    if isinstance(value, list):
+        return value[:_ROWS]
+    return value
 
 
 def value_of(observation: Observation) -> Any:
@@ -83,8 +103,3 @@ def _image_words(url: str) -> str:
     """Return words for an image that are others for another image."""
     label, digest = read_image(url).label, sha256(url.encode(errors="replace")).hexdigest()
     return f"{label} ({digest[:8]})"
-
-
-def _is_large(run: Run) -> bool:
-    frame = returned_frame(run.outcome)
-    return frame is not None and (frame.shape[0] > _ROWS or frame.shape[1] > _COLUMNS)

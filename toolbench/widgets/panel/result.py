@@ -258,7 +258,9 @@ class RunReport:
             self._seen = result
             self._offer_more(is_more=result.is_more)
             self._offer_links(result.run)
-            self._compare(result.comparison)
+            # An outdated one is no longer the newest, which was compared
+            if not result.is_old:
+                self._compare(result.comparison)
         elif result.run.control.is_given_up:
             put(self._result, notice(STUCK, "warning"))
 
@@ -349,6 +351,7 @@ class RunReport:
         if self._latest is not None:
             self._latest.is_old = True
             self._renew_remarks(self._latest)
+            self._compare(Html(""))
 
     def _renew_remarks(self, result: RunResult) -> None:
         self._show_age(result)
