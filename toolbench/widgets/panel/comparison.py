@@ -70,10 +70,10 @@ def _compared(run: Run, redactor: Redactor) -> tuple[Any, bool]:
     if not isinstance(value, str):
         return value, False
     # A list of objects is read even if other JSON of its length is not
-    table = object_table(json_of(shown))
-    if table is None:
+    listed = object_table(json_of(shown))
+    if listed is None:
         return value, False
-    return table.objects, True
+    return listed.objects, True
 
 
 def _beginning(value: Any) -> Any:
