@@ -367,14 +367,19 @@ class TestHistoryView:
 
         for place in range(5):
             run_tool(give, place=place)
-        table = table_of(opened(ToolPanel(give), "History"))
+        view = opened(ToolPanel(give), "History")
+        table = table_of(view)
         failed, image, text, items, frame = [row[8] for row in table.rows]
         assert failed.startswith("IndexError: list index out of range")
         assert image == "image/gif, 14 bytes"
         assert (text, frame) == ("first", "2 rows · 1 column")
         assert items == '2 rows: [ { "id": 1 }, { "id": 2 } ]'
         assert [row[9] for row in table.rows] == [-1, 0, -1, -1, -1]
-        assert table.pictures[0].startswith("data:image/gif;base64,")
+        [picture] = table.pictures
+        assert picture.startswith("data:image/gif;base64,")
+        receive(named(view, "Filter"), value="place = 3")
+        # It is decoded once, not for each key
+        assert table.pictures[0] is picture
 
     def test_compares_two_runs(self):
         """Argument by argument, the earlier one first; a third one takes the place of the first."""

@@ -61,6 +61,8 @@ _START = LIMIT // 100
 MAX_RESULT = 20_000
 # Characters of a result on one line, and of the start of a text in which its first line is looked for
 _LINE, _BEGINNING = 120, 2_000
+# Bytes of an image that is drawn small
+_SMALL = 150_000
 
 
 # --- the observation --------------------------------------------------------------------
@@ -534,6 +536,14 @@ class RunRecord:
         lines = [_brief("".join(block.text for block in content if isinstance(block, TextContent)))]
         lines += [image.label for image in images_in(self.observation)]
         return shorten(visible(", ".join(filter(None, lines))), _LINE)
+
+    @cached_property
+    def picture(self) -> str:
+        """The `data:` URL of the first image in the result; empty if it has none, or a large one."""
+        for image in images_in(self.observation, most=_SMALL):
+            if not image.problem:
+                return image.source
+        return ""
 
     @property
     def known_arguments(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
 from toolbench.display.observations import read_by_model
 from toolbench.display.page import Tone
-from toolbench.runs.record import RunRecord, images_in, state_tone, state_words
+from toolbench.runs.record import RunRecord, state_tone, state_words
 from toolbench.values import clip, same_json
 
 HEADS = ("run", "time", "tool", "state", "arguments", "result")
@@ -27,8 +27,6 @@ _CELL = 200
 # Characters of the arguments in which a filter looks for words
 _SEARCHED = 2_000
 _LIMIT = re.compile(r"(ms|tokens)>(\d{1,9})")
-# Bytes of an image that is drawn small
-_LARGEST = 150_000
 
 
 @dataclass(frozen=True)
@@ -71,14 +69,6 @@ class RunRow:
         elif not parts and arguments:
             parts = ["the same"]
         return shorten(visible(", ".join(parts)), _CELL)
-
-    @property
-    def picture(self) -> str:
-        """The `data:` URL of the first image in the result; empty if it has none, or a large one."""
-        for image in images_in(self.record.observation, most=_LARGEST):
-            if not image.problem:
-                return image.source
-        return ""
 
     def has(self, word: str) -> bool:
         """Tell whether *word* of a filter, in small letters, is in the row, or `ms>500`, `tokens>2000` holds."""

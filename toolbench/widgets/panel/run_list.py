@@ -243,7 +243,8 @@ def _sent(rows: Sequence[RunRow]) -> tuple[list[list[Any]], list[str]]:
     pictures = list[str]()
     room, sent = _PICTURES, []
     for row in rows:
-        place, picture, record = -1, row.picture, row.record
+        place, record = -1, row.record
+        picture = record.picture
         if picture and len(picture) <= room:
             place = len(pictures)
             pictures.append(picture)
