@@ -457,6 +457,7 @@ class TestPrompts:
         press(pane, "Get messages")
         eventually(lambda: "a polite complaint about rain" in shown(pane.detail))
         assert ">user<" in shown(pane.detail)
+        assert "&#x27;type&#x27;" not in shown(pane.detail)
         assert shown(pane.detail).count("Write a complaint.") == 1
 
     def test_take_the_last_keys_that_a_click_overtakes(self, explorer):
