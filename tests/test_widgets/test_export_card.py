@@ -9,6 +9,7 @@ from test_export.notebook import new_notebook
 
 from test_widgets.front import click, page
 from test_widgets.tooling import buttons, wait_for_ticker
+from toolbench.core.secrets import secret_store
 from toolbench.export import export_package
 from toolbench.widgets.export_card import ExportCard
 
@@ -32,7 +33,7 @@ def package(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def card(package):
+def card(package, no_records):
     """Its card."""
     card = ExportCard(package)
     yield card
@@ -51,6 +52,7 @@ def test_shows_how_it_is_used(card, package):
     for text in ("from double import create_tools", "install", "TOKEN", "impl.py", "recorded.json"):
         assert text in html
     assert "hunter2" not in html
+    assert "Set <code>TOKEN</code> in the environment" in html
     bundle = card._static()
     assert bundle["text/plain"].startswith("PosixPath('pkg')\nTo look at: Set `TOKEN`")
     assert "-m venv ./pkg_env" in bundle["text/html"]
@@ -61,15 +63,17 @@ def test_shows_how_it_is_used(card, package):
 
 @pytest.mark.slow
 def test_runs_its_tests(card, package, tmp_path, monkeypatch):
-    """In a process of its own, which knows the variables; their values are in no output."""
+    """In a process of its own, which gets the secrets of the session; their values are in no output."""
     package = package.absolute()
+    monkeypatch.delenv("TOKEN")
+    secret_store.keep("TOKEN", "hunter2-sesame")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     write_test(package, "print(os.environ['TOKEN'], os.getpid()); assert 0")
     click(buttons(card)["Run its tests"])
     eventually(lambda: "tests failed" in page(card))
     assert "1 failed" in page(card)
-    assert "hunter2" not in page(card)
+    assert "hunter2" not in page(card) and "secret-hidden" in page(card)
     assert str(os.getpid()) not in page(card)
     write_test(package, "pass")
     click(buttons(card)["Run its tests"])

@@ -44,6 +44,8 @@ _RANGES = (
     (0xFFF0, 0xFFFB),
     (0xFFFE, 0xFFFF),
 )
+# What Markdown calls inline code
+_CODE = re.compile(r"`([^`\n]+)`")
 _HIDDEN = re.compile(f"[{''.join(f'{chr(a)}-{chr(b)}' for a, b in _RANGES)}]")
 # A pair that some decoder did not join
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -90,6 +92,11 @@ def _spelled(character: str) -> str:
 def escape(text: str) -> Html:
     """Return HTML that shows *text*, for the inside of an element or of a quoted attribute."""
     return Html(html.escape(visible(text)))
+
+
+def with_code(text: str) -> Html:
+    """Return *text* as HTML. The parts of *text* between backticks become code."""
+    return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
 
 
 def ascii_json(value: Any) -> Html:

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from toolbench.display.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
-from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.escape import NO_MATHS, Html, escape, with_code
 from toolbench.display.page import badge, fold
 from toolbench.export.installation import in_clean_environment, in_this_kernel
 from toolbench.wording import counted
@@ -92,7 +92,7 @@ def _row(label: str, lines: Iterable[str], remark: str) -> str:
 def _notes_html(notes: Sequence[str]) -> str:
     if not notes:
         return ""
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    items = "".join(f"<li>{with_code(note)}</li>" for note in notes)
     return (
         f'<div style="{REMARK};margin:8px 0 0">To look at</div>'
         f'<ul style="margin:2px 0 0;padding-left:1.4em;overflow-wrap:anywhere">{items}</ul>'

@@ -69,9 +69,13 @@ class ExportCard(LiveView):
             return
         self._is_cancelled = False
         self._output.restart([])
+        # They look for secrets in the environment only; this session may have them from elsewhere
+        found = {name: secret_store.find(name) for name in self._package.variables}
+        values = {name: one.value for name, one in found.items() if one is not None}
         self._process = process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", "--color=yes"],
+            [sys.executable, "-m", "pytest", "-q", "-rs", "--color=yes"],
             cwd=self._folder,
+            env={**os.environ, **values},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -83,15 +87,12 @@ class ExportCard(LiveView):
         )
         process_guard.add(process.pid)
         self._show_state(is_over=False)
-        daemon_thread(self._read, process, name="toolbench-tests").start()
+        redactor = remembered.redactor.joined(Redactor(values.values()))
+        daemon_thread(self._read, process, redactor, name="toolbench-tests").start()
         ticker.watch(self._tick)
 
-    def _read(self, process: "subprocess.Popen[str]") -> None:
-        """Take the lines of *process* until its end. Secrets that are known are hidden in them."""
-        # The tests may find them in the keyring, too
-        found = [secret_store.find(name) for name in self._package.variables]
-        values = [each.value for each in found if each is not None]
-        redactor = remembered.redactor.joined(Redactor(values))
+    def _read(self, process: "subprocess.Popen[str]", redactor: Redactor) -> None:
+        """Take the lines of *process* until its end; *redactor* hides secrets in them."""
         assert process.stdout is not None  # noqa: S101 - `Popen` got PIPE
         with process.stdout as written:
             for line in written:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from toolbench.display.escape import Html, escape, visible
+from toolbench.display.escape import Html, escape, visible, with_code
 from toolbench.errors import Problem, ended
 from toolbench.jsonschema.words import limits
 from toolbench.values import clip
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from toolbench.widgets.fields.slot import Slot
 
 _LONGEST = 400
-# What Markdown calls inline code
-_CODE = re.compile(r"`([^`\n]+)`")
 # For a CSS string inside a <style>
 _UNSAFE = re.compile(r"[^\w .,:;!?()-]")
 _LABEL = 120
@@ -172,19 +170,14 @@ def _sentence(text: str) -> str:
 def _shortened(text: str) -> str:
     text = text.strip()
     if len(text) <= _HELP + 40:
-        return _with_code(text)
+        return with_code(text)
     cut = text.rfind(" ", 0, _HELP)
     if cut <= 0:
         cut = _HELP
     return (
-        f"<details><summary>{_with_code(text[:cut])}…</summary>"
-        f"{_with_code(text[cut:].strip())}</details>"
+        f"<details><summary>{with_code(text[:cut])}…</summary>"
+        f"{with_code(text[cut:].strip())}</details>"
     )
-
-
-def _with_code(text: str) -> Html:
-    """Return *text* as HTML. The parts of *text* between backticks become code."""
-    return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
 
 
 def _is_in(fact: str, errors: list[str]) -> bool:
