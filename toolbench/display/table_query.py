@@ -107,16 +107,15 @@ class TableQuery:
     # --- filter and order ---------------------------------------------------------------
 
     def _places(self, words: str, sort: Sort | None) -> Sequence[int]:
-        every = range(self._frame.shape[0])
+        order: Sequence[int] = range(self._frame.shape[0])
         found: set[int] | None = None
         for phrase, word in _TERM.findall(words):
             places = self._matching(phrase, word)
             if found is not None:
                 places &= found
             found = places
-        if sort is None or not 0 <= sort.column < len(self._names):
-            return every if found is None else sorted(found)
-        order = self._column(sort.column).order(is_descending=sort.is_descending)
+        if sort is not None and 0 <= sort.column < len(self._names):
+            order = self._column(sort.column).order(is_descending=sort.is_descending)
         if found is None:
             return order
         return [place for place in order if place in found]

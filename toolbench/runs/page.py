@@ -48,7 +48,7 @@ def stop_after(seconds: float, run: Run) -> Callable[[], object]:
     The time in which the run waits for an answer does not count.
     """
     is_over = Event()
-    pending = [later(seconds, lambda: look())]
+    pending: list[Callable[[], object]] = []
 
     def look() -> None:
         if is_over.is_set() or run.has_ended:
@@ -63,6 +63,7 @@ def stop_after(seconds: float, run: Run) -> Callable[[], object]:
         is_over.set()
         pending[0]()
 
+    pending.append(later(seconds, look))
     return cancel
 
 
