@@ -8,7 +8,7 @@ import { button, copyButton, iconButton, rename } from "./copy_button";
 import { openFully } from "./fullview";
 import { say as notify } from "./notices";
 import { allIn } from "./ours";
-import { RESULT, SAVE, saveForms } from "./saving";
+import { RESULT, SAVE, saveForms, saveWhole } from "./saving";
 import { hasLevels, openLevels } from "./tree";
 import { viewSwitch } from "./views";
 
@@ -55,21 +55,24 @@ function sayNoKernel(body: HTMLElement): void {
 }
 
 /**
- * A button that saves what the page has of *body*, and says which part that is. At the result of a run it
- * saves the whole: such a click comes here only if no kernel answers.
+ * A button that saves what the page has of *body*, and says which part that is. Where a kernel has the whole
+ * result, it saves that.
  */
 function saveButton(body: HTMLElement, title: string): HTMLButtonElement {
-  const part = savedPart(body);
-  const ofPage = part ? `Save ${part}` : "Save";
-  const text = body.closest(RESULT) ? "Save" : ofPage;
+  const ofPage = (): string => `Save ${savedPart(body)}`.trim();
+  const savePage = (): void => downloadsOf(body).forEach((file) => saveFile(file.name, file.parts, file.type));
+  let isWhole = body.closest(RESULT) !== null;
+  const text = isWhole ? "Save" : ofPage();
   const save = iconButton("save", text, `${text}: ${title}`, () => {
-    if (save.textContent === ofPage) {
-      for (const file of downloadsOf(body)) saveFile(file.name, file.parts, file.type);
-      return;
-    }
-    rename(save, ofPage);
-    save.title = `${ofPage}: ${title}`;
-    sayNoKernel(body);
+    if (!isWhole) return savePage();
+    void saveWhole(save).then((isSaved) => {
+      if (isSaved) return;
+      isWhole = false;
+      if (!savedPart(body)) return savePage();
+      rename(save, ofPage());
+      save.title = `${ofPage()}: ${title}`;
+      sayNoKernel(body);
+    });
   });
   save.classList.add(SAVE.slice(1));
   return save;

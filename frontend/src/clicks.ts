@@ -9,7 +9,6 @@ import { COPY_CALL, copyCall } from "./copy_call";
 import { say, sayNothing } from "./notices";
 import { openedRow, openRow } from "./opened_rows";
 import { ourTarget } from "./ours";
-import { RESULT, SAVE, saveWhole, WIDGET } from "./saving";
 import { chooseFile, dropFile, holdFile, sendFile } from "./uploads";
 
 /** An event and the modules of the page that do not know its widget. */
@@ -17,6 +16,7 @@ type Passing = Event & { [PASSED_BY]?: object[] };
 
 const BUTTON = ".widget-button";
 const UPLOAD = ".widget-upload";
+const WIDGET = ".widget-html";
 const LINE = ".widget-text";
 const OUTERMOST = ".toolbench-box, .tb-form";
 const [SHORTEST, LONGEST] = [4, 1000]; // milliseconds between two looks
@@ -83,12 +83,6 @@ function onClick(event: MouseEvent): void {
   const upload = target?.closest(UPLOAD);
   if (upload) {
     void hold(event, () => passTo(upload, chooseFile)); // at once: a browser opens its files only after a click
-    return;
-  }
-  const save = target?.closest<HTMLButtonElement>(SAVE);
-  const result = save?.closest(RESULT)?.closest(WIDGET);
-  if (save && result) {
-    void hold(event, () => passTo(result, (view, kernel) => saveWhole(save, view, kernel)));
     return;
   }
   const row = openedRow(target);

@@ -16,20 +16,26 @@ export function newId(): string {
   return crypto.getRandomValues(new Uint32Array(2)).join("-");
 }
 
-/** Send *content*, again if it gets lost, until *isAnswer* knows the answer; undefined if there is none. */
+/**
+ * Send *content*, again if it gets lost, until *isAnswer* knows the answer; undefined if there is none. One with
+ * `working` says that the answer comes later.
+ */
 export async function ask<T>(
   model: Model, kernel: Models, content: object, isAnswer: (news: Partial<T>) => boolean, pieces: ArrayBuffer[] = [],
 ): Promise<Answer<T> | undefined> {
   let answer: Answer<T> | undefined;
+  let isWorking = false;
   const hear = (news: T | null, buffers?: DataView[]): void => {
-    if (news && isAnswer(news)) answer = { content: news, buffers: buffers ?? [] };
+    if (!news || !isAnswer(news)) return;
+    if ("working" in (news as object)) isWorking = true;
+    else answer = { content: news, buffers: buffers ?? [] };
   };
   const canAnswer = (): boolean => model.comm_live && isAlive(kernel);
   model.on("msg:custom", hear);
   for (let attempt = 0; attempt < ATTEMPTS && !answer && canAnswer(); attempt++) {
     model.send(content, {}, pieces);
     let silent = performance.now();
-    while (!answer && canAnswer() && performance.now() - silent < SILENCE) {
+    while (!answer && canAnswer() && (isWorking || performance.now() - silent < SILENCE)) {
       await new Promise((go) => setTimeout(go, 10));
       if (!isIdle(kernel)) silent = performance.now();
     }

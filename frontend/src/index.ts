@@ -11,7 +11,7 @@ import { answerViews } from "./field_views";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
-import { answerRows, NEW_KERNEL } from "./kernel_rows";
+import { joinKernels, NEW_KERNEL } from "./kernel_results";
 import { keepKeys } from "./keys";
 import { lines } from "./lines";
 import { isOurs } from "./ours";
@@ -115,7 +115,7 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   if (models?.get_model) document.documentElement.classList.add(DRAWS);
   // By the layout, a plain model of ipywidgets, as for apps
   const layout = model.get("layout") as Model | undefined;
-  if (models && layout) answerRows(layout, models, signal);
+  if (models && layout) joinKernels({ model: layout, models }, signal);
   if (models) answerViews(models, signal);
   document.dispatchEvent(new CustomEvent(NEW_KERNEL));
   start(String(model.get("css") ?? ""));

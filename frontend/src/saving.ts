@@ -1,18 +1,16 @@
-// "Save" at the result of a run: the page has only what it shows, so the kernel sends the whole result once
-// it is asked for, in pieces. Where there is no kernel, a page can save what it shows, and says so.
+// "Save" at a result: the page has only what it shows, so the kernel sends the whole result once it is asked
+// for, in pieces. Where there is no kernel, a page can save what it shows, and says so.
 
 import { saveFile } from "./clipboard";
-import type { Models, View } from "./connection";
 import { button, rename } from "./copy_button";
 import { ask, newId } from "./exchange";
+import { type Kernel, kernelsOfPage } from "./kernel_results";
 import { say, sayNothing } from "./notices";
 
 /** The button that saves a card. */
 export const SAVE = ".toolbench-save";
-/** The cards of a run, of which the kernel has the whole result. */
+/** The cards of a result, of which the kernel has the whole. */
 export const RESULT = "[data-toolbench-whole]";
-/** The widget that shows them. */
-export const WIDGET = ".widget-html";
 
 const CARD = "[data-toolbench-card]";
 const BAR = "[data-toolbench-bar]";
@@ -31,41 +29,52 @@ interface Piece {
   begin: number;
 }
 
-/** Save the whole of the card of *save*, as the kernel has it; return false if the kernel does not answer. */
-export async function saveWhole(save: HTMLButtonElement, { el, model }: View, kernel: Models): Promise<boolean> {
-  const card = save.closest(CARD);
+/** Save the whole of the card of *save*, as the kernel has it; return false if no kernel has it. */
+export async function saveWhole(save: HTMLButtonElement): Promise<boolean> {
+  const [card, label] = [save.closest(CARD), save.textContent];
   if (!card || save.getAttribute("aria-busy")) return card !== null;
-  const bar = card.querySelector(BAR) ?? save;
-  const id = newId();
-  const index = [...el.querySelectorAll(CARD)].indexOf(card);
-  const label = save.textContent;
-  sayNothing(bar);
   save.setAttribute("aria-busy", "true");
   rename(save, "Saving…");
   try {
-    const isFiles = (news: Partial<Files>): boolean => news.save === id && !("file" in news);
-    const found = (await ask<Files>(model, kernel, { save: id, card: index, form: save.dataset.form ?? "" }, isFiles))?.content;
-    if (found?.problem) say(bar, found.problem);
-    if (!found) return false;
-    for (const [file, { name, type, size }] of (found.files ?? []).entries()) {
-      const parts: DataView<ArrayBuffer>[] = [];
-      for (let begin = 0; begin < size; ) {
-        rename(save, `Saving ${Math.floor((100 * begin) / size)}%`);
-        const isPiece = (news: Partial<Piece>): boolean =>
-          news.save === id && news.file === file && news.begin === begin;
-        const [piece] = (await ask<Piece>(model, kernel, { save: id, file, begin }, isPiece))?.buffers ?? [];
-        if (!piece?.byteLength) return false;
-        parts.push(piece as DataView<ArrayBuffer>);
-        begin += piece.byteLength;
-      }
-      saveFile(name, parts, type);
+    for (const kernel of kernelsOfPage()) {
+      if (await saveFrom(kernel, save, card)) return true;
     }
-    model.send({ save: id }, {}); // it has all
-    return true;
+    return false;
   } finally {
     rename(save, label);
     save.removeAttribute("aria-busy");
   }
+}
+
+async function saveFrom({ model, models: kernel }: Kernel, save: HTMLButtonElement, card: Element): Promise<boolean> {
+  const bar = card.querySelector(BAR) ?? save;
+  const whole = card.closest<HTMLElement>(RESULT);
+  const id = newId();
+  const question = {
+    save: id,
+    result: whole?.dataset.toolbenchWhole ?? "",
+    card: [...(whole?.querySelectorAll(CARD) ?? [])].indexOf(card),
+    form: save.dataset.form ?? "",
+  };
+  sayNothing(bar);
+  const isFiles = (news: Partial<Files>): boolean => news.save === id && !("file" in news);
+  const found = (await ask<Files>(model, kernel, question, isFiles))?.content;
+  if (found?.problem) say(bar, found.problem);
+  for (const [file, { name, type, size }] of (found?.files ?? []).entries()) {
+    const parts: DataView<ArrayBuffer>[] = [];
+    for (let begin = 0; begin < size; ) {
+      rename(save, `Saving ${Math.floor((100 * begin) / size)}%`);
+      const isPiece = (news: Partial<Piece>): boolean =>
+        news.save === id && news.file === file && news.begin === begin;
+      const [piece] = (await ask<Piece>(model, kernel, { save: id, file, begin }, isPiece))?.buffers ?? [];
+      if (!piece?.byteLength) return false;
+      parts.push(piece as DataView<ArrayBuffer>);
+      begin += piece.byteLength;
+    }
+    saveFile(name, parts, type);
+  }
+  if (found?.files) model.send({ save: id }, {}); // it has all
+  return Boolean(found?.problem ?? found?.files);
 }
 
 /** Buttons that save the table of a result called *title* in several forms, behind one that shows them. */
@@ -77,7 +86,9 @@ export function saveForms(title: string, noKernel: () => void): HTMLElement {
   head.setAttribute("aria-label", head.title);
   head.textContent = "▾";
   for (const form of ["CSV", "JSON", "Parquet"]) {
-    const save = button(form, `Save as ${form}: ${title}`, noKernel);
+    const save = button(form, `Save as ${form}: ${title}`, () => {
+      void saveWhole(save).then((isSaved) => isSaved || noKernel());
+    });
     save.classList.add(SAVE.slice(1));
     save.dataset.form = form.toLowerCase();
     forms.append(save);

@@ -1,17 +1,16 @@
 // Tables of results. A click on a head sorts the table, and a long table has a filter. Only visible
 // rows are elements of the page, even if there are very many rows. The kernel sends the first rows as
-// HTML (without this module there are only these), some as JSON text, and the others when they are
-// seen: it filters and sorts them all. Where it does not answer, the page does so with the rows it has.
+// HTML (without this module there are only these), and the others when they are seen: it filters and
+// sorts them all. Where it does not answer, the page does so with the rows it has.
 
 import { numberOf } from "./cell_numbers";
 import { addOpener, opensRows } from "./opened_rows";
-import { cellOf, drawCell, isMissing, readCell, textOfCell, type Cell } from "./cells";
-import { askRows, NEW_KERNEL, type Question } from "./kernel_rows";
+import { drawCell, isMissing, readCell, textOfCell, type Cell } from "./cells";
+import { askRows, NEW_KERNEL, type Question } from "./kernel_results";
 import { allIn } from "./ours";
 import { matching, RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
-const LATER = "[data-toolbench-rows]";
 const FRAME = "[data-toolbench-frame]"; // around the rows of a report, which always have a filter
 const LEFT_OUT = "[data-toolbench-left-out]";
 const ALL = 100; // rows; of a longer table, only rows near the visible part are drawn
@@ -88,7 +87,7 @@ class Table {
     this.#looks = this.#heads.map((head) => head.style.textAlign);
     this.#scroller = element.parentElement;
     const first = [...this.#body.rows].map((row) => [...row.cells].map(readCell));
-    this.#rows = [...first, ...later(this.#scroller)];
+    this.#rows = first;
     this.#key = this.#ownKey();
     this.#shown = this.#own();
     if (this.#rows.length > FILTERED || element.closest(FRAME)) this.#filter = this.#newFilter();
@@ -295,13 +294,6 @@ class Table {
     if (opensRows(this.#element)) addOpener(row, this.#element);
     return row;
   }
-}
-
-function later(scroller: Element | null): Cell[][] {
-  const place = scroller?.querySelector(LATER);
-  const rows: unknown = JSON.parse(place?.textContent || "[]");
-  place?.remove();
-  return Array.isArray(rows) ? rows.map((row: unknown[]) => row.map(cellOf)) : [];
 }
 
 /** "first 50 of 200 rows", if the page has *shown* of *all*; empty if these are all. */

@@ -67,7 +67,6 @@ _CARD = {
     "data-toolbench-part",
     "data-toolbench-whole",
     "data-toolbench-left-out",
-    "data-toolbench-rows",
     "data-toolbench-result",
     "data-toolbench-views",
     "data-toolbench-above",

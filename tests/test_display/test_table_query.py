@@ -13,7 +13,7 @@ from toolbench import run_tool, tool
 from toolbench.display.live_results import LiveResults, live_results, observation_bundle
 from toolbench.display.object_table import object_table
 from toolbench.display.table_query import Sort, TableQuery
-from toolbench.display.tables import COLUMNS
+from toolbench.display.tables import COLUMNS, ColumnType, TableHead
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 COUNT = 3_000
@@ -92,6 +92,11 @@ def test_an_order_is_by_type_and_missing_values_come_last(query):
     notes = query.rows("late", Sort(3, True), 0, 2).rows
     assert [row[3] for row in notes] == ["Late 999", "Late 996"]
     assert query.rows("", Sort(99, True), 0, 1).matched == COUNT
+    times = [(n, text) for n, text in enumerate(("1 min 5 s", "10 ms", "6.6 ms", "9 s"))]
+    shown = TableHead(("seconds",), (4, 1), tuple(times), (ColumnType("", "f"),))
+    took = TableQuery(shown, NO_SECRETS)
+    assert [row[0] for row in took.rows("", Sort(1, False), 0, 9).rows] == ["2", "1", "3", "0"]
+    assert took.rows("seconds>0.5 s", None, 0, 9).matched == 2
 
 
 def test_columns_that_no_page_shows_are_not_read():

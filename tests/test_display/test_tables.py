@@ -1,6 +1,5 @@
 """DataFrames as small escaped tables."""
 
-import json
 import re
 from types import SimpleNamespace
 
@@ -87,23 +86,6 @@ def test_a_head_has_as_many_rows_as_are_shown():
 
 class TestForAPage:
     """What a page needs to draw rows as they are scrolled to, and to sort them."""
-
-    def test_later_rows_are_text_that_is_not_shown(self):
-        """They are JSON, escaped as any text; no row is there twice or missing."""
-        frame = pd.DataFrame({"a": [f"<b>{n}</b>" for n in range(300)]})
-        html = table_html(frame, later=1_000)
-        assert problems(html) == []
-        assert html.count("<tr>") == 51
-        rows = json.loads(
-            text_of(html[html.index("<div data-toolbench-rows") :].removesuffix("</div>"))
-        )
-        assert [row[1] for row in rows] == [f"<b>{n}</b>" for n in range(50, 300)]
-        assert 'data-toolbench-table="300"' in html
-
-    def test_later_rows_are_not_without_end(self):
-        """A table of a million wide rows does not fill the page."""
-        frame = pd.DataFrame({"a": ["x" * 200] * 100_000})
-        assert len(table_html(frame, later=100_000)) < 3_000_000
 
     def test_the_types_of_the_table_stand_in_the_heads(self):
         """A column of texts whose first value is missing is no column of numbers."""

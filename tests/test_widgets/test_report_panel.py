@@ -1,5 +1,7 @@
 """The report of an evaluation: each failure opens into its transcript and the panels of its calls."""
 
+import re
+
 from ipywidgets import Select
 from payloads import some_payloads
 from test_evals.sample_tools import bill, message
@@ -7,6 +9,7 @@ from test_evals.sample_tools import bill, message
 from test_widgets.front import deliver, named, page, type_into, walk
 from test_widgets.tooling import finish
 from toolbench import tool
+from toolbench.display.live_results import live_results
 from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import ScriptedModel
 from toolbench.widgets.kit.parts import HIDDEN
@@ -174,9 +177,11 @@ def test_closing_leaves_no_widget(wire):
 
 
 def test_all_answers_are_in_the_page_and_few_in_the_saved_notebook():
-    """The live page draws and filters them; what is saved has the first 50."""
+    """The kernel has them for the live page, and filters them; what is saved has the first 50."""
     panel = ReportPanel(report_of(*(message(bill(people=5)) for _ in range(400))))
     live, saved = page(panel), panel._repr_mimebundle_()["text/html"]
     assert "All answers: 400" in live and "All answers: 400" in saved
-    assert "data-toolbench-rows" in live and "data-toolbench-rows" not in saved
+    [key] = re.findall('data-toolbench-result="([^"]*)"', live)
+    assert live_results.query(key).rows("repeat=399", None, 0, 9).rows[0][0] == "399"
+    assert "data-toolbench-result" not in saved
     assert "350 rows left out" in saved

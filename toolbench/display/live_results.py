@@ -1,13 +1,14 @@
-"""The results of which pages show the first rows: a page asks for the others by a key."""
+"""The results of which pages show the first rows: a page asks by a key for the others, and for files."""
 
-from functools import partial
+from collections.abc import Callable
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import ReferenceType, ref
 from zlib import crc32
 
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation, redactor_of
+from toolbench.display.escape import Html
 from toolbench.display.observations import (
     json_of,
     observation_text,
@@ -15,19 +16,23 @@ from toolbench.display.observations import (
     table_of,
     without_secrets,
 )
+from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.table_query import TableQuery
-from toolbench.display.tables import returned_frame
-from toolbench.redaction.redactor import Redactor
+from toolbench.display.tables import Frame, returned_frame
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
-# Characters of each text that make a key
+# Characters of a result that make its key
 _READ = 100_000
 # Tables that are kept as they were prepared for the last questions, while their results are there
 _READY = 2
+# Stand where a view leaves out a part of a result
+_PARTS = ("data-toolbench-result", "data-toolbench-columns", "data-toolbench-part")
 
 
 class _Kept(NamedTuple):
-    observation: "ReferenceType[Observation]"
+    source: ReferenceType[Any]
     redactor: Redactor
+    table_of: Callable[[Any, Redactor], Frame | None]
 
 
 class LiveResults:
@@ -54,11 +59,24 @@ class LiveResults:
         text = ""
         for block in shown.content:
             if isinstance(block, TextContent):
-                text += block.text[:_READ]
+                text += block.text[: _READ - len(text)]
+        return self._keep(text, observation, redactor, _table_of)
+
+    def keep_report(self, report: Any, table_of: Callable[[Any], Frame]) -> str:
+        """Return the key of *report*, whose rows `table_of(report)` has. It has no secrets."""
+        return self._keep(report.to_text(), report, NO_SECRETS, lambda source, _: table_of(source))
+
+    def _keep(
+        self,
+        text: str,
+        source: Any,
+        redactor: Redactor,
+        table_of: Callable[[Any, Redactor], Frame | None],
+    ) -> str:
         with self._lock:
             self._count += 1
             key = f"{self._count}-{crc32(text.encode(errors='replace')):08x}"
-        self._kept[key] = _Kept(ref(observation, lambda _: self._forget(key)), redactor)
+        self._kept[key] = _Kept(ref(source, lambda _: self._forget(key)), redactor, table_of)
         return key
 
     def _forget(self, key: str) -> None:
@@ -66,45 +84,73 @@ class LiveResults:
         self._kept.pop(key, None)
         self._ready.pop(key, None)
 
+    def _of(self, key: str) -> tuple[Any, _Kept] | None:
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        source = kept.source()
+        if source is None:
+            return None
+        return source, kept
+
     def query(self, key: str) -> TableQuery | None:
         """Return the table of the result with this *key*; None if it is gone, or of another process."""
-        kept, observation = self._kept.get(key), None
-        if kept is not None:
-            observation = kept.observation()
-        if kept is None or observation is None:
+        found = self._of(key)
+        if found is None:
             return None
+        source, kept = found
         # Two threads may prepare it, and a run that ends waits for neither
-        query = self._ready.get(key) or _query_of(observation, kept.redactor)
-        self._ready.pop(key, None)
-        if query is not None:
-            self._ready[key] = query
+        query = self._ready.pop(key, None)
+        if query is None:
+            table = kept.table_of(source, kept.redactor)
+            if table is None:
+                return None
+            query = TableQuery(table, kept.redactor)
+        self._ready[key] = query
         for earlier in [*self._ready][:-_READY]:
             self._ready.pop(earlier, None)
         return query
 
+    def files(self, key: str, *, for_model: bool, form: str) -> list[SavedFile] | None:
+        """Return the whole result with this *key* as `saved_files` does; None if it is gone.
 
-def _query_of(observation: Observation, redactor: Redactor) -> TableQuery | None:
+        Raises:
+            ToolbenchError: If the result cannot be saved in this *form*, or is too large.
+        """
+        found = self._of(key)
+        if found is None:
+            return None
+        source, kept = found
+        return saved_files(source, kept.redactor, for_model=for_model, form=form)
+
+
+def _table_of(observation: Observation, redactor: Redactor) -> Frame | None:
     frame = returned_frame(observation)
     if frame is not None:
-        return TableQuery(frame, redactor)
+        return frame
     # Its JSON has no secrets any more
     shown = without_secrets(observation, redactor)
-    table = table_of(shown, json_of(shown))
-    if table is None:
-        return None
-    return TableQuery(table, redactor)
+    return table_of(shown, json_of(shown))
 
 
 live_results = LiveResults()
 """The results that pages of this process show in part."""
 
 
+def whole_html(html: str, key: str) -> Html:
+    """Return *html*, a view of a result, so that a page saves the whole of it, which has this *key*."""
+    return Html(f'<div data-toolbench-whole="{key}">{html}</div>')
+
+
 def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return the mime bundle of a result, without the secrets of its run."""
     redactor = redactor_of(observation)
     masked = without_secrets(observation)
-    keep = partial(live_results.keep, observation, redactor, masked)
-    bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked, keep=keep)}
+    key = live_results.keep(observation, redactor, masked)
+    html = result_html(masked, key=key)
+    if any(part in html for part in _PARTS):
+        html = whole_html(html, key)
     # the class's own `visualize` may show a secret that is not in the observation
+    bundle = {"text/plain": observation_text(masked), "text/html": html}
     shown: dict[str, str] = redactor.bundle(bundle)
     return shown

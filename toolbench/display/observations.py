@@ -33,7 +33,6 @@ from toolbench.display.object_table import ObjectTable, object_table
 from toolbench.display.page import Card, cards_html, fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import (
-    ROWS,
     Frame,
     returned_frame,
     shape_text,
@@ -98,7 +97,7 @@ def result_html(
     *,
     limit: int = LIMIT,
     is_stated: bool = False,
-    keep: Callable[[], str] | None = None,
+    key: str = "",
 ) -> Html:
     """Return a result as two cards, for the user and for the model, or as one card for both.
 
@@ -107,8 +106,7 @@ def result_html(
         action: The call, shown above the result in the card for people.
         limit: The number of characters to show in each card; a notice counts the rest.
         is_stated: Whether the page says beside the cards that the call failed, if it did.
-        keep: Keeps the result in `live_results`, where a page gets the rows that it does not have, and
-            returns the key; it is called only if there are such rows.
+        key: The key of the result in `live_results`, where a page gets the rows that it does not have.
     """
     blocks = read_by_model(observation)
     head = ""
@@ -120,9 +118,6 @@ def result_html(
         head += notice(error, "danger")
     drawn, value = _drawn_html(observation), json_of(observation)
     table = table_of(observation, value)
-    key = ""
-    if keep is not None and table is not None and table.shape[0] > ROWS:
-        key = keep()
     data_html = partial(_data_html, observation, value, table, limit, key)
     shown = drawn or _view_html(observation, view, limit, data_html)
     read = _model_card(blocks, limit)

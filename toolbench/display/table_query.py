@@ -46,6 +46,9 @@ _LETTERS = {
     "M": frozenset("0123456789.+-: nat<>"),
 }
 _DIGITS = frozenset("0123456789-.")
+# As `wording.duration` writes it
+_TIME = re.compile(r"(?:([\d,]+) min )?(\d+(?:\.\d+)?) (ms|s)", re.ASCII)
+_UNITS = {"ms": 0.001, "s": 1}
 
 
 class Rows(NamedTuple):
@@ -182,7 +185,9 @@ class _Values:
 
     def holding(self, word: str) -> set[int]:
         """Return the places of the cells that hold *word*, in small letters."""
-        if not _LETTERS.get(self._kind, set(word)).issuperset(word):
+        # A list may have texts in place of numbers, such as "6.6 ms"
+        is_typed = hasattr(self._values, "to_numpy")
+        if is_typed and not _LETTERS.get(self._kind, set(word)).issuperset(word):
             return set()
         return {place for place, cell in enumerate(self._lowered) if word in cell}
 
@@ -229,7 +234,7 @@ class _Values:
         there = sorted(set(range(len(values))).difference(missing))
         kinds = {type(values[place]) for place in there}
         key: Callable[[int], Any] = self._mixed_key
-        if kinds == {str}:
+        if kinds == {str} and self._kind not in _NUMBERS:
             key = self._lowered.__getitem__
         elif kinds <= {int, float, bool}:
             key = values.__getitem__
@@ -249,9 +254,13 @@ def _number(own: Any, cell: str) -> int | float | None:
     """Return the number that a value is, or that its *cell* writes; None if it is none."""
     if isinstance(own, int | float) and not isinstance(own, bool):
         return own
-    if cell[:1] in _DIGITS:
+    if cell[:1] not in _DIGITS:
+        return None
+    time = _TIME.fullmatch(cell)
+    if time is None:
         return number_in(cell)
-    return None
+    minutes, rest, unit = time.groups(default="0")
+    return 60 * int(minutes.replace(",", "")) + float(rest) * _UNITS[unit]
 
 
 def _plain(name: str) -> str:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from json import dumps
 from numbers import Integral
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -20,7 +19,6 @@ from toolbench.display.cells import (
     cell_html,
     is_missing,
     plain_cell,
-    sent,
 )
 from toolbench.display.css import CELL, CODE_FONT, LINE, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
@@ -36,10 +34,6 @@ Mask = Callable[[list[list[str]]], list[list[str]]]
 _Side = Literal["left", "right"]
 COLUMNS = 20
 """The number of columns of a table to show."""
-# Characters of the rows to draw later
-_ROOM = 2_000_000
-LATER = 10_000
-"""The number of further rows to send to a page that can draw them when a person scrolls."""
 
 
 @runtime_checkable
@@ -134,10 +128,6 @@ class TableHead:
         return iter(self.rows)
 
 
-# Rows that are masked together, after the first
-_AT_ONCE = 2_000
-
-
 class MaskedTable:
     """A table to show, in which texts are masked: many rows at a time, as they are read.
 
@@ -167,11 +157,8 @@ class MaskedTable:
     ) -> Iterable[Any]:
         """Return the rows, each with its label first."""
         rows = (row[: self._width] for row in self._frame.itertuples(index=True, name=None))
-        count = ROWS
-        while some := list(islice(rows, count)):
+        while some := list(islice(rows, ROWS)):
             yield from _masked(some, self._mask)
-            # Only a page that draws rows when a person scrolls reads more
-            count = _AT_ONCE
 
 
 def _masked(rows: list[tuple[Any, ...]], mask: Mask) -> list[tuple[Any, ...]]:
@@ -239,16 +226,12 @@ def shape_text(frame: Frame) -> str:
     return f"{counted(rows, 'row')} · {counted(columns, 'column')}"
 
 
-def table_html(
-    frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False, key: str = ""
-) -> Html:
+def table_html(frame: Frame, *, rows: int = ROWS, typed: bool = False, key: str = "") -> Html:
     """Return the first rows of *frame* as HTML, each cell escaped and cut to 200 characters.
 
     Args:
         frame: The table.
         rows: The number of rows to write as HTML.
-        later: The number of further rows to write as hidden text, for a page that can draw rows
-            when a person scrolls; other pages do not show them.
         typed: Show the type of each column in its head, if the table has types.
         key: The key of the table in `live_results`, where a page gets its other rows; empty if none.
     """
@@ -263,7 +246,7 @@ def table_html(
     of, all_columns = "", frame.shape[1]
     if all_columns > COLUMNS:
         of = f' data-toolbench-columns="{all_columns}"'
-    if key:
+    if key and frame.shape[0] > rows:
         of += f' data-toolbench-result="{key}"'
     left = ""
     for mark, text in _notices(frame, rows):
@@ -271,7 +254,7 @@ def table_html(
     return Html(
         f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
         f'{of} style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
-        f"<tbody>{lines}</tbody></table>{left}{_later(frame, columns, rows, later)}</div>"
+        f"<tbody>{lines}</tbody></table>{left}</div>"
     )
 
 
@@ -290,21 +273,6 @@ def columns_of(names: list[str], body: list[tuple[Any, ...]]) -> list[Column]:
     if not body:
         return [Column(()) for _ in names]
     return list(map(Column, zip(*body, strict=True)))
-
-
-def _later(frame: Frame, columns: list[Column], rows: int, count: int) -> str:
-    """Return at most *count* rows after the first *rows* rows, as JSON in a hidden element."""
-    if not count or frame.shape[0] <= rows:
-        return ""
-    texts: list[list[Any]] = []
-    room = _ROOM
-    more = list(islice(frame.itertuples(index=True, name=None), rows, rows + count))
-    for cells in cells_of([row[: COLUMNS + 1] for row in more], columns):
-        texts.append(list(map(sent, cells)))
-        room -= sum(map(len, cells))
-        if room < 0:
-            break
-    return f"<div data-toolbench-rows hidden>{escape(dumps(texts, ensure_ascii=False))}</div>"
 
 
 def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:

@@ -17,7 +17,7 @@ from toolbench.display.page import (
     section,
     short,
 )
-from toolbench.display.tables import LATER, ColumnType, TableHead, listing_html, table_html
+from toolbench.display.tables import ColumnType, TableHead, listing_html, table_html
 from toolbench.errors import Problem
 from toolbench.evals.intervals import Rate
 from toolbench.evals.match import ExpectedCall, FieldRule, SentCall, paired
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 IN_A_CELL = 50
 """The number of failures shown in a cell; few, because they are saved with the notebook."""
 
+# On a page of its own
+_PAGE_ROWS = 10_000
 # A row of a comparison
 _DIFFERENT = "background:rgba(190,50,60,.1)"
 # Characters of a value that needs no tree
@@ -58,17 +60,18 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
         most: The most failures, and the most errors, to show; None for all.
     """
     parts = _overview(report)
-    parts += [_failures(report, most), _errors(report, most), _answers(report, most or LATER)]
+    parts += [_failures(report, most), _errors(report, most), _answers(report, most or _PAGE_ROWS)]
     return framed(parts)
 
 
-def overview_html(report: "EvalReport") -> Html:
+def overview_html(report: "EvalReport", key: str) -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers.
 
-    A click on a row of the answers sends its number, from 1, to the widget that shows the HTML.
+    A click on a row of the answers sends its number, from 1, to the widget that shows the HTML. A page
+    gets the answers that are not written by *key*, that of the report in `live_results`.
     """
     parts = _overview(report)
-    answers = _answers(report, IN_A_CELL, later=LATER)
+    answers = _answers(report, IN_A_CELL, key=key)
     parts += [_errors(report, IN_A_CELL), f"<div data-toolbench-opens>{answers}</div>"]
     return framed(parts)
 
@@ -152,22 +155,23 @@ def _totals(summary: Summary) -> Html:
     return listing_html([heads[place] for place in places], cells)
 
 
-def _answers(report: "EvalReport", rows: int, *, later: int = 0) -> Html:
-    """Return a table with a row for each answer, behind a line to click.
-
-    At first the table has *rows* rows. The page draws *later* more rows during scrolling.
-    """
+def _answers(report: "EvalReport", rows: int, *, key: str = "") -> Html:
+    """Return a table with a row for each of the first *rows* answers, behind a line to click."""
     if not len(report):
         return Html("")
+    table = table_html(shown_answers(report, rows), rows=rows, key=key)
+    return fold(f"All answers: {len(report):,}", scrolled(table))
+
+
+def shown_answers(report: "EvalReport", count: int | None = None) -> TableHead:
+    """Return a row for each of the first *count* answers, as they are shown; None: all."""
     first: list[tuple[Any, ...]] = []
-    for number, trial in enumerate(report[: rows + later], 1):
+    for number, trial in enumerate(report[:count], 1):
         first.append((number, *_row(trial)))
     kinds = [ColumnType("", "O")] * len(_COLUMNS)
     for place in map(_COLUMNS.index, ("repeat", "tokens", "seconds")):
         kinds[place] = ColumnType("", "f")
-    frame = TableHead(_COLUMNS, (len(report), len(_COLUMNS)), tuple(first), tuple(kinds))
-    table = table_html(frame, rows=rows, later=later)
-    return fold(f"All answers: {len(report):,}", scrolled(table))
+    return TableHead(_COLUMNS, (len(report), len(_COLUMNS)), tuple(first), tuple(kinds))
 
 
 def _row(trial: Trial) -> tuple[Any, ...]:

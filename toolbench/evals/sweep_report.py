@@ -35,7 +35,7 @@ _REASONS = 10
 _LOW = 'role="group" aria-label="Table" tabindex="0" style="max-height:14em;overflow:auto"'
 
 
-def sweep_html(report: "SweepReport", *, rows: int = _ROWS, later: int = 0) -> Html:
+def sweep_html(report: "SweepReport", *, rows: int = _ROWS, key: str = "") -> Html:
     """Return *report* as HTML that needs no kernel.
 
     If it is shown by a widget, a click on a row sends the row's number to that.
@@ -43,7 +43,7 @@ def sweep_html(report: "SweepReport", *, rows: int = _ROWS, later: int = 0) -> H
     Args:
         report: The report.
         rows: How many rows are written.
-        later: How many further rows a page with our front-end module can draw.
+        key: The key of the report in `live_results`, where a page gets the other rows.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     parts = [heading(f"Sweep of {report.tool}", facts), _numbers(report)]
@@ -56,7 +56,7 @@ def sweep_html(report: "SweepReport", *, rows: int = _ROWS, later: int = 0) -> H
         parts.append(section(title, listing_html(("calls", "why"), lines)))
     parts.append(_pictures(report))
     if len(report):
-        table = table_html(_shown(report, rows + later), rows=rows, later=later)
+        table = table_html(shown_rows(report, rows), rows=rows, key=key)
         parts.append(scrolled(Html(f"<div data-toolbench-opens>{table}</div>")))
     return framed(parts)
 
@@ -75,8 +75,13 @@ def _numbers(report: "SweepReport") -> str:
     )
 
 
-def _shown(report: "SweepReport", count: int) -> TableHead:
-    """Return the first *count* rows as they are shown: numbers and times rounded, the rest in words."""
+def shown_rows(report: "SweepReport", count: int | None = None) -> TableHead:
+    """Return the first *count* rows as they are shown: numbers and times rounded, the rest in words.
+
+    Args:
+        report: The report.
+        count: The number of rows; None: all.
+    """
     whole = {*report.argument_columns.values(), *OWN_COLUMNS}
     names, columns, kinds = [], [], []
     for name, values in report.columns.items():
@@ -291,7 +296,7 @@ class SweepReport(ReportEntries[Row]):
             text_line(f"{count:,} x {text}") for text, count in reasons.most_common(_MAX_ROWS)
         ]
         if len(self):
-            lines.append(table_text(_shown(self, _MAX_ROWS), rows=_MAX_ROWS))
+            lines.append(table_text(shown_rows(self, _MAX_ROWS), rows=_MAX_ROWS))
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

@@ -9,16 +9,17 @@ from toolbench.agent.transcript import other_html
 from toolbench.core.content import TextContent
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
+from toolbench.display.live_results import live_results
 from toolbench.display.page import badge, key_values, notice, short
-from toolbench.display.tables import LATER
 from toolbench.evals.report import EvalReport
 from toolbench.evals.report_html import (
     answer_text,
     comparison_html,
     lint_html,
     overview_html,
+    shown_answers,
 )
-from toolbench.evals.sweep_report import SweepReport, sweep_html
+from toolbench.evals.sweep_report import SweepReport, shown_rows, sweep_html
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
@@ -116,7 +117,8 @@ class ReportPanel(LiveView):
         self._opened: OpenedTrial | None = None
         self._list = PickList(parts, "Failures", self._open, self._lock, rows=10)
         self._panes = Panes(parts)
-        overview = parts.html(overview_html(report))
+        key = live_results.keep_report(report, shown_answers)
+        overview = parts.html(overview_html(report, key))
         on_pick(overview, self._pick)
         self._above = parts.html(PANEL), overview
         super().__init__(parts, self._lock, self._above, "toolbench-workbench")
@@ -181,7 +183,8 @@ class SweepPanel(LiveView):
         self._lock = RLock()
         self._parts = parts = Parts()
         self._panels: list[ToolPanel] = []
-        rows = parts.html(sweep_html(report, later=LATER))
+        key = live_results.keep_report(report, shown_rows)
+        rows = parts.html(sweep_html(report, key=key))
         on_pick(rows, self._pick)
         self._place = parts.column(kind="toolbench-opened")
         children = [parts.html(PANEL), rows, self._place]

@@ -9,7 +9,7 @@ from ipywidgets import Widget, widget_serialization
 from traitlets import Bool, Instance, Unicode
 
 from toolbench.widgets.frontend.app_messages import app_messages
-from toolbench.widgets.frontend.row_messages import answer_rows
+from toolbench.widgets.frontend.result_messages import ResultMessages
 
 _FOLDER = Path(__file__).parent
 # The code comes through its model, not through a variable of the page: two kernels may have two versions
@@ -54,7 +54,8 @@ class ModuleWidget(AnyWidget):
         css = (_FOLDER / "style.css").read_text(encoding="utf-8")
         super().__init__(key=token_hex(16), css=css)
         self.on_msg(lambda _, content, buffers: self._hear(content))
-        self.layout.on_msg(lambda layout, content, buffers: answer_rows(content, layout.send))
+        results = ResultMessages(self.layout.send)
+        self.layout.on_msg(lambda _, content, buffers: results.receive(content))
 
     def _hear(self, content: Any) -> None:
         # anywidget drops what it is sent itself where its module took two seconds to load

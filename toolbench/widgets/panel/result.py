@@ -1,8 +1,7 @@
 """What a panel shows of a run: its state, its progress, what it prints, and its result."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import partial
 from itertools import groupby
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -16,12 +15,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.ansi import from_ansi
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.live_results import live_results
+from toolbench.display.live_results import live_results, whole_html
 from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
 from toolbench.display.page import badge, notice
 from toolbench.display.render import to_html
-from toolbench.display.saved_result import SavedFile, saved_files
-from toolbench.errors import ToolbenchError
 from toolbench.runs.control import StopCause
 from toolbench.runs.output import LIMIT as KEPT
 from toolbench.runs.output import Chunk, Output
@@ -54,10 +51,6 @@ _OTHER_ARGUMENTS = "the arguments have changed since"
 _TENTHS = 10.0
 # Characters of a result that a page does not draw at once
 _LARGE = 200_000
-# Bytes of one message to a page that saves a result
-_PIECE = 500_000
-# Cards of a result: for a person and for the model, each of which may be saved while the other is
-_CARDS = 2
 
 # Characters after which a piece of the output ends at the next line end
 SEALED = 1_000
@@ -137,7 +130,6 @@ class RunReport:
         self._state = parts.html()
         self._clock = parts.html()
         self._result = parts.html()
-        self._saving = ResultSaving(self._result, self._files_of)
         # Each is made when a run first needs it
         self._log: LogView | None = None
         self._bar: Any = None
@@ -146,8 +138,6 @@ class RunReport:
         self._links: LinkedResources | None = None
         self._comparison: Any = None
         self._latest: RunResult | None = None
-        # The result that is seen, perhaps of an earlier run
-        self._seen: RunResult | None = None
         self._last_state: tuple[int, bool] | None = None
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
@@ -219,7 +209,6 @@ class RunReport:
         if self._log is not None:
             self._log.clear()
         put(self._result, Html(""))
-        self._saving.forget()
         self._compare(Html(""))
         self._offer_more(is_more=False)
         if self._links is not None:
@@ -255,7 +244,6 @@ class RunReport:
             if len(result.html) > _LARGE:
                 self._show_state(result, over=False)
             put(self._result, result.html)
-            self._seen = result
             self._offer_more(is_more=result.is_more)
             self._offer_links(result.run)
             # An outdated one is no longer the newest, which was compared
@@ -328,19 +316,8 @@ class RunReport:
         if self._comparison is not None:
             put(self._comparison, comparison)
 
-    def _files_of(self, card: int, form: str) -> list[SavedFile]:
-        """Return the whole of the shown result, in a *form* if it is a table.
-
-        The second card has what the model reads.
-        """
-        if self._seen is None:
-            return []
-        run = self._seen.run
-        return saved_files(run.outcome, run.secrets.redactor, for_model=card > 0, form=form)
-
     def close(self) -> None:
-        """Ignore a linked resource that is still being read, and forget the files to save."""
-        self._saving.forget()
+        """Ignore a linked resource that is still being read."""
         if self._links is not None:
             self._links.leave()
 
@@ -438,11 +415,11 @@ def state_badge(state: str, outcome: Observation) -> Html:
 def _result_html(run: Run, limit: int) -> Html:
     redactor = run.secrets.redactor
     outcome, action = without_secrets(run.outcome, redactor), redactor.value(run.action)
-    keep = partial(live_results.keep, run.outcome, redactor, outcome)
-    result = result_html(outcome, action, limit=limit, is_stated=True, keep=keep)
+    key = live_results.keep(run.outcome, redactor, outcome)
+    result = result_html(outcome, action, limit=limit, is_stated=True, key=key)
     # A table may have a secret far down, and `visualize` one that is not in the observation
     shown = redactor.html(result)
-    return Html(f"<div data-toolbench-whole>{shown}</div>{_details(run)}")
+    return Html(whole_html(shown, key) + _details(run))
 
 
 def _is_result(run: Run) -> bool:
@@ -465,59 +442,6 @@ def _details(run: Run) -> str:
         '<details style="margin-top:6px"><summary style="cursor:pointer">Traceback'
         f"</summary>{to_html(from_ansi(run.traceback))}</details>"
     )
-
-
-class ResultSaving:
-    """Answers the page (`frontend/src/saving.ts`), which asks for the files of a card, then for each piece.
-
-    The files are made when they are asked for: a view has only the first part of a large result.
-    """
-
-    def __init__(self, widget: Any, files_of: Callable[[int, str], list[SavedFile]]) -> None:
-        """Listen to the page.
-
-        Args:
-            widget: The widget with the cards of the result.
-            files_of: Returns the files of the card with this number in the widget, in this form.
-        """
-        self._widget, self._files_of = widget, files_of
-        # By the id that the page gives each save
-        self._saves: dict[str, list[SavedFile]] = {}
-        widget.on_msg(lambda _, content, buffers: self._hear(content))
-
-    def forget(self) -> None:
-        """Forget the files that the page has asked for."""
-        self._saves.clear()
-
-    def _hear(self, content: Mapping[str, Any]) -> None:
-        match content:
-            # Asked again if the answer was lost
-            case {"save": str(save), "card": int(card)}:
-                self._begin(save, card, str(content.get("form", "")))
-            case {"save": str(save), "file": int(file), "begin": int(begin)} if save in self._saves:
-                piece = self._saves[save][file].content[begin : begin + _PIECE]
-                self._widget.send(dict(content), [piece])
-            case {"save": str(save)}:
-                self._saves.pop(save, None)
-
-    def _begin(self, save: str, card: int, form: str) -> None:
-        """Tell the page which files there are, or why there are none."""
-        try:
-            files = self._files_of(card, form)
-        except ToolbenchError as error:
-            self._widget.send({"save": save, "problem": str(error)})
-        except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
-            problem = f"The result cannot be saved: {type(error).__name__}."
-            self._widget.send({"save": save, "problem": problem})
-        else:
-            self._saves[save] = files
-            # A page may have been closed before it had all
-            for earlier in [*self._saves][:-_CARDS]:
-                del self._saves[earlier]
-            named = [
-                {"name": file.name, "type": file.type, "size": len(file.content)} for file in files
-            ]
-            self._widget.send({"save": save, "files": named})
 
 
 class LogView:
