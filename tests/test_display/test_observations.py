@@ -164,6 +164,7 @@ def test_an_error_is_said_once():
     """A cross says it to the user; where a badge says that the call failed, nothing else does."""
     html = text_of(result_html(Observation.from_text(WORDS, is_error=True)))
     user, _, model = html.partition("As text, as the model reads it")
+    assert "2 blocks" not in html
     assert f"{CROSS} {WORDS}" in user
     assert "An error occurred" not in user
     assert Observation.ERROR_MESSAGE_HEADER in model

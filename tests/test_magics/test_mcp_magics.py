@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from json import dumps
+from pathlib import Path
 from shutil import copy
 from threading import Barrier, BrokenBarrierError, Thread
 from types import SimpleNamespace
@@ -39,6 +40,8 @@ class TestServers:
         `python` is the kernel's: a server installed beside toolbench is found.
         """
         listing = mcp(CONNECT)
+        python = connected.session("time").entry.command
+        assert python == str(Path(sys.executable).parent / "python")
         assert [row[0] for row in listing.rows] == ["get_current_time", "convert_time"]
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
         sources = dict(row[:2] for row in shell.run_line_magic("tools", "").rows)
@@ -72,7 +75,7 @@ class TestServers:
         mcp("disconnect p")
         (row,) = mcp("list").rows
         assert (row[0], row[1], row[-1]) == (
-            *("p", "disconnected", "%mcp reconnect p brings it back"),
+            *("p", "disconnected", "%mcp reconnect p connects it"),
         )
         mcp("connect p")
         assert shell.run_line_magic("tool", "ping --yes").text == "pong"
@@ -411,7 +414,7 @@ class TestMistakes:
             ("connect x nonsense", UsageError, "No program on the PATH"),
             ("connect x python", UsageError, "%mcp connect x -- python"),
             ("connect x python -m me", UsageError, "%mcp connect x -- python -m me"),
-            ("connect x me.py", UsageError, "%mcp connect x -- python me.py"),
+            ("connect x me.py", UsageError, "To start it: %mcp connect x -- python me.py"),
             (
                 "connect x -- no-such-program",
                 ServerError,

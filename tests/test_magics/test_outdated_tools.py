@@ -98,7 +98,13 @@ class TestTheLine:
 
     @pytest.mark.parametrize(
         "line",
-        ["tool sow {}", "tool sow seed=chard", "tools schema sow openai", "tool sow {} -o x"],
+        [
+            "tool sow {}",
+            "tool sow seed=chard",
+            "tools schema sow openai",
+            "tool sow {} -o x",
+            "tools sweep sow seed=chard --yes",
+        ],
     )
     def test_is_printed_by_tool(self, shell, changed, run, capsys, line):
         name, _, line = line.partition(" ")

@@ -325,7 +325,7 @@ class TestTrust:
             tool = {
                 "name": "look_up",
                 "description": description,
-                "inputSchema": {"type": "object"},
+                "inputSchema": {"type": "object", "additionalProperties": False},
             }
             entry = scripted(script, {"tools/list": [{"result": {"tools": [tool]}}]})
             command = shlex.join([entry["command"], *entry["args"]])
@@ -335,8 +335,9 @@ class TestTrust:
         text = connected("Look it\u200b up.")
         assert "%mcp approve s" in text
         assert "it has hidden characters: 'Look it⟨U+200B⟩ up.'" in text
+        assert mcp("list").rows[0][-1] == "waits for your approval: %mcp approve s"
         with pytest.raises(ToolbenchError, match="was not called"):
-            shell.run_line_magic("tool", "look_up {}")
+            shell.run_line_magic("tool", "look_up dropped=1")
         _, verdict, change, hidden, *_ = str(mcp("review s")).splitlines()
         assert verdict.startswith("Not yet: it waits for your approval.")
         assert change.startswith("- routing: look_up: the description was")

@@ -170,9 +170,24 @@ class TestBench:
         assert len(listing(large).options) == 11
         assert wire.opened() == before
 
-    def test_opens_with_the_first_tool(self):
-        """No page is empty."""
-        assert bench(add, greet).panel.tool is add
+    def test_opens_with_the_first_tool_that_is_not_destructive(self):
+        """Of destructive ones none is opened unasked, and the page says so; nor when the cell runs again."""
+
+        @tool(destructive=True)
+        def wipe() -> str:
+            """Delete everything."""
+            return "gone"
+
+        raze = wipe.model_copy(update={"name": "raze"})
+        assert bench(wipe, add, greet).panel.tool is add
+        both = bench(wipe, raze)
+        assert both.panel is None
+        assert "None is opened unasked that is destructive." in page(both)
+        again = bench(wipe, raze)
+        assert again.resume(both)
+        assert again.panel is None
+        pick_in_page(again, "0")
+        assert again.panel.tool is wipe
 
     def test_groups_by_server(self):
         """Where tools are of several sources each has its heading; of one source there is none."""

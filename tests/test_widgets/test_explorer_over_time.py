@@ -12,6 +12,7 @@ from toolbench.mcp import MCPClient
 from toolbench.mcp.recording import Recording
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.testing import FakeMCPServer
+from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.over_time import ChangesPane, RecordingPane
 from toolbench.widgets.kit.ticker import ticker
 
@@ -162,11 +163,13 @@ class TestChanges:
         eventually(lambda: any(word in page(pane.widget) for word in words))
 
     def test_of_an_approved_server_are_shown_and_approved(self, client, opened, here):
-        """A server that changed since it was approved shows how; Approve lets it be called."""
+        """A server that changed since it was approved says so and shows how; Approve lets it be called."""
         path = here / "server.json"
         client.connect("shop", scripted(path, listing("Does one thing.")))
         session = client.connect("shop", scripted(path, listing("Does two things.")))
-        assert "was not called" in session.call("t").text
+        assert "was not called" in session.call("t", {"unknown": 1}).text
+        explorer = Explorer(client)
+        assert "waits for your approval</span> <code>%mcp approve shop" in page(explorer)
         session.snapshot().write(here / "now.json")
         pane = opened(ChangesPane, session)
         # At once: neither takes the place of the other
@@ -177,6 +180,8 @@ class TestChanges:
         assert "<ins>two</ins>" in page(pane.widget)
         click(buttons(pane.widget)["Approve"])
         assert "Approve" not in buttons(pane.widget)
+        eventually(lambda: "waits for your approval" not in page(explorer))
+        explorer.close()
         assert session.call("t").text == "fine"
 
     def test_that_were_not_shown_are_not_approved(self, client, opened, here):

@@ -16,6 +16,7 @@ from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.resource_views import session_of
 
 HOSTILE = PAYLOADS[0]
 
@@ -73,6 +74,9 @@ def test_a_panel_reads_a_link_when_it_is_clicked(client, mode):
     click(buttons(panel)["Read Emma"])
     eventually(lambda: "<strong>handsome</strong>" in shown(panel))
     assert len(reads(session)) == 1
+    with MCPClient(timeout=PATIENCE) as other:
+        other.connect("library", library())
+        assert session_of(panel.tool) is session
     panel.run()
     finish(panel)
     assert "handsome" not in shown(panel)

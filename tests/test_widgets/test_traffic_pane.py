@@ -2,6 +2,7 @@
 
 import json
 import re
+from time import time
 
 import pytest
 from patience import PATIENCE, eventually
@@ -168,8 +169,8 @@ class TestLines:
 
 
 class TestOpenMessage:
-    def test_stays_open_when_others_come(self, explorer, traffic):
-        """Both its parts are read on; its answer is added when that comes."""
+    def test_stays_open_when_others_come(self, explorer, traffic, monkeypatch):
+        """Both its parts are read on; its answer is added when that comes, and the time it took."""
         session = explorer.page.session
         session.traffic.note("sent", '{"id": "77"}', kind="request", method="ping", request_id="77")
         traffic.refresh()
@@ -178,10 +179,14 @@ class TestOpenMessage:
         assert "Received: response" not in page(traffic.widget)
         for _ in range(300):
             session.traffic.note("received", "{}", kind="notification", method="n")
+        late = time() + 28.354
+        monkeypatch.setattr("toolbench.mcp.monitoring.traffic.time", lambda: late)
         session.traffic.note("received", '{"id": "77"}', kind="response", request_id="77")
         traffic.refresh()
         assert "Sent: request" in page(traffic.widget)
         assert "Received: response" in page(traffic.widget)
+        assert "12 characters · 28 s" in page(traffic.widget)
+        assert [line.duration for line in lines(traffic) if line.subject == "ping"] == ["28 s"]
         click(buttons(traffic.widget)["Close"])
         assert "Sent: request" not in page(traffic.widget)
 

@@ -41,7 +41,7 @@ from toolbench.display.tables import (
 )
 from toolbench.redaction.redactor import Redactor
 from toolbench.values import sentence, text_of
-from toolbench.wording import CROSS, counted
+from toolbench.wording import CROSS
 
 PERSON = "What the user sees"
 MODEL = "What the model reads"
@@ -229,8 +229,7 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
         if len(views) == 1:
             return Card(MODEL, views[0].html(), views[0].title, tone)
         parts = (section(view.title, view.html()) for view in views)
-        remark = f"{counted(len(blocks), 'block')} · {token_words(tokens)}"
-        return Card(MODEL, Html("".join(parts)), remark, tone)
+        return Card(MODEL, Html("".join(parts)), token_words(tokens), tone)
     except Exception as error:  # noqa: BLE001 - a block may be any object of the tool
         return Card(MODEL, to_html(_failure(error)))
 

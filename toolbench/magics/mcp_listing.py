@@ -250,9 +250,11 @@ def _note(session: "MCPServerSession") -> str:
     from toolbench.mcp.errors import short_reason  # noqa: PLC0415 - loaded with the first session
 
     if session.status == "closed":
-        return f"%mcp reconnect {session.name} brings it back"
+        return f"%mcp reconnect {session.name} connects it"
     if session.error:
         return short_reason(session.name, session.error)
+    if not session.tools.is_approved:
+        return f"waits for your approval: %mcp approve {session.name}"
     disabled = session.tools.disabled
     if not disabled:
         return ""

@@ -421,6 +421,7 @@ class MCPServerSession:
         """Let the yeses to the tools count on, and the new definitions take the place of the old ones."""
         policy.renew(*self.tools)
         hooks.listings.changed()
+        self._inbox.changes.note("status")
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of what the server offers, without secrets, to keep or to compare."""

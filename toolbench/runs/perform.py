@@ -265,8 +265,9 @@ def _stop_too(run: Run, parent: Run) -> None:
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
     __tracebackhide__ = True
     run.sent = sent_by(run)
-    # First: a person is not asked about a call that cannot run
-    run.build()
+    # First: a person is not asked about a call that cannot run. A server that is not called judges no arguments
+    if run.source == "python" or not run.tool.blocked:
+        run.build()
     refusal = _judge(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled

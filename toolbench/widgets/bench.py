@@ -12,6 +12,7 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress, names_apart
 from toolbench.display.escape import Html
+from toolbench.display.page import notice
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.record import RunRecord, state_words
@@ -89,7 +90,7 @@ class Bench(LiveView):
     """A list of tools to search, the panel of the open tool, and its server."""
 
     def __init__(self, tools: Sequence[AnyTool]) -> None:
-        """List *tools* and open the first."""
+        """List *tools* and open the first that is not destructive."""
         self._parts = parts = Parts()
         self._lock = RLock()
         self.tools = list(tools)
@@ -107,12 +108,21 @@ class Bench(LiveView):
             "toolbench-workbench",
             use="the tools",
         )
-        self._list.pick_first()
+        harmless = [item.key for item in self._items if item.mark != "destructive"]
+        if harmless:
+            self._list.pick(harmless[0])
+        else:
+            text = notice(
+                "Pick a tool of the list. None is opened unasked that is destructive.", "neutral"
+            )
+            self._panes.fill(main=(parts.column(parts.html(text), kind="toolbench-page"),))
 
     @property
-    def panel(self) -> ToolPanel:
-        """The panel of the open tool."""
-        return self._panels[int(self._list.picked or 0)]
+    def panel(self) -> ToolPanel | None:
+        """The panel of the open tool; None if no tool is open."""
+        if self._list.picked is None:
+            return None
+        return self._panels[int(self._list.picked)]
 
     def _pick(self, key: str) -> None:
         number = int(key)
@@ -136,9 +146,10 @@ class Bench(LiveView):
             number = numbers.get(ToolAddress.of(panel.tool))
             if number is not None:
                 self._panel_of(number).resume(panel)
-        number = numbers.get(ToolAddress.of(earlier.panel.tool))
-        if number is not None:
-            self._list.pick(str(number))
+        if earlier.panel is not None:
+            number = numbers.get(ToolAddress.of(earlier.panel.tool))
+            if number is not None:
+                self._list.pick(str(number))
         return True
 
     def _show_state(self, key: str, state: str) -> None:
@@ -169,11 +180,12 @@ class Bench(LiveView):
         for number, tool in enumerate(self.tools):
             if tool.source == source and getattr(tool, "remote_name", tool.name) == name:
                 self._list.pick(str(number))
+                panel = self._panel_of(number)
                 if is_run:
-                    self.panel.put_back(arguments)
-                    self.panel.run()
+                    panel.put_back(arguments)
+                    panel.run()
                 else:
-                    self.panel.edit(arguments)
+                    panel.edit(arguments)
                 return True
         return False
 

@@ -42,7 +42,7 @@ from toolbench.widgets.kit.parts import PANEL, Parts, mark, put
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.tool_calls import CallButton, OpenedCall
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
 MOST = 10
 """The maximum number of calls with buttons. Waiting calls come before running calls, and older calls first."""
@@ -276,16 +276,16 @@ def _line_of(call: ServedCall) -> Line:
 
 
 def _new_line(call: ServedCall) -> Line:
-    duration = ""
+    took = ""
     if call.is_over:
-        duration = f"{call.seconds * 1000:,.0f} ms"
+        took = duration(call.seconds)
     return Line(
         number=call.id,
         at=int(call.started.timestamp()),
         is_sent=False,
         subject=on_one_line(subject(call)),
         outcome=on_one_line(outcome(call)),
-        duration=duration,
+        duration=took,
         is_failed=call.state == "error" and not call.by_hand,
     )
 

@@ -70,8 +70,6 @@ class ReconnectingConnection:
         self.seconds = seconds
         self.mode = mode
         """The mode of the next connection; a mode that worked is kept."""
-        self.is_older_only = False
-        """Whether the newer protocol was tried, and the server knows only the older one."""
         self.error: str | None = None
         """The reason why the server could not be reached, with advice; None without an error."""
         self.notices: list[str] = []
@@ -261,8 +259,6 @@ class ReconnectingConnection:
             self._set("closed")
             raise
         self._connection, self.mode, self.error = connection, attempt.mode, None
-        if attempt.requested_mode == "auto":
-            self.is_older_only = not connection.is_modern
         if self._lost is not None:
             self.notices[:] = self._lost_with(self._lost)
             self._lost = None

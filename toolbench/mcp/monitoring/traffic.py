@@ -13,7 +13,7 @@ from time import time
 from typing import Any, Literal
 
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
 Direction = Literal["sent", "received"]
 Kind = Literal["request", "response", "error", "refusal", "notification", "noise"]
@@ -65,7 +65,7 @@ class Message:
         text = f"{_ARROWS[self.direction]} {self.kind} {self.method} {self.size:,} chars"
         if self.seconds is None:
             return text
-        return f"{text} {self.seconds * 1000:.0f} ms"
+        return f"{text} {duration(self.seconds)}"
 
 
 class Traffic:
@@ -262,10 +262,10 @@ class Exchange:
 
     @property
     def took(self) -> str:
-        """The time until the answer, in milliseconds; empty without an answer."""
+        """The time until the answer, in words; empty without an answer."""
         if self.answer is None or self.answer.seconds is None:
             return ""
-        return f"{self.answer.seconds * 1000:,.0f} ms"
+        return duration(self.answer.seconds)
 
 
 class Exchanges:

@@ -9,7 +9,7 @@ from weakref import WeakSet
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.escape import Html, escape
 from toolbench.display.images import icon_source
-from toolbench.display.page import notice
+from toolbench.display.page import badge, notice
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.server_html import (
     client_bundle,
@@ -238,8 +238,11 @@ class Explorer(LiveView):
         if self._name in self._sessions:
             session = self._sessions[self._name]
             name = f"<strong>{escape(session.name[:60])}</strong>"
-            state = status_badge(session.status)
-            put(self._head, Html(f'<div class="toolbench-head">{name} {state}</div>'))
+            state, line = status_badge(session.status), ""
+            if session.is_connected and not session.tools.is_approved:
+                state = badge("waits for your approval", "warning")
+                line = f"<code>%mcp approve {escape(session.name)}</code>"
+            put(self._head, Html(f'<div class="toolbench-head">{name} {state} {line}</div>'))
 
     def _show_server(self) -> None:
         name = self._name

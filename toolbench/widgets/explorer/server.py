@@ -42,13 +42,10 @@ class ServerPane(Pane):
         super().__init__(session, lock)
         parts = self._parts
         self._connecting, self._reviewing = self.request(), self.request()
-        self._message = Html("")
         self._is_closing = False
         self._about = parts.html()
-        self._again = self.button(
-            "Reconnect", partial(self._reconnect, None), tip="Disconnect, and connect afresh"
-        )
-        self._other = self.button("Use the older protocol", self._change_protocol)
+        tip = f"Disconnect, and connect afresh. In the older protocol: %mcp reconnect {session.name} --mode legacy"
+        self._again = self.button("Reconnect", self._reconnect, tip=tip)
         self._close = self.button("Disconnect", self._disconnect)
         self._more = parts.html()
         self._review = self.button(
@@ -57,7 +54,7 @@ class ServerPane(Pane):
             tip="Its tools, tokens, risks, and what lint says",
         )
         self._answer = parts.html()
-        buttons = parts.row(self._again, self._close, self._other)
+        buttons = parts.row(self._again, self._close)
         below = [self._more, parts.column(self._review, self._answer)]
         self.widget = parts.column(self._about, buttons, *below)
         self.refresh()
@@ -67,47 +64,27 @@ class ServerPane(Pane):
         session, is_closing = self.session, self._is_closing
         is_away = session.status in ("new", "closed")
         self._again.disabled = is_closing or session.status == "connecting"
-        self._other.disabled = self._again.disabled
         self._close.disabled = is_closing or is_away
-        again, close, era = "Reconnect", "Disconnect", "newer"
+        again, close = "Reconnect", "Disconnect"
         if is_closing:
             close = "Disconnecting …"
         elif is_away:
             again = "Connect"
-        if self._other_mode == "legacy":
-            era = "older"
         self._close.description, self._again.description = close, again
-        self._other.description = f"Use the {era} protocol"
-        show_if(self._other, is_shown=_may_be_the_protocol(session))
         show_if(self._review, is_shown=session.is_connected)
         put(self._about, _about_html(session))
-        put(self._more, Html(self._message + _more_html(session)))
+        put(self._more, Html(_more_html(session)))
 
     # --- the connection --------------------------------------------------------------
 
-    @property
-    def _other_mode(self) -> str:
-        session = self.session
-        is_known = session.era == "legacy" or session.connection.mode == "legacy"
-        if is_known and session.era != "modern":
-            return "auto"
-        return "legacy"
-
-    def _change_protocol(self) -> None:
-        self._reconnect(self._other_mode)
-
-    def _reconnect(self, mode: str | None) -> None:
+    def _reconnect(self) -> None:
         if self.session.status == "connecting":
             return
-        self._message = Html("")
-        self._again.disabled = self._other.disabled = True
+        self._again.disabled = True
         # Not by reconnect(), which may print: the link to authorize on is in this tab
-        reconnect = partial(portal.call, self.session.aconnect, mode)
-        self._connecting.start(reconnect, partial(self._connected, mode))
+        self._connecting.start(partial(portal.call, self.session.aconnect), self._connected)
 
-    def _connected(self, mode: str | None, result: Failure | None) -> None:
-        if mode == "auto" and self.session.era == "legacy" and result is None:
-            self._message = notice("The server speaks the older protocol only.", "neutral")
+    def _connected(self, result: Failure | None) -> None:
         self.refresh()
 
     def _disconnect(self) -> None:
@@ -130,23 +107,6 @@ class ServerPane(Pane):
             put(self._answer, notice(review.text, "danger"))
         else:
             put(self._answer, review.to_html())
-
-
-def _may_be_the_protocol(session: MCPServerSession) -> bool:
-    """Return whether to show the button that reconnects with the other protocol.
-
-    If the server is connected and knows only the older protocol, return False. After an
-    error, the other protocol may work if a message was received, or if only one
-    protocol was tried. The mode `auto` tries both.
-    """
-    if session.status in ("new", "closed"):
-        return False
-    if not session.connection.error:
-        return session.era != "legacy" or not session.connection.is_older_only
-    traffic = session.traffic
-    if any(message.direction == "received" for message in traffic):
-        return True
-    return session.connection.mode != "auto" and len(traffic) > 0
 
 
 def _about_html(session: MCPServerSession) -> Html:

@@ -13,6 +13,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.lists.listing import DisabledTool
+from toolbench.mcp.monitoring.traffic import params_of
 from toolbench.mcp.review import TokenBill
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolDefinition
@@ -20,8 +21,8 @@ from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.explorer.app_preview import AppView
 from toolbench.widgets.explorer.requests import PendingUpdates
 from toolbench.widgets.explorer.tabs import ListPane, Lock, changes_html
-from toolbench.widgets.explorer.traffic import TrafficPane, UseTool
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.explorer.traffic import CALL, TrafficPane, UseTool
+from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.search_list import NO_GROUPS, GroupSummary, Item, PickList, tool_item
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.panel import ToolPanel
@@ -181,7 +182,17 @@ class ServerToolPanel(ToolPanel):
         *use_tool* opens the tool of a message, to repeat or to edit its call. For *when_state* and
         *when_over* see `ToolPanel`.
         """
-        super().__init__(tool, when_state=when_state, when_over=when_over)
+
+        def tell_state(state: str) -> None:
+            self._traffic.offer(state)
+            when_state(state)
+
+        def tell_over(record: RunRecord) -> None:
+            # A swift run has no states
+            self._traffic.offer("")
+            when_over(record)
+
+        super().__init__(tool, when_state=tell_state, when_over=tell_over)
         self._session = session
         name = getattr(tool, "remote_name", tool.name)
         self._traffic = ToolTraffic(self._parts, session, name, use_tool)
@@ -220,13 +231,25 @@ class ToolTraffic:
     def __init__(
         self, parts: Parts, session: MCPServerSession, tool: str, use_tool: UseTool
     ) -> None:
-        """Show only the button yet; *tool* is the name on the server of *session*."""
+        """Show at most the button yet; *tool* is the name on the server of *session*."""
         self._session, self._tool, self._use_tool = session, tool, use_tool
         self._pane: TrafficPane | None = None
         self._updates: PendingUpdates | None = None
         self._button = parts.button(_SHOW, self._turn, tip="The messages of its calls on the wire")
+        show_if(self._button, is_shown=False)
+        self._is_offered = False
+        self.offer("")
         self._place = parts.column()
         self.widget = parts.column(parts.row(self._button), self._place, kind="toolbench-beside")
+
+    def offer(self, state: str) -> None:
+        """Show the button if there are messages, or will be in a moment: *state* is that of the tool."""
+        if self._is_offered:
+            return
+        calls = self._session.traffic.find(method=CALL, direction="sent")
+        if state == "running" or any(params_of(m).get("name") == self._tool for m in calls):
+            self._is_offered = True
+            show_if(self._button, is_shown=True)
 
     def _turn(self) -> None:
         if self._pane is not None:

@@ -18,9 +18,10 @@ from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, Pane
 from toolbench.widgets.kit.message_lines import Line, MessageLines
 from toolbench.widgets.kit.parts import put, show_if
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
-_CALL = "tools/call"
+CALL = "tools/call"
+"""The method of a call of a tool."""
 _PROGRESS = "notifications/progress"
 _KINDS: dict[str, Callable[[Exchange], bool]] = {
     "everything": lambda e: True,
@@ -117,7 +118,7 @@ class TrafficPane(Pane):
         if message.method == _PROGRESS:
             return params_of(message).get("progressToken") in self._progress_tokens
         params: dict[str, Any] = {}
-        if message.method == _CALL:
+        if message.method == CALL:
             params = params_of(message)
         if params.get("name") != self._tool:
             return False
@@ -245,7 +246,7 @@ class OpenMessage(Pane):
             return
         message = exchange.message
         is_ours = message.kind == "request" and message.direction == "sent"
-        can_send = is_ours and (message.method == _CALL or message.method not in ELSEWHERE)
+        can_send = is_ours and (message.method == CALL or message.method not in ELSEWHERE)
         show_if(self._repeat, is_shown=can_send)
         show_if(self._edit, is_shown=can_send)
         self.refresh()
@@ -277,7 +278,7 @@ class OpenMessage(Pane):
         if MARK in message.text:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."
             self._say(text, "warning")
-        elif message.method == _CALL:
+        elif message.method == CALL:
             self._use(message, is_run=True)
         else:
             self._send_request(message.method, params_of(message))
@@ -287,7 +288,7 @@ class OpenMessage(Pane):
         if self.exchange is None:
             return
         message = self.exchange.message
-        if message.method == _CALL:
+        if message.method == CALL:
             self._use(message, is_run=False)
             return
         params = _without_meta(params_of(message))
@@ -343,7 +344,7 @@ def _without_meta(params: dict[str, Any]) -> dict[str, Any]:
 def _card(message: Message) -> Card:
     remark = counted(message.size, "character")
     if message.seconds is not None:
-        remark += f" · {message.seconds * 1000:,.0f} ms"
+        remark += f" · {duration(message.seconds)}"
     value: Any = message.json
     if isinstance(value, str):
         style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
