@@ -101,7 +101,11 @@ class ArgumentsError(ToolbenchError, ValueError):
         if len(self.problems) == 1:
             return f"{self.tool}: {self.problems[0]}"
         lines = "".join(f"\n- {problem}" for problem in self.problems)
-        return f"{self.tool}: {len(self.problems)} arguments do not fit:{lines}"
+        # Of a value that fits no alternative of a union, there is a problem for each
+        count = len({problem.path[:1] for problem in self.problems})
+        if count == 1:
+            return f"{self.tool}: 1 argument does not fit:{lines}"
+        return f"{self.tool}: {count} arguments do not fit:{lines}"
 
     # For executors that work in other processes
     def __reduce__(self) -> Any:

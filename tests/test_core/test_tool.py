@@ -18,7 +18,7 @@ from toolbench import (
 from toolbench.core.builtins import FinishTool
 from toolbench.core.declarations import DeclaredResources
 from toolbench.core.tool import hooks
-from toolbench.errors import ArgumentsError, KindError, RegistrationError
+from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
 
 
 class AddAction(Action):
@@ -256,6 +256,10 @@ class TestCalls:
             make()({"a": "x", "c": 1})
         assert [p.where for p in caught.value.problems] == ["a", "c"]
         assert str(caught.value).startswith("add: 2 arguments do not fit:")
+        both = ArgumentsError(
+            "add", [Problem(("a",), "is no list"), Problem(("a",), "is no number")]
+        )
+        assert str(both).startswith("add: 1 argument does not fit:")
 
     def test_let_what_the_executor_raises_through(self):
         """A failing executor is the caller's to handle; runs make observations of it."""

@@ -117,21 +117,11 @@ def clients_html(served: "Served") -> Html:
 # --- calls --------------------------------------------------------------------------
 
 
-_subjects: WeakKeyDictionary[ServedCall, str] = WeakKeyDictionary()
 _rows: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def subject(call: ServedCall) -> str:
-    """Return *call* on one line: the client, the tool and the arguments.
-
-    The line is made only once.
-    """
-    if call not in _subjects:
-        _subjects[call] = _subject(call)
-    return _subjects[call]
-
-
-def _subject(call: ServedCall) -> str:
+    """Return *call* on one line: the client, the tool and the arguments."""
     arguments = ", ".join(f"{name}={clip(value, _BRIEF)}" for name, value in call.arguments.items())
     if call.client:
         who = f"{shorten(visible(call.client), _NAME)}: "

@@ -39,10 +39,11 @@ def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
-    return _told_apart(list(map(notes.option, values, names)))
+    return told_apart(list(map(notes.option, values, names)))
 
 
-def _told_apart(labels: list[str]) -> list[str]:
+def told_apart(labels: list[str]) -> list[str]:
+    """Return *labels* with a number after each that is there more than once."""
     many = Counter(labels)
     counts: Counter[str] = Counter()
     distinct = []
@@ -194,13 +195,13 @@ class Choice(Picker):
             if self.slot.default == "":
                 name = "empty"
             labels[self._default] = f"{name} (default)"
-            labels = _told_apart(labels)
+            labels = told_apart(labels)
         elif self._offers_nothing:
             nothing = self.nothing_chosen
             options.append((nothing, NOTHING))
             if nothing in labels:
                 labels[labels.index(nothing)] = f'"{nothing}"'
-                labels = _told_apart(labels)
+                labels = told_apart(labels)
         options += zip(labels, range(len(labels)), strict=True)
         if self._offers_null:
             options.append(("null", len(labels)))

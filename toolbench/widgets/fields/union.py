@@ -14,7 +14,7 @@ from toolbench.jsonschema.types import CLASSES, TYPES, types_of_value
 from toolbench.jsonschema.words import limits
 from toolbench.values import number_in, same_json
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.choice import NOTHING
+from toolbench.widgets.fields.choice import NOTHING, told_apart
 from toolbench.widgets.fields.editor import UNSET, Container, Entry, Lines, arrange, option_of
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text_box import Number, as_read, is_showable, write_number
@@ -181,7 +181,7 @@ class Union(Container):
     @cached_property
     def _labels(self) -> list[str]:
         """The names of the alternatives, and null if the schema allows null."""
-        labels = names_of(self._branches)
+        labels = told_apart([_name(branch) for branch in self._branches])
         if self.node.nullable:
             labels.append("null")
         return labels
@@ -278,17 +278,6 @@ def is_number_or_text(node: Node) -> bool:
 
 
 # --- the names of the alternatives ------------------------------------------------------
-
-
-def names_of(branches: Sequence[Node]) -> list[str]:
-    """Return a name for each of *branches*; no two names are equal."""
-    names = [_name(branch) for branch in branches]
-    distinct = []
-    for place, name in enumerate(names):
-        if names.count(name) > 1:
-            name = f"{name} {names[: place + 1].count(name)}"
-        distinct.append(name)
-    return distinct
 
 
 def _name(branch: Node, fuel: int = _NESTING) -> str:
