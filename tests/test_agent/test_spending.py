@@ -1,3 +1,4 @@
+import re
 import threading
 from contextlib import suppress
 
@@ -209,9 +210,10 @@ def test_a_transcript_shows_what_each_step_took(tmp_path):
     c.save(tmp_path / "talk.jsonl")
     again = Conversation.load(tmp_path / "talk.jsonl", c.agent)
     for html in (c.to_html(), again.to_html(), c._repr_mimebundle_()["text/html"]):
-        assert "3,000 tokens in, 50 tokens out, $0.0300" in html
+        assert re.search(r"2 steps, [\d.]+ m?s, 3,000 tokens in, 50 tokens out, \$0.0300", html)
         first, second = html.split("Step 1<")[1].split("Step 2<")
         assert "2,000 tokens in" in first and "width:100.0%" in first
         assert "1,000 tokens in" in second and "$0.0100" in second and "width:50.0%" in second
-        assert "the model " in first and "its calls " in first
+        time = re.search(r'title="the model \S+ ms \+ its calls \S+ ms"(.*?)</span></span>', first)
+        assert time[1].count("%;background") == 2 and "its calls" not in second
     assert [e.seconds is not None for e in c.events[1:4:2]] == [True, True]

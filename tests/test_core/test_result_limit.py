@@ -75,12 +75,14 @@ def test_is_whole_where_it_fits():
 
 
 def test_keeps_images_and_counts_the_texts_left_out():
-    """An image is not counted; a text after the cut is left out."""
+    """An image is not counted; what an earlier text costs is; a text after the cut is left out."""
     image = ImageContent(image_urls=[PIXEL])
-    texts = [TextContent(text=f"{name} " * 500) for name in "abc"]
+    texts = [TextContent(text=word * 500) for word in ("a", "b ", "c ")]
     content = run_tool(limited([texts[0], image, *texts[1:]])).to_llm_content
-    assert [block.type for block in content] == ["text", "image", "text"]
-    assert content[2].text.startswith("[The first 1 of 3 texts.")
+    assert [block.type for block in content] == ["text", "image", "text", "text"]
+    assert content[0] == texts[0]
+    assert estimate_tokens(content[0].text + content[2].text) <= 200
+    assert content[3].text.startswith("[The first 2 of 3 texts.")
 
 
 class Lines(Observation):

@@ -81,21 +81,17 @@ def _nowhere(monkeypatch):
     monkeypatch.delenv("TRACKER", raising=False)
 
 
-@pytest.fixture
-def in_environment(monkeypatch):
-    monkeypatch.setenv("TRACKER", VALUE)
-
-
 class TestWhereItIsNot:
     def test_no_schema_has_it(self):
         assert list(search.action_type.model_fields) == ["query"]
         for name in ("mcp", "openai", "responses", "anthropic", "gemini"):
             assert "oken" not in json.dumps(to_format(search, name))
 
-    @pytest.mark.usefixtures("in_environment")
-    def test_the_function_gets_it_and_nothing_shows_it(self, capsys):
+    @pytest.mark.parametrize("value", [VALUE, "q7#"])
+    def test_the_function_gets_it_and_nothing_shows_it(self, capsys, monkeypatch, value):
+        monkeypatch.setenv("TRACKER", value)
         observation = run_tool(search, query="crash")
-        assert observation.result == f"crash: {VALUE}"
+        assert observation.result == f"crash: {value}"
         record = history()[-1]
         shown = [
             json.dumps(record.to_dict()),
@@ -103,11 +99,14 @@ class TestWhereItIsNot:
             observation._repr_mimebundle_()["text/html"],
             capsys.readouterr().out,
         ]
-        assert not [text for text in shown if VALUE in text]
-        assert VALUE not in perform(Run(search, {"query": "a"}, source="model")).text
+        assert not [text for text in shown if value in text]
+        assert value not in perform(Run(search, {"query": "a"}, source="model")).text
         # Even of a tool that asks another tool
-        assert VALUE not in perform(Run(passed_on, {"query": "a"}, source="model")).text
-        assert run_tool(sealed, query="crash").result == len("crash" + VALUE)
+        assert value not in perform(Run(passed_on, {"query": "a"}, source="model")).text
+        assert run_tool(sealed, query="crash").result == len("crash" + value)
+        monkeypatch.delenv("TRACKER")
+        with pytest.raises(SecretError):
+            Secret("TRACKER").value()
 
     def test_the_caller_cannot_send_it(self):
         observation = run_tool(search, query="crash", token="x")

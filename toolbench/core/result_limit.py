@@ -114,17 +114,13 @@ def _cut_items(text: str, most: int) -> str:
             return ""
         [key] = lists
         items = value[key]
-    # As it was written
-    indent = None
-    if "\n" in text:
-        indent = 2
 
     def written(shown: int) -> str:
         part = items[:shown]
         if key is not None:
             part = {**value, key: part}
         note = cut_note(shown, len(items), "item")
-        return f"{to_json(part, indent=indent).decode()}\n{note}"
+        return f"{to_json(part).decode()}\n{note}"
 
     shown = most_that_fits(len(items), lambda count: estimate_tokens(written(count)) <= most)
     if not shown:

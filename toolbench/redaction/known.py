@@ -196,7 +196,7 @@ class KnownSecrets:
         if secrecy is None:
             secrecy = self._secrecy
         if not secrecy.is_harmless(action):
-            self._add(secrecy.secrets_in(self._unread(action)))
+            self.include(Redactor(secrecy.secrets_in(self._unread(action))))
 
     def _unread(self, action: Any) -> Any:
         """Return the parts of *action* but those that are JSON without secrets, as they were sent."""
@@ -216,16 +216,12 @@ class KnownSecrets:
         """Hide the secrets in *arguments* by *secrecy* too: their schema has changed."""
         self._secrecy = secrecy
         self._arguments, known = secrecy.hide(arguments)
-        self._add([*known, *secrecy.defaults])
+        self.include(Redactor([*known, *secrecy.defaults]))
 
     def include(self, redactor: Redactor) -> None:
-        """Add the secrets of *redactor*."""
-        if redactor.secrets:
-            self._add(redactor.secrets)
-
-    def _add(self, secrets: Iterable[str]) -> None:
+        """Add the secrets of *redactor*, short ones too."""
         with self._lock:
-            self.own = self.own.including(secrets)
+            self.own = self.own.joined(redactor)
             if not self.own.secrets:
                 return
             begin, self._begin = self._begin, None
