@@ -142,12 +142,13 @@ def test_expected_and_sent_stand_beside_each_other_and_what_differs_is_marked():
     ) -> str:
         """Split."""
 
-    sent = message(bill(people=5), ("get_weather", {"city": "Rome"}))
+    sent = message(bill(people=5, tip=0.5), ("get_weather", {"city": "Rome"}))
     report = evaluate(ScriptedModel([sent]), [split_bill, TOOLS[1]], [SPLIT])
     for html in (report.to_html(), report._repr_mimebundle_()["text/html"]):
         marked = re.findall(r'<tr style="background[^>]*><th scope="row"[^>]*>(\w+)', html)
         assert marked == ["people"] and "differs" in html
-        assert "called, not expected" in html
+        assert html.count("called, not expected") == 1 and "expected, not called" not in html
+        assert "0.5</span> <span" in html and "the default</span></td><td" in html
         assert "hunter2-x9" not in html
 
 
@@ -158,6 +159,7 @@ def test_the_words_of_the_rates_are_explained_where_they_stand():
     )
     html = report.to_html()
     assert "<strong>50%</strong> 1 of 2" in html and "9% to 91%" in html
+    assert "width:40.5%" in html and "time of an answer" in html
     assert ">repaired<" in html and "could be corrected" in html
     report = evaluate(ScriptedModel(["No."]), TOOLS, [Case("Hi")])
     assert ">called, none expected<" in report.to_html()
