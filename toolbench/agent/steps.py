@@ -1,5 +1,6 @@
 """What the steps of a conversation took: time, tokens and cost, as bars in the transcript."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -44,30 +45,27 @@ class Steps:
 
     def __init__(self, events: Sequence[Event], spent: Iterable[Row]) -> None:
         """Find the steps in *events*, with the rows of `Spending` for their tokens and cost."""
-        usages: dict[int, Usage] = {}
+        usages = defaultdict[int, Usage](Usage)
         for after, read, written, cost in spent:
             # An answer is added to the log as soon as it is paid for
-            first = after + 1
-            usages[first] = usages.get(first, Usage()) + Usage(read, written, cost)
+            usages[after + 1] += Usage(read, written, cost)
         self._firsts: dict[int, Step] = {}
         self.numbers: dict[int, int] = {}
         """The number of the step of each event that the model made, by the event's number."""
         step: Step | None = None
         for event in events:
             if isinstance(event, ActionEvent | MessageEvent) and begins_answer(event):
-                usage = usages.get(event.id, Usage())
-                step = Step(len(self._firsts) + 1, event.seconds, usage)
+                step = Step(len(self._firsts) + 1, event.seconds, usages[event.id])
                 self._firsts[event.id] = step
                 self.numbers[event.id] = step.number
             elif isinstance(event, ActionEvent):
                 self.numbers[event.id] = len(self._firsts)
             elif isinstance(event, ObservationEvent) and step is not None and not event.by_hand:
                 step.call_seconds += event.seconds
-        self._largest = {"time": 0.0}
+        self._largest = defaultdict[str, float](float)
         for step in self._firsts.values():
-            self._largest["time"] = max(self._largest["time"], step.seconds or 0.0)
-            for kind, amount in _amounts(step.usage).items():
-                self._largest[kind] = max(self._largest.get(kind, 0.0), amount)
+            for kind, amount in {"time": step.seconds or 0.0, **_amounts(step.usage)}.items():
+                self._largest[kind] = max(self._largest[kind], amount)
 
     def facts(self, total: Usage) -> str:
         """Return what all steps took, in words; *total* also has what other models were asked."""
@@ -127,7 +125,5 @@ def _cell(text: str, bar: str, *, tip: str) -> str:
 
 def _part(value: float, largest: float, color: str) -> str:
     """Return a part of a bar, as long as *value* is to *largest*."""
-    share = 0.0
-    if largest > 0:
-        share = 100 * value / largest
+    share = 100 * value / (largest or 1.0)
     return f'<span style="height:3px;width:{share:.1f}%;background:{color}"></span>'

@@ -194,16 +194,15 @@ class SecretStore:
 
     def find(self, name: str) -> FoundSecret | None:
         """Return the secret *name*, which is hidden in all output from now on; None if it is nowhere."""
-        found = None
-        if value := _in_keyring(name):
-            found = FoundSecret(value, "from the keyring")
-        elif value := os.environ.get(name):
-            found = FoundSecret(value, f"from the environment variable {name}")
-        elif value := self._asked.get(name):
-            found = FoundSecret(value, "as you gave it in this session")
-        if found is not None:
-            remembered.add([found.value])
-        return found
+        for place, value in (
+            ("from the keyring", _in_keyring(name)),
+            (f"from the environment variable {name}", os.environ.get(name)),
+            ("as you gave it in this session", self._asked.get(name)),
+        ):
+            if value:
+                remembered.add([value])
+                return FoundSecret(value, place)
+        return None
 
     def keep(self, name: str, value: str) -> None:
         """Keep *value*, an answer of the user, for the session."""
