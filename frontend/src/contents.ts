@@ -13,6 +13,7 @@ export interface Download {
 type Row = string[];
 const PIECES = "pre, table, img, [data-toolbench-json]";
 const FOLDED = "details:not([data-toolbench-json] *)";
+const LONG = 400; // characters of a line, of which the screen makes several
 const PART = "[data-toolbench-part]"; // stands where something is left out, or cut
 
 /** The text of *body*, without folded parts unless there is nothing else. */
@@ -60,7 +61,7 @@ export function hasLines(body: Element): boolean {
   return piecesOf(body).some((piece) => piece.matches("pre, [data-toolbench-json]"));
 }
 
-/** How much there is to show of *body*: `all 400 lines`, `all 50 rows`; `all` if one number cannot say it. */
+/** How much there is to show of *body*: `all 400 lines`, `60,035 characters` of more; `all` if one number cannot say it. */
 export function extentOf(body: Element): string {
   const pieces = piecesOf(body);
   const [only] = pieces;
@@ -69,8 +70,11 @@ export function extentOf(body: Element): string {
     return rowsOfTable(only) ?? `all ${number(only.rows.length - 1)} rows`;
   }
   if (only.tagName === "PRE") {
-    const lines = (only.textContent ?? "").replace(/\n$/, "").split("\n").length;
-    return lines > 1 ? `all ${number(lines)} lines` : "all";
+    const text = (only.textContent ?? "").replace(/\n$/, "");
+    const lines = text.split("\n").length;
+    const all = only.closest(PART) ?? only.querySelector(PART) ? "" : "all "; // a note in it counts what is left out
+    if (text.length > LONG * lines) return `${all}${number(text.length)} characters`;
+    return lines > 1 ? `${all}${number(lines)} lines` : "all";
   }
   return "all";
 }

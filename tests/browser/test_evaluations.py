@@ -38,7 +38,7 @@ PRINT_RUNS = "print([(r.arguments, r.observation.text) for r in history()])"
 
 def alive(lab: NotebookPage, cell: int) -> Locator:
     """The report as widgets: the output before it is for when they are gone."""
-    return lab.output(cell).locator(".toolbench-workbench").first
+    return lab.output(cell).locator(".toolbench-panel").first
 
 
 def look(lab: NotebookPage, cell: int, state: str, part: str) -> list[str]:
@@ -61,9 +61,10 @@ def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage):
     lab.wait_for_text("3 was expected, and 4 was sent", within=view)
     people = view.get_by_label("people", exact=True)
     expect(people).to_have_value("4")
-    view.locator(".toolbench-items").get_by_role("option", name="Split 84 by 4").click()
+    view.get_by_label("Filter rows").fill("answer=wrong")
+    view.get_by_role("button", name="Open 3").click()
     expect(people).to_have_value("5")
-    faults = look(lab, 1, "failure", ".jp-OutputArea-output:has(.toolbench-workbench)")
+    faults = look(lab, 1, "failure", ".jp-OutputArea-output:has(.toolbench-panel)")
     lab.type_into("people", "4", within=view)
     lab.click("Run", within=view)
     lab.wait_for_text("21.0", within=view)
@@ -154,12 +155,12 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage):
 
 @pytest.mark.long
 def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage):
-    """They unfold below the summary, also while the list of failures is beside them."""
+    """They stand below the summary, and the first failure below them."""
     lab.share(SETUP, MANY)
     lab.run(0)
     lab.run(1)
     view = alive(lab, 1)
-    view.get_by_text("All answers: 3,000").click()
+    expect(view.get_by_text("All answers: 3,000")).to_be_visible()
     count = view.get_by_role("status").first
     expect(count).to_have_text("3,000 of 3,000 rows")
     view.get_by_label("Filter rows").fill('"Split 84 by 3" answer:wrong')

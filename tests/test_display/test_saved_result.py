@@ -120,6 +120,8 @@ def test_a_table_and_a_list_of_objects_have_three_forms(monkeypatch):
     monkeypatch.setattr(pd.DataFrame, "to_parquet", Mock(side_effect=ValueError("n has two types")))
     with pytest.raises(ToolbenchError, match=r"save it as CSV or JSON\. n has two types"):
         _saved(rows, form="parquet")
+    with pytest.raises(ToolbenchError, match=r"written as JSON: save it as CSV\. .* unique"):
+        _saved(pd.DataFrame([[1, 2]], columns=["a", "a"]), form="json")
     # It has one form
     assert _saved("text", form="csv") == {"result.txt": b"text"}
 

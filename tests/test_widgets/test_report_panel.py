@@ -2,7 +2,6 @@
 
 import re
 
-from ipywidgets import Select
 from payloads import some_payloads
 from test_evals.sample_tools import bill, message
 
@@ -10,9 +9,11 @@ from test_widgets.front import deliver, named, page, type_into, walk
 from test_widgets.tooling import finish
 from toolbench import tool
 from toolbench.display.live_results import live_results
+from toolbench.display.table_query import TableQuery
 from toolbench.evals import Case, evaluate, sweep
+from toolbench.evals.report_html import shown_answers
 from toolbench.llm.models import ScriptedModel
-from toolbench.widgets.kit.parts import HIDDEN
+from toolbench.redaction.redactor import NO_SECRETS
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.report_panel import ReportPanel, SweepPanel
 
@@ -107,8 +108,8 @@ def test_a_secret_is_not_filled_in():
     assert "hunter2-x9" not in page(panel) + bundle["text/html"] + bundle["text/plain"]
 
 
-def test_failures_are_searched():
-    """By the case, what is wrong, what was called and the model; those of a model stand together."""
+def test_answers_are_searched():
+    """By the case, what is wrong, what was called and the model."""
     small = ScriptedModel([message(bill(people=5)), "No."])
     large = ScriptedModel([message(("login", {"user": "a", "password": "b"})), message(bill())])
     cases = [
@@ -117,9 +118,10 @@ def test_failures_are_searched():
     ]
     report = evaluate({"small": small, "large": large}, [split_bill, login], cases, workers=1)
     panel = ReportPanel(report)
-    type_into(named(panel, "Search"), "login")
-    [lines] = [x for x in walk(panel) if isinstance(x, Select) and HIDDEN not in x._dom_classes]
-    assert lines.options == ("Split 84 by 4 — login was called, and split_bill was expected",)
+    assert "All answers: 4, 4 of them wrong" in page(panel)
+    rows = TableQuery(shown_answers(report), NO_SECRETS).rows("answer=wrong login", None, 0, 9).rows
+    [row] = rows
+    assert row[2] == "Split 84 by 4" and row[-1] == "login was called, and split_bill was expected"
 
 
 def test_without_failures_there_is_only_the_summary():

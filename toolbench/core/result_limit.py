@@ -5,10 +5,11 @@ near. Users, records and Python code have the whole result.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from json import JSONDecoder
 from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from toolbench.core.content import Content, TextContent
 from toolbench.wording import counted, estimate_tokens
@@ -17,6 +18,9 @@ LEAST = 100
 """The smallest number of tokens to which a result can be cut: the sentence about the cut needs 40."""
 # Characters that a cut may move to the end of a line
 _NEAR = 200
+# Stand between the parts of a list or an object
+_BETWEEN = " \t\r\n,:"
+_read = JSONDecoder().raw_decode
 
 
 def cut_note(shown: int, whole: int, noun: str) -> str:
@@ -100,29 +104,46 @@ def _cut_text(text: str, most: int) -> str:
 
 
 def _cut_items(text: str, most: int) -> str:
-    """Return *text* cut between the items of its list; empty if it has none, or no item fits."""
-    if not text.lstrip().startswith(("[", "{")):
+    """Return *text* cut between the items of its list; empty if it has none, or no item fits.
+
+    All that is left stands as it was written: `1.10` is not 1.1.
+    """
+    text = text.strip()
+    if not text.startswith(("[", "{")):
         return ""
     try:
-        value = from_json(text)
+        from_json(text)
+        ends = _ends_of_items(text)
     except (ValueError, RecursionError):
         return ""
-    key, items = None, value
-    if isinstance(value, dict):
-        lists = [name for name, part in value.items() if isinstance(part, list)]
-        if len(lists) != 1:
-            return ""
-        [key] = lists
-        items = value[key]
 
     def written(shown: int) -> str:
-        part = items[:shown]
-        if key is not None:
-            part = {**value, key: part}
-        note = cut_note(shown, len(items), "item")
-        return f"{to_json(part).decode()}\n{note}"
+        note = cut_note(shown, len(ends), "item")
+        return f"{text[: ends[shown - 1]]}{text[ends[-1] :]}\n{note}"
 
-    shown = most_that_fits(len(items), lambda count: estimate_tokens(written(count)) <= most)
+    shown = most_that_fits(len(ends), lambda count: estimate_tokens(written(count)) <= most)
     if not shown:
         return ""
     return written(shown)
+
+
+def _ends_of_items(text: str) -> list[int]:
+    """Return where each item ends of the list that *text* is, or of the only one in the object."""
+    begins = [0]
+    if text.startswith("{"):
+        begins = [begin for value, begin, _ in _parts(text, 0) if isinstance(value, list)]
+    if len(begins) != 1:
+        return []
+    return [end for _, _, end in _parts(text, begins[0])]
+
+
+def _parts(text: str, begin: int) -> Iterator[tuple[Any, int, int]]:
+    """Yield each value, or key, of the list or object at *begin*, with where it begins and ends."""
+    place = begin + 1
+    while text[place] not in "]}":
+        if text[place] in _BETWEEN:
+            place += 1
+            continue
+        value, end = _read(text, place)
+        yield value, place, end
+        place = end

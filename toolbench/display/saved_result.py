@@ -117,7 +117,12 @@ def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> Saved
     if form == "csv":
         return SavedFile("result.csv", "text/csv", _written(_csv_of(table, most), redactor))
     if form == "json":
-        content = _written(_json_of(table), redactor)
+        try:
+            text = _json_of(table)
+        except (ValueError, TypeError) as error:
+            # Two columns of one name, or a column of bytes
+            raise _unwritten(error, "JSON: save it as CSV") from error
+        content = _written(text, redactor)
         if len(content) > most:
             raise _too_large(most)
         return SavedFile("result.json", _JSON, content)
@@ -137,11 +142,14 @@ def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> Saved
         msg = f"Parquet needs pyarrow, which is not installed: {how_to_install('pyarrow')}."
         raise ToolbenchError(msg) from error
     except (ValueError, TypeError) as error:
-        # A column with values of several types, or two of one name
-        why = shorten(sentence(error), _WHY)
-        msg = f"This table cannot be written as Parquet: save it as CSV or JSON. {why}"
-        raise ToolbenchError(msg) from error
+        # A column with values of several types
+        raise _unwritten(error, "Parquet: save it as CSV or JSON") from error
     return SavedFile("result.parquet", "application/vnd.apache.parquet", buffer.getvalue())
+
+
+def _unwritten(error: Exception, form: str) -> ToolbenchError:
+    why = shorten(sentence(error), _WHY)
+    return ToolbenchError(f"This table cannot be written as {form}. {why}")
 
 
 def _json_of(table: Any) -> str:

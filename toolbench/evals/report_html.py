@@ -160,7 +160,10 @@ def _answers(report: "EvalReport", rows: int, *, key: str = "") -> Html:
     if not len(report):
         return Html("")
     table = table_html(shown_answers(report, rows), rows=rows, key=key)
-    return fold(f"All answers: {len(report):,}", scrolled(table))
+    title = f"All answers: {len(report):,}"
+    if report.failures:
+        title += f", {len(report.failures):,} of them wrong"
+    return fold(title, scrolled(table), is_open=bool(key))
 
 
 def shown_answers(report: "EvalReport", count: int | None = None) -> TableHead:

@@ -85,6 +85,8 @@ def shown_rows(report: "SweepReport", count: int | None = None) -> TableHead:
     whole = {*report.argument_columns.values(), *OWN_COLUMNS}
     names, columns, kinds = [], [], []
     for name, values in report.columns.items():
+        if name == "error" and not report.errors:
+            continue
         column = values[:count]
         first = next((value for value in column if value is not None), None)
         kind = "O"
@@ -126,14 +128,14 @@ def _pictures(report: "SweepReport") -> str:
     if more > 0:
         rest = f'<div style="{REMARK}">{more:,} more</div>'
     return (
-        '<div style="display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start;'
+        '<div style="display:flex;flex-wrap:wrap;gap:10px 28px;align-items:flex-start;'
         f'margin:0 0 10px">{cards}</div>{rest}'
     )
 
 
 def _picture(row: Row) -> str:
     title = ", ".join(f"{name}={clip(v, 40)}" for name, v in row.arguments.items())
-    parts = [read_image(url).html for url in row.images]
+    parts = [f'<div style="max-width:24em">{read_image(url).html}</div>' for url in row.images]
     if row.table is not None:
         label, *columns = [str(name) for name in row.table.get("columns", ())] or [""]
         cells = tuple(tuple(line) for line in row.table["rows"] if line)
@@ -142,7 +144,7 @@ def _picture(row: Row) -> str:
         shape = f'<div style="{REMARK}">{escape(str(row.table["shape"]))}</div>'
         # Low, since the rows of the sweep come below
         parts.append(Html(f"<div {_LOW}>{table_html(head)}</div>{shape}"))
-    return f'<div style="max-width:24em">{section(title, Html("".join(parts)))}</div>'
+    return f'<div style="max-width:min(100%,40em)">{section(title, Html("".join(parts)))}</div>'
 
 
 # Rows in the text of a report

@@ -23,8 +23,7 @@ from toolbench.evals.sweep_report import SweepReport, shown_rows, sweep_html
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
-from toolbench.widgets.kit.parts import PANEL, Panes, Parts, on_pick
-from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.widgets.kit.parts import PANEL, Parts, on_pick
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 
@@ -103,10 +102,7 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
 
 
 class ReportPanel(LiveView):
-    """The summary of a report, and a list to search and open failures.
-
-    Any thread may call the callbacks of the panel.
-    """
+    """The report of an evaluation. A click on the row of an answer opens it below."""
 
     def __init__(self, report: EvalReport) -> None:
         """Show *report*; the first failure is open."""
@@ -115,17 +111,14 @@ class ReportPanel(LiveView):
         self._lock = RLock()
         self._parts = parts = Parts()
         self._opened: OpenedTrial | None = None
-        self._list = PickList(parts, "Failures", self._open, self._lock, rows=10)
-        self._panes = Panes(parts)
+        self._place = parts.column(kind="toolbench-opened")
         key = live_results.keep_report(report, shown_answers)
         overview = parts.html(overview_html(report, key))
         on_pick(overview, self._pick)
-        self._above = parts.html(PANEL), overview
-        super().__init__(parts, self._lock, self._above, "toolbench-workbench")
+        children = [parts.html(PANEL), overview, self._place]
+        super().__init__(parts, self._lock, children, "toolbench-panel")
         if report.failures:
-            self._panes.fill(lists=[self._list.widget])
-            self._list.offer(_items(report), "")
-            self._list.pick_first()
+            self.show_failure(0)
 
     @property
     def opened(self) -> Trial | None:
@@ -136,31 +129,22 @@ class ReportPanel(LiveView):
 
     def show_failure(self, place: int) -> None:
         """Open the failure at *place* of `report.failures`."""
-        self._list.pick(str(place))
+        self._show(self.report.failures[place])
 
     def show_answer(self, place: int) -> None:
         """Open the answer at *place* of the report, whether it is right or wrong."""
-        trial, key = self.report[place], None
-        for number, failure in enumerate(self.report.failures):
-            if failure is trial:
-                key = str(number)
-        with self._lock:
-            self._list.show_picked(key)
-            self._show(trial)
+        self._show(self.report[place])
 
     def _pick(self, key: str) -> None:
         # The rows of the page are counted from 1
         if key.isdecimal() and 1 <= int(key) <= len(self.report):
             self.show_answer(int(key) - 1)
 
-    def _open(self, key: str) -> None:
-        self._show(self.report.failures[int(key)])
-
     def _show(self, trial: Trial) -> None:
-        old = self._opened
-        self._opened = OpenedTrial(trial, self.report)
-        self._panes.fill(main=[self._opened.widget])
-        self.set_trait("children", (*self._above, self._panes.widget))
+        with self._lock:
+            old = self._opened
+            self._opened = OpenedTrial(trial, self.report)
+            self._place.children = (self._opened.widget,)
         if old is not None:
             old.close()
 
@@ -215,20 +199,3 @@ class SweepPanel(LiveView):
 
     def _static(self) -> dict[str, Any]:
         return self.report._repr_mimebundle_()
-
-
-def _items(report: EvalReport) -> list[Item]:
-    """Return the failures as items. If there are several models, each model is a group."""
-    items = []
-    for model in report.models:
-        group = ""
-        if len(report.models) > 1:
-            group = model
-        for number, trial in enumerate(report.failures):
-            if trial.model == model:
-                also = f"{trial.prompt} {' '.join(trial.called)} {model}"
-                item = Item(
-                    str(number), trial.title, trial.problem, also=also, mark="failed", group=group
-                )
-                items.append(item)
-    return items
