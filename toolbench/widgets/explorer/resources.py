@@ -22,7 +22,6 @@ from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import MOST, Lock, RemoteListPane
 from toolbench.widgets.kit.parts import put, show_if
 from toolbench.widgets.kit.search_list import Item
-from toolbench.widgets.resource_views import contents_html
 from toolbench.wording import human_size, listed
 
 Offer = Resource | ResourceTemplate
@@ -116,9 +115,6 @@ class ResourcesPane(RemoteListPane):
             put(self._updates, Html(""))
             shown = self.session.keep_secret(()).text(uri)
             self._start(partial(self.session.resources.read, uri, anew=True), f"Reading {shown} …")
-
-    def _result_html(self, result: MCPResourceObservation) -> Html:
-        return contents_html(result)
 
     def _show_result(self, result: MCPResourceObservation | Failure) -> None:
         super()._show_result(result)
@@ -234,9 +230,6 @@ class SkillsPane(RemoteListPane):
         if skill is not None:
             read = partial(self.session.skills.read, skill, self._file.value)
             self._start(read, "Reading …")
-
-    def _result_html(self, result: MCPResourceObservation) -> Html:
-        return contents_html(result)
 
 
 def has_skills(session: MCPServerSession) -> bool:

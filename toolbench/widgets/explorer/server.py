@@ -82,18 +82,15 @@ class ServerPane(Pane):
             return
         self._again.disabled = True
         # Not by reconnect(), which may print: the link to authorize on is in this tab
-        self._connecting.start(partial(portal.call, self.session.aconnect), self._connected)
-
-    def _connected(self, result: Failure | None) -> None:
-        self.refresh()
+        self._connecting.start(partial(portal.call, self.session.aconnect), self._ended)
 
     def _disconnect(self) -> None:
         self._is_closing = True
         # A process may take two seconds to end
         self.refresh()
-        self._connecting.start(self.session.close, self._disconnected)
+        self._connecting.start(self.session.close, self._ended)
 
-    def _disconnected(self, result: Failure | None) -> None:
+    def _ended(self, result: Failure | None) -> None:
         self._is_closing = False
         self.refresh()
 

@@ -16,6 +16,7 @@ from toolbench.widgets.explorer.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.requests import AskingRequest, Failure, ServerRequest
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.widgets.resource_views import contents_html
 from toolbench.wording import listed
 
 MOST = 6
@@ -149,9 +150,9 @@ class RemoteListPane(ListPane):
     def _read_picked(self) -> None:
         """Read the picked item, with what was typed for it."""
 
-    @abstractmethod
     def _result_html(self, result: Any) -> Html:
-        """Return *result*, what was read of the picked item, as HTML."""
+        """Return *result*, what was read of the picked item, as HTML; by default a resource's contents."""
+        return contents_html(result)
 
     def refresh(self) -> None:
         """Show the latest list, or why there is none."""
