@@ -81,7 +81,8 @@ def _overview(report: "EvalReport") -> list[str]:
     parts = [heading("Evaluation", facts)]
     for text in report.notices:
         parts.append(notice(text, "warning"))
-    parts += [_rates(report.summary), _totals(report.summary), _confusion(report.confusion)]
+    totals = listing_html(*report.summary.table(has_rates=False))
+    parts += [_rates(report.summary), totals, _confusion(report.confusion)]
     return parts
 
 
@@ -145,14 +146,6 @@ def _rate(rate: Rate, tone: Tone) -> str:
         f"<span><strong>{rate:.0%}</strong> {rate.hits:,} of {rate.total:,} "
         f'<span style="{REMARK}">{rate.low:.0%} to {rate.high:.0%}</span></span></div>'
     )
-
-
-def _totals(summary: Summary) -> Html:
-    """Return what the answers of each model took: all that is no rate."""
-    heads, rows = summary.table()
-    places = [place for place, head in enumerate(heads) if head not in RATES.values()]
-    cells = [[row[place] for place in places] for row in rows]
-    return listing_html([heads[place] for place in places], cells)
 
 
 def _answers(report: "EvalReport", rows: int, *, key: str = "") -> Html:

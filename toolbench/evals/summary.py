@@ -153,10 +153,15 @@ class Summary(dict[str, ModelSummary]):
         msg = f"There are {len(self)} models: use summary['name'].{name} for one of them."
         raise AttributeError(msg)
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the heads of the columns that say something of a model, and a row for each model."""
+    def table(self, *, has_rates: bool = True) -> tuple[list[str], list[list[str]]]:
+        """Return the heads of the columns that say something of a model, and a row for each model.
+
+        Without rates, it is what the answers of each model took.
+        """
         rows = [_row(name, summary) for name, summary in self.items()]
         heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]
+        if not has_rates:
+            heads = [head for head in heads if head not in RATES.values()]
         return heads, [[row[head] for head in heads] for row in rows]
 
     def __repr__(self) -> str:
