@@ -11,6 +11,8 @@ from typing import Annotated
 import pytest
 from patience import PATIENCE, eventually
 from pydantic import BaseModel, SecretStr
+from test_widgets.front import page
+from test_widgets.tooling import finish
 
 from toolbench import (
     Action,
@@ -214,16 +216,16 @@ class TestWhereItIs:
 
     def test_the_form_says_from_where(self, monkeypatch):
         panel = ToolPanel(search)
-        line = panel.tabs._secrets
-        assert line.value.endswith("<code>token</code>: asked at the first run</div>")
+        assert "<code>token</code>: asked at the first run</div>" in page(panel)
         panel.form.value = {"query": "a"}
         # Of "Run again on change", which asks nothing
         panel.run_by_itself()
         assert panel.runs.latest is None and panel.controls.is_refusing
         monkeypatch.setenv("TRACKER", VALUE)
-        panel.tabs.update_secrets()
-        assert "from the environment variable TRACKER" in line.value
-        assert VALUE not in line.value
+        panel.run()
+        finish(panel)
+        assert "from the environment variable TRACKER" in page(panel)
+        assert VALUE not in page(panel)
         panel.close()
 
     def test_a_sweep_asks_before_its_calls(self, monkeypatch):

@@ -53,7 +53,7 @@ def test_shows_how_it_is_used(card, package):
         assert text in html
     assert "hunter2" not in html
     assert "Set <code>TOKEN</code> in the environment" in html
-    bundle = card._static()
+    bundle = card._repr_mimebundle_()
     assert bundle["text/plain"].startswith("PosixPath('pkg')\nTo look at: Set `TOKEN`")
     assert "-m venv ./pkg_env" in bundle["text/html"]
     readme = (package / "README.md").read_text("utf-8")

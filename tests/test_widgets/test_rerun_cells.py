@@ -161,6 +161,10 @@ class TestRunAgainOnChange:
         assert [panel.record.arguments for panel in (own, other)] == [{"x": 1}, {"x": 2}]
         wait_for_ticker()
         assert "<ins>new</ins>" in shown(own) and "<ins>new</ins>" in shown(other)
+        receive(named(own, "x"), value="9")
+        receive(named(own, "Run again on change"), value=False)
+        wait_for_ticker()
+        assert own.record.arguments == {"x": 1}
 
     def test_nothing_runs_that_would_ask(self, shell, monkeypatch):
         """A call that needs consent waits for a click."""
