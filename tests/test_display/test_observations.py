@@ -293,6 +293,10 @@ def test_a_list_of_objects_is_a_table_at_once(items):
         assert "data-toolbench-json" not in html
         assert len(html) < 200_000
     assert f"total: {items}" in text_of(html) and "next: null" in text_of(html)
+    # Also where a model reads something else
+    cut = Observation.from_text(json.dumps(rows))
+    cut._max_tokens = 100
+    assert html.count("data-toolbench-views") == result_html(cut).count("data-toolbench-views") == 1
 
 
 @pytest.mark.parametrize(

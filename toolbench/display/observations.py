@@ -125,8 +125,11 @@ def result_html(
     if read.tone == "danger" and observation._max_tokens is None:
         advice = _way_to_cut(observation)
     is_same = not drawn and _reads_the_same(observation, value, blocks, view)
-    text = _APART + fold("As text, as the model reads it", read.content) + "</div>"
-    if is_same and value is not None:
+    title, content = "As text, as the model reads it", read.content
+    if value is not None and not is_same:
+        title, content = "As text", to_html(_visualized(observation, limit), limit=limit)
+    text = _APART + fold(title, content) + "</div>"
+    if value is not None and not drawn:
         # A page with our module has a switch in place of the fold (`frontend/src/views.ts`)
         shown = f"<div data-toolbench-views><div>{shown}</div>{text}</div>"
     looks = head + shown + _unread(observation)
