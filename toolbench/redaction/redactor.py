@@ -232,7 +232,6 @@ class Stream:
         self.redactor = redactor
         """The redactor; a redactor with more secrets may replace it at any time."""
         self._held = b""
-        self._last_redactor = redactor
         # The last bytes before it, without colours: they tell whether a word begins there
         self._before = b""
 
@@ -244,9 +243,8 @@ class Stream:
     def feed(self, text: str) -> str:
         """Add *text*; return all text that can be shown now, including text that was held back before."""
         redactor = self.redactor
-        is_known, self._last_redactor = redactor is self._last_redactor, redactor
-        is_known = is_known and bool(redactor.secrets) and not self._held
-        if is_known and len(text) <= _PIECE and redactor.passes(text):
+        is_small = len(text) <= _PIECE and not self._held
+        if is_small and redactor.secrets and redactor.passes(text):
             self._before = (self._before + text[-BEFORE:].encode(errors=_ANY))[-BEFORE:]
             return text
         return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
