@@ -74,11 +74,14 @@ class TestTicker:
 
     def test_looks_at_once_when_work_is_over(self):
         """Its next tick does not wait for the period, also where the work is over before it ticks."""
-        ticker, looks = Ticker(600), Event()
+        ticker, looks, panel = Ticker(600), Event(), SeveralRuns()
         ticker.watch(lambda: bool(looks.set()))
+        for _ in range(3):
+            ticker.watch(panel.refresh)
         ticker.look_now()
         assert looks.wait(PATIENCE)
         assert ticker.wait_idle(PATIENCE)
+        assert panel.looks == 1
         ticker.look_now()
         ticker.watch(lambda: False)
         assert ticker.wait_idle(PATIENCE)

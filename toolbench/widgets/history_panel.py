@@ -1,5 +1,6 @@
 """The history as a widget: the list of all runs, and below it the panel of a run's tool."""
 
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -20,7 +21,6 @@ class HistoryPanel(LiveView):
         """Show the history, with the words of *listed* in the filter."""
         self._listed = listed
         self._panel: ToolPanel | None = None
-        self._is_due = False
         lock, parts = RLock(), Parts()
         self.runs = RunList(
             parts,
@@ -34,18 +34,12 @@ class HistoryPanel(LiveView):
         self._place = parts.column()
         children = [parts.html(PANEL), self.runs.widget, self._place]
         super().__init__(parts, lock, children, "toolbench-panel")
-        self._stop_following = history().observe(None, self._ran)
+        # At the next tick: a run may end in any thread, while it holds locks
+        self._stop_following = history().observe(None, partial(ticker.watch, self._show_runs))
         self.runs.refresh()
-
-    def _ran(self) -> None:
-        """Show the runs at the next tick. Any thread may call this, also while it holds locks."""
-        if not self._is_due:
-            self._is_due = True
-            ticker.watch(self._show_runs)
 
     def _show_runs(self) -> bool:
         """Update the list. Return False, which ends a watch of the ticker."""
-        self._is_due = False
         if self.comm is not None:
             self.runs.follow()
         return False

@@ -80,7 +80,7 @@ class ServedPanel(LiveView):
         self._news_lock = Lock()
         self._parts = parts = Parts()
         self._is_saved, self._save_at = True, 0.0
-        self._is_watched = self._has_news = self._is_closed = False
+        self._is_closed = False
         self._unfinished: dict[int, ServedCall] = {}
         self._live: dict[int, LiveCall] = {}
         self._arrived: ArrivedCall | None = None
@@ -129,13 +129,9 @@ class ServedPanel(LiveView):
 
         The next tick shows the change, so the thread that calls this need not wait.
         """
-        with self._news_lock:
-            self._has_news = True
-            if call is not None:
+        if call is not None:
+            with self._news_lock:
                 self._news[call.id] = call
-            if self._is_watched:
-                return
-            self._is_watched = True
         ticker.watch(self._tick)
 
     def _tick(self) -> bool:
@@ -144,14 +140,12 @@ class ServedPanel(LiveView):
             return False
         self.refresh()
         self._save()
-        with self._news_lock:
-            self._is_watched = bool(self._has_news or self._unfinished or not self._is_saved)
-            return self._is_watched
+        return bool(self._unfinished or not self._is_saved)
 
     def refresh(self) -> None:
         """Show the present state; only changes are sent to the page."""
         with self._news_lock:
-            news, self._news, self._has_news = self._news, {}, False
+            news, self._news = self._news, {}
         with self._lock:
             # The panel was closed after the ticker called this
             if self._is_closed:

@@ -25,7 +25,7 @@ class Ticker:
     def __init__(self, period: float = PERIOD) -> None:
         """Tick every *period* seconds."""
         self._period = period
-        self._watchers: dict[int, Callable[[], bool]] = {}
+        self._watchers: dict[Callable[[], bool], int] = {}
         self._numbers = count()
         self._lock = Lock()
         self._is_ticking = False
@@ -34,9 +34,12 @@ class Ticker:
         self._over = Event()
 
     def watch(self, watcher: Callable[[], bool]) -> None:
-        """Call *watcher* at each tick until *watcher* returns False."""
+        """Call *watcher* at each tick until *watcher* returns False.
+
+        One that is watched already is still called once at each tick, at least once after this.
+        """
         with self._lock:
-            self._watchers[next(self._numbers)] = watcher
+            self._watchers[watcher] = next(self._numbers)
             self._idle.clear()
             if self._is_ticking:
                 return
@@ -83,11 +86,12 @@ class Ticker:
         """Call each watcher. Return True if some watchers remain."""
         with self._lock:
             watchers = dict(self._watchers)
-        over = [number for number, watcher in watchers.items() if not _look(watcher)]
+        over = [watcher for watcher in watchers if not _look(watcher)]
         with self._lock:
-            # an equal watcher may have come since, with a new number
-            for number in over:
-                self._watchers.pop(number, None)
+            for watcher in over:
+                # It may have come again since
+                if self._watchers.get(watcher) == watchers[watcher]:
+                    del self._watchers[watcher]
             if not self._watchers:
                 self._is_ticking = False
                 self._idle.set()

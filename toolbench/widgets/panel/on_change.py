@@ -30,7 +30,6 @@ class RunOnChange:
         self._panel, self._parts = panel, parts
         self._due = 0.0
         self._origin: Any = None
-        self._is_watching = False
         self.widgets: list[Any] = []
 
     @property
@@ -66,17 +65,17 @@ class RunOnChange:
     def expect(self, pause: float = 0.0) -> None:
         """If the switch is on, let the tool run in *pause* seconds, or when what runs now is over."""
         self._due = monotonic() + pause
-        if self.is_on and not self._is_watching:
-            self._is_watching = True
+        if self.is_on:
             ticker.watch(self._look)
 
     def _look(self) -> bool:
         """Let the panel run the tool if it is time. Return whether it is not, and to look again."""
         panel = self._panel
         with panel.lock:
-            is_over = panel.runs.is_closed or not self.is_on
+            if panel.runs.is_closed or not self.is_on:
+                return False
             is_early = monotonic() < self._due or shown_views.cell is not None
-            self._is_watching = not is_over and (is_early or panel.runs.report.is_going_on)
-            if not is_over and not self._is_watching:
-                panel.run_by_itself()
-            return self._is_watching
+            if is_early or panel.runs.report.is_going_on:
+                return True
+            panel.run_by_itself()
+            return False

@@ -5,6 +5,7 @@ The views are the tool in providers' formats, the call as code, and the earlier 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -49,7 +50,6 @@ class PanelTabs:
         self._secrets: Any = None
         self._views: dict[str, View] = {}
         self._stop_following: Callable[[], object] = lambda: None
-        self._is_due = False
         boxes = [self._form(), *(parts.column() for _ in TABS[1:])]
         state = {"children": boxes, "titles": self._titles()}
         self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
@@ -122,17 +122,12 @@ class PanelTabs:
             if title == "History":
                 # Runs of other panels are in the list as well
                 self.update_titles()
-                self._stop_following = history().observe(self._panel.tool, self._ran)
-
-    def _ran(self) -> None:
-        """Show the runs of the tool at the next tick. Any thread may call this, also while it holds locks."""
-        if not self._is_due:
-            self._is_due = True
-            ticker.watch(self._show_runs)
+                # At the next tick: a run may end in any thread, while it holds locks
+                follow = partial(ticker.watch, self._show_runs)
+                self._stop_following = history().observe(self._panel.tool, follow)
 
     def _show_runs(self) -> bool:
         """Update the tab History, if it is open. Return False, which ends a watch of the ticker."""
-        self._is_due = False
         with self._panel.lock:
             view = self._views.get(self._title)
             if isinstance(view, HistoryView):
