@@ -1,10 +1,9 @@
 """Make hostile text harmless: the only place where text, addresses and links become HTML."""
 
 import html
-import json
 import re
 from functools import cache
-from typing import Any, NewType
+from typing import NewType
 
 Html = NewType("Html", str)
 """HTML that the display layer made, safe to show. Any other text must be escaped."""
@@ -97,15 +96,6 @@ def escape(text: str) -> Html:
 def with_code(text: str) -> Html:
     """Return *text* as HTML. The parts of *text* between backticks become code."""
     return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
-
-
-def ascii_json(value: Any) -> Html:
-    """Return *value* as JSON in ASCII, escaped for HTML.
-
-    JSON in ASCII writes an invisible character as its number, so `escape` does not change the
-    value.
-    """
-    return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 
 
 def safe_address(url: str) -> str | None:

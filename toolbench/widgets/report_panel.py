@@ -118,7 +118,7 @@ class ReportPanel(LiveView):
         children = [parts.html(PANEL), overview, self._place]
         super().__init__(parts, self._lock, children, "toolbench-panel")
         if report.failures:
-            self.show_failure(0)
+            self._show(report.failures[0])
 
     @property
     def opened(self) -> Trial | None:
@@ -126,10 +126,6 @@ class ReportPanel(LiveView):
         if self._opened is None:
             return None
         return self._opened.trial
-
-    def show_failure(self, place: int) -> None:
-        """Open the failure at *place* of `report.failures`."""
-        self._show(self.report.failures[place])
 
     def show_answer(self, place: int) -> None:
         """Open the answer at *place* of the report, whether it is right or wrong."""

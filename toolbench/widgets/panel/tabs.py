@@ -28,6 +28,7 @@ from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.run_list import RunList
 from toolbench.widgets.panel.snippets import SNIPPETS
+from toolbench.wording import listed
 
 # A panel makes its tabs
 if TYPE_CHECKING:
@@ -263,12 +264,9 @@ def _refused_html(form: SchemaForm) -> Html:
     if not problems:
         return Html("")
     fields = list(dict.fromkeys(problem.where for problem in problems if problem.path))
-    names = fields[:_FIELDS]
-    if len(fields) > _FIELDS:
-        names.append(f"and {len(fields) - _FIELDS} more")
     fix = form.to_fix(len(fields))
-    if names:
-        fix = f"{fix}: {', '.join(names)}"
+    if fields:
+        fix = f"{fix}: {listed(fields, _FIELDS)}"
     text = f"As it stands, the tool refuses this call. {ended(fix)}"
     return Html(f'<span class="toolbench-wrong">{short(text)}</span>')
 
