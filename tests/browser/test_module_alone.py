@@ -1,6 +1,7 @@
 """The page's module on a page without a kernel: the tests write what the kernel would."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -158,6 +159,7 @@ def test_save_says_which_part_a_page_without_a_kernel_has(page: Tab):
     """What is saved as JSON is the result; what is only a part of it says so in label and name."""
     cards = cards_html(Card(title, html) for title, html in RESULTS.items())
     live = f"<div data-toolbench-whole>{cards_html([Card('run', table_html(FRAME))])}</div>"
+    live += cards_html([Card("a long line", to_html("begin\n" + "x" * 9_000))])
     page.page.route(ADDRESS, lambda route: route.fulfill(body=f"<body>{cards}{live}"))
     page.page.goto(ADDRESS)
     page.page.evaluate(START, MODULE.read_text("utf-8"))
@@ -167,9 +169,12 @@ def test_save_says_which_part_a_page_without_a_kernel_has(page: Tab):
         [
             *("Save", "Save what is shown", "Save what is shown", part, "Save as shown", "Save"),
             # A kernel would write the table of the last in these forms too
-            *("Save", "CSV", "JSON", "Parquet"),
+            *("Save", "CSV", "JSON", "Parquet", "Save"),
         ]
     )
+    # What is left out is not among "all"; few long lines are counted by their characters
+    shows = page.page.get_by_role("button", name=re.compile("^Show (all )?[0-9,]+ (lines|char)"))
+    expect(shows).to_have_text([re.compile(r"^Show [0-9,]+ lines$"), "Show all 9,006 characters"])
     small, large, text, table, _, several, run, *_ = buttons.all()
     files = saved(page, small)
     assert json.loads(files["result.json"]) == SMALL
