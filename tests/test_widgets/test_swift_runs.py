@@ -33,7 +33,7 @@ def speak(text: str) -> str:
 
 def lasting(markup):
     """Return *markup* without what differs from run to run: numbers and durations."""
-    return re.sub(r'data-run="\d+"|[\d.]+ m?s', "", markup)
+    return re.sub(r'data-run="\d+"|data-toolbench-whole="[\w-]+"|[\d.]+ m?s', "", markup)
 
 
 class TestSwiftRun:
