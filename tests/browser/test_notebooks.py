@@ -241,6 +241,9 @@ def convert_time(at: Keyboard, output: Locator) -> None:
 
 def use_bench(at: Keyboard, output: Locator) -> None:
     """Consent refused and given, a question answered, a long result shown whole and in full view."""
+    # It is destructive, so that another is open
+    at.write(field(output, "Search"), "delete")
+    at.keys.press("Enter")
     at.write(field(output, "volume"), "3")
     at.keys.press("Control+Enter")
     keep = button(output, "Don't run")
