@@ -88,6 +88,10 @@ class ToolbenchError(Exception):
         return [f"{type(self).__name__}: {self}"]
 
 
+# Problems that a message lists
+_LISTED = 20
+
+
 class ArgumentsError(ToolbenchError, ValueError):
     """The arguments of a call do not fit the tool's schema; `problems` says what is wrong with them."""
 
@@ -100,7 +104,9 @@ class ArgumentsError(ToolbenchError, ValueError):
     def __str__(self) -> str:
         if len(self.problems) == 1:
             return f"{self.tool}: {self.problems[0]}"
-        lines = "".join(f"\n- {problem}" for problem in self.problems)
+        lines = "".join(f"\n- {problem}" for problem in self.problems[:_LISTED])
+        if len(self.problems) > _LISTED:
+            lines += f"\n- and {len(self.problems) - _LISTED:,} more"
         # Of a value that fits no alternative of a union, there is a problem for each
         count = len({problem.path[:1] for problem in self.problems})
         if count == 1:

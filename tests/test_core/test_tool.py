@@ -260,6 +260,8 @@ class TestCalls:
             "add", [Problem(("a",), "is no list"), Problem(("a",), "is no number")]
         )
         assert str(both).startswith("add: 1 argument does not fit:")
+        many = ArgumentsError("add", [Problem((f"n{n}",), "is unknown") for n in range(1_030)])
+        assert str(many).endswith("\n- n19: is unknown\n- and 1,010 more")
 
     def test_let_what_the_executor_raises_through(self):
         """A failing executor is the caller's to handle; runs make observations of it."""
