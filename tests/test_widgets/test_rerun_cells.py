@@ -10,7 +10,10 @@ from test_magics.test_settings import WAIT
 
 from test_widgets.front import click, named, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown, wait_for_ticker
+from toolbench import tool
+from toolbench.mcp import MCPClient
 from toolbench.runs.policy import policy
+from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel.panel import open_panels
 
 CELL = '''
@@ -24,6 +27,11 @@ def book({arguments}) -> str:
     return f"{word} {{locals()}}"
 '''
 WORDS = "From the earlier code: the tool was defined again after this run."
+
+
+def find() -> str:
+    """Find."""
+    return "found"
 
 
 @pytest.fixture
@@ -165,6 +173,20 @@ class TestRunAgainOnChange:
         receive(named(own, "Run again on change"), value=False)
         wait_for_ticker()
         assert own.record.arguments == {"x": 1}
+
+    def test_it_is_not_on_for_the_tool_of_another_server(self, shell):
+        """Which has the same name, and has not been switched on."""
+        servers = [FakeMCPServer(name) for name in ("first", "second")]
+        seen = []
+        with MCPClient() as client:
+            for server in (servers[0], *servers):
+                server.tool(tool(read_only=True)(find))
+                shell.user_ns["it"] = client.connect("lib", server).tool("find")
+                shell.run_cell("it", cell_id="c").raise_error()
+                [panel] = open_panels
+                seen.append(named(panel, "Run again on change").value)
+                self.on(panel)
+        assert seen == [False, True, False]
 
     def test_nothing_runs_that_would_ask(self, shell, monkeypatch):
         """A call that needs consent waits for a click."""
